@@ -1,0 +1,198 @@
+"""Starts a worker for each library and times them in turns."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.libs import LIBRARIES
+from benchmarks.works import EFFORT, QUICK_EFFORT, Work
+
+ROOT = Path(__file__).resolve().parent.parent
+TOLERANCE = 2e-3  # of a result's size; below it two float32 results are the same
+PATIENCE = 180.0  # seconds for one answer; a library that takes longer is left out of the work
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+
+
+class WorkerGone(Exception):
+    """The worker died or did not answer in time."""
+
+
+class WorkerProcess:
+    """The parent's end of a worker."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        self.name = name
+        self._environment = dict(os.environ, PYTHONHASHSEED="0", **dict.fromkeys(THREAD_VARIABLES, str(threads)))
+        self._start()
+        hello = self._receive()
+        if "error" in hello:
+            self.close()
+            raise WorkerGone(hello["error"])
+        self.version: str = hello["version"]
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.worker", self.name],
+            cwd=ROOT,
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=self._read, args=(self._process, self._lines), daemon=True).start()
+
+    @staticmethod
+    def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    def _receive(self) -> dict[str, Any]:
+        try:
+            line = self._lines.get(timeout=PATIENCE)
+        except queue.Empty:
+            raise WorkerGone(f"no answer within {PATIENCE:.0f} s") from None
+        if line is None:
+            code = self._process.wait()
+            raise WorkerGone(f"the process ended with {code}")
+        return json.loads(line)
+
+    def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise WorkerGone("the process ended") from None
+        return self._receive()
+
+    def restart(self) -> None:
+        self.close()
+        self._start()
+        self._receive()
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+@dataclass
+class Timing:
+    """What came of one work: seconds per unit of every round, peak memory, or why there is none, by library."""
+
+    work: Work
+    rounds: dict[str, list[float]] = field(default_factory=dict)
+    memory: dict[str, int] = field(default_factory=dict)
+    lacks: dict[str, str] = field(default_factory=dict)
+
+    def seconds(self, library: str) -> float | None:
+        return min(self.rounds[library]) if self.rounds.get(library) else None
+
+    def ratio(self, library: str, to: str = "torch") -> float | None:
+        mine, other = self.seconds(library), self.seconds(to)
+        return mine / other if mine is not None and other else None
+
+
+def start(names: list[str], threads: int, tell: Callable[[str], None]) -> dict[str, WorkerProcess]:
+    """A worker for each library that is installed and works."""
+    workers = {}
+    for name in names:
+        if importlib.util.find_spec(LIBRARIES[name][1]) is None:
+            tell(f"{name}: not installed")
+            continue
+        try:
+            workers[name] = WorkerProcess(name, threads)
+        except WorkerGone as gone:
+            tell(f"{name}: left out, {gone}")
+        else:
+            tell(f"{name} {workers[name].version}")
+    return workers
+
+
+def measure(work: Work, workers: dict[str, WorkerProcess], quick: bool, tell: Callable[[str], None]) -> Timing:
+    """Prepares the work in every worker, compares the results, and times round after round."""
+    effort = (QUICK_EFFORT if quick else EFFORT)[work.group]
+    timing = Timing(work)
+    digests: dict[str, Any] = {}
+    for name, worker in workers.items():
+        tell(f"{name}, preparing")
+        answer = _ask(timing, worker, "prepare", method=work.method, arguments=work.arguments)
+        if answer is not None:
+            digests[name] = answer["digest"]
+    for name, difference in _differences(digests).items():
+        if not difference <= TOLERANCE:
+            timing.lacks[name] = f"its result differs from torch's, by {difference:.2g} of its size"
+            digests.pop(name)
+    ready = [name for name in workers if name in digests]
+    timing.rounds = {name: [] for name in ready}
+    for number in range(effort.rounds):
+        tell(f"round {number + 1} of {effort.rounds}")
+        for name in ready[number % len(ready) :] + ready[: number % len(ready)] if ready else ():
+            if name in timing.lacks:
+                continue
+            time.sleep(effort.rest)
+            answer = _ask(timing, workers[name], "turn", seconds=effort.turn)
+            if answer is not None:
+                timing.rounds[name].append(answer["seconds"])
+    for name in ready:
+        if work.group in ("medium", "large") and name not in timing.lacks:
+            answer = _ask(timing, workers[name], "memory")
+            if answer is not None and answer["bytes"] is not None:
+                timing.memory[name] = answer["bytes"]
+    for worker in workers.values():
+        _ask(timing, worker, "drop")
+    timing.rounds = {name: rounds for name, rounds in timing.rounds.items() if rounds and name not in timing.lacks}
+    return timing
+
+
+def _ask(timing: Timing, worker: WorkerProcess, do: str, **arguments: Any) -> dict[str, Any] | None:
+    """The worker's answer; None where it has none, and then the reason is kept."""
+    try:
+        answer = worker.ask(do, **arguments)
+    except WorkerGone as gone:
+        timing.lacks[worker.name] = str(gone)
+        worker.restart()
+        return None
+    if "error" in answer:
+        timing.lacks[worker.name] = answer["error"]
+        return None
+    return answer
+
+
+def _differences(digests: dict[str, Any]) -> dict[str, float]:
+    """How far each library's result is from torch's, relative to its size; nothing is known without torch."""
+    reference = digests.get("torch")
+    return {name: _difference(digest, reference) for name, digest in digests.items()} if reference else {}
+
+
+def _difference(digest: list[list[float]], reference: list[list[float]]) -> float:
+    if [size for size, *_ in digest] != [size for size, *_ in reference]:
+        return float("inf")
+    return max(
+        max(abs(scale - scale_0), abs(product - product_0)) / (scale_0 + 1e-3)
+        for (_, scale, product), (_, scale_0, product_0) in zip(digest, reference, strict=True)
+    )

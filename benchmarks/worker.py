@@ -1,0 +1,149 @@
+"""The process of one library: `python -m benchmarks.worker NAME`. rounds.py starts it and talks to it.
+
+One request a line on its standard input, one answer a line on its standard output, both JSON:
+
+    prepare  a Work    makes the inputs, does the work three times -> how long once took, a digest of the result
+    turn     seconds   does the work for about so long -> seconds for one unit
+    memory             -> how far the peak of the resident memory lies above what is resident before, in bytes
+    drop               lets the work go
+
+A request that fails is answered with {"error": ...}. What a library prints goes to the standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import json
+import os
+import sys
+import time
+from typing import Any, TextIO
+
+import numpy as np
+
+from benchmarks.libs import Library, Task, load
+
+# From so many seconds on a call is timed by itself and a turn gives the fastest: work on several threads that loses a
+# core to another process for a moment waits far longer than the moment.
+ALONE = 2e-4
+
+
+class Worker:
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.task: Task | None = None
+        self.once = 0.0
+
+    def prepare(self, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        if not hasattr(self.library, method):
+            raise NotImplementedError("not written for this library")
+        arguments = {name: tuple(a) if isinstance(a, list) else a for name, a in arguments.items()}
+        self.task = getattr(self.library, method)(**arguments)
+        for _ in range(3):  # the first compiles and warms, the others give the time; training steps show their updates
+            seconds, value = self._repeat(1)
+        self.once = seconds
+        digest = self._digest(value)
+        del value
+        gc.collect()
+        # What the imports and the inputs made is not looked through again by collections that a call sets off: they
+        # cost what they would in a program that has imported one library.
+        gc.freeze()
+        return {"once": self.once, "digest": digest}
+
+    def turn(self, seconds: float) -> dict[str, Any]:
+        assert self.task is not None
+        if self.once < 0.05 and not self.task.clocked:
+            self._repeat(1)  # the caches, which the library before has filled with its own
+        count = 1 if self.task.clocked else max(1, round(seconds / max(self.once, 1e-9)))
+        if self.once < ALONE:
+            taken = self._repeat(count)[0] / count
+        else:
+            taken = min(self._repeat(1)[0] for _ in range(count))
+        self.once = min(self.once, taken)
+        return {"seconds": taken / self.task.per}
+
+    def memory(self) -> dict[str, Any]:
+        """Linux only: the peak is reset through /proc, and malloc gives back first what it holds."""
+        if not os.path.exists("/proc/self/clear_refs"):
+            return {"bytes": None}
+        gc.collect()
+        with contextlib.suppress(AttributeError):  # a C library without it: what it holds counts as resident before
+            ctypes.CDLL(None).malloc_trim(0)
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        before = _status("VmRSS")
+        self._repeat(1)
+        return {"bytes": max(0, _status("VmHWM") - before)}
+
+    def drop(self) -> dict[str, Any]:
+        self.task = None
+        gc.unfreeze()
+        gc.collect()
+        return {}
+
+    def _repeat(self, count: int) -> tuple[float, Any]:
+        assert self.task is not None
+        call = self.task.call
+        if self.task.clocked:
+            return call()
+        repeats = range(count)
+        begin = time.perf_counter()
+        for _ in repeats:
+            value = call()
+        self.library.wait(value)
+        return time.perf_counter() - begin, value
+
+    def _digest(self, value: Any) -> list[list[float]]:
+        """For each array of the result: its size, its mean size, and its product with fixed random numbers."""
+        digest = []
+        for part in value if isinstance(value, (list, tuple)) else [value]:
+            array = np.asarray(self.library.to_numpy(part), dtype=np.float64).ravel()
+            weights = np.random.RandomState(0).standard_normal(array.size)
+            scale = float(np.abs(array).mean()) if array.size else 0.0
+            digest.append([float(array.size), scale, float(array @ weights) / max(1.0, array.size**0.5)])
+        return digest
+
+
+def _status(field: str) -> int:
+    with open("/proc/self/status") as file:
+        for line in file:
+            if line.startswith(field + ":"):
+                return int(line.split()[1]) * 1024
+    raise OSError(f"/proc/self/status has no {field}")
+
+
+def _error(error: BaseException) -> str:
+    text = str(error) if isinstance(error, NotImplementedError) else f"{type(error).__name__}: {error}"
+    return text.strip().splitlines()[0][:300]
+
+
+def _answer(worker: Worker, request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return getattr(worker, request.pop("do"))(**request)
+    except Exception as error:  # noqa: BLE001 - a library's failure, of whatever kind, is a result here
+        worker.task = None
+        return {"error": _error(error)}
+
+
+def serve(name: str, requests: TextIO, answers: TextIO) -> None:
+    def say(message: dict[str, Any]) -> None:
+        answers.write(json.dumps(message) + "\n")
+        answers.flush()
+
+    try:
+        library = load(name)
+        say({"version": library.version()})
+    except Exception as error:  # noqa: BLE001 - whatever an import raises means that the library is not there
+        say({"error": _error(error)})
+        return
+    worker = Worker(library)
+    for line in requests:
+        say(_answer(worker, json.loads(line)))
+
+
+if __name__ == "__main__":
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    serve(sys.argv[1], sys.stdin, answers)

@@ -1,0 +1,154 @@
+"""What is timed: a name, the method of a library that does it, its inputs' sizes, and the budget.
+
+A budget is the largest ratio of wengert's time to torch's that is held to; None where none is set. Inputs are made
+here, once, from a fixed seed, so that every library gets the same numbers and the results can be compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+# Ratios to torch 2.13 that must be held.
+OPERATOR, CHAIN, MLP, LARGE, CONVOLUTION = 0.6, 0.5, 0.5, 1.0, 1.3
+ELEMENTWISE_CHAIN, REDUCTION = 0.8, 1.5
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long one library's turn lasts at least, how many rounds there are, and the rest before a turn.
+
+    The rest, in seconds, is for the threads of the library before: a BLAS keeps them spinning for up to 25 ms.
+    """
+
+    turn: float
+    rounds: int
+    rest: float = 0.0
+
+
+EFFORT = {
+    "small": Effort(0.005, 25),
+    "graph": Effort(0.0, 7),
+    "medium": Effort(0.04, 15, rest=0.03),
+    "large": Effort(0.0, 5, rest=0.03),
+}
+QUICK_EFFORT = {
+    "small": Effort(0.002, 7),
+    "graph": Effort(0.0, 3),
+    "medium": Effort(0.01, 5, rest=0.03),
+    "large": Effort(0.0, 2, rest=0.03),
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """One thing to time. `unit` says what the seconds are per; `quick` is false for what `--quick` leaves out."""
+
+    name: str
+    method: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    group: str = "small"
+    budget: float | None = None
+    unit: str = "call"
+    quick: bool = True
+
+
+OPERATORS = ("add", "mul", "mul by 2.0", "neg", "exp", "sin", "sum()", "reshape", "x[1:3]", "matmul 8x8 @ 8")
+ELEMENTWISE = OPERATORS[:6]
+
+
+def works(quick: bool) -> list[Work]:
+    """All works in the order of the table; `quick` shortens the deep graph and leaves the largest out."""
+    nodes = 20_000 if quick else 100_000
+    table = [
+        *(
+            Work(f"{name}, {how}", "operator", {"name": name, "recording": how == "recording"}, budget=budget)
+            for how in ("recording", "not recording")
+            for name in OPERATORS
+            for budget in [OPERATOR if name in ELEMENTWISE else None]
+        ),
+        Work("chain of 100 mul, forward", "chain", {"name": "mul", "backward": False}, budget=CHAIN, unit="operator"),
+        *(
+            Work(f"chain of 100 {name}, forward and backward", "chain", {"name": name}, budget=CHAIN, unit="operator")
+            for name in ("mul", "add", "tanh")
+        ),
+        Work("MLP 64-32-10, batch 1, SGD step", "mlp", {"sizes": (64, 32, 10), "batch": 1}, budget=MLP, unit="step"),
+        Work(
+            "MLP 64-32-10, batch 32, SGD step", "mlp", {"sizes": (64, 32, 10), "batch": 32}, budget=LARGE, unit="step"
+        ),
+        Work("Hessian of 10 variables", "hessian", {"size": 10}),
+        *(
+            Work(f"{nodes:,} nodes, {part}", f"deep_{part}", {"nodes": nodes}, "graph", budget, "node")
+            for part, budget in (("forward", CHAIN), ("backward", CHAIN), ("release", None))
+        ),
+        Work(
+            "MLP 784-256-10, batch 64, SGD step",
+            "mlp",
+            {"sizes": (784, 256, 10), "batch": 64},
+            "medium",
+            LARGE,
+            "step",
+        ),
+        Work("matmul 512x512", "matmul", {"size": 512, "backward": False}, "medium", LARGE),
+        Work("matmul 512x512, forward and backward", "matmul", {"size": 512}, "medium", LARGE),
+        *(
+            Work(
+                f"{label} on 1e6, forward and backward",
+                "elementwise",
+                {"names": names, "size": 1_000_000},
+                "medium",
+                ELEMENTWISE_CHAIN,
+                "operator",
+            )
+            for label, names in (
+                ("exp, tanh, sigmoid, add", ("exp", "tanh", "sigmoid", "add")),
+                ("10 tanh", ("tanh",) * 10),
+                ("10 add", ("add",) * 10),
+            )
+        ),
+        Work("sum of 1e7", "reduction", {"name": "sum", "size": 10_000_000}, "medium", REDUCTION),
+        Work("max of 1e7", "reduction", {"name": "max", "size": 10_000_000}, "medium", REDUCTION),
+        Work("softmax 1000x1000, forward and backward", "softmax", {"shape": (1000, 1000)}, "medium", LARGE),
+        Work("layer norm 1000x1000, forward and backward", "layer_norm", {"shape": (1000, 1000)}, "medium", LARGE),
+        Work("4096 rows of 64, gathered, forward and backward", "gather_rows", {"rows": 4096}, "medium", LARGE),
+        Work("4096 rows of 64, added, forward and backward", "add_rows", {"rows": 4096}, "medium", LARGE),
+        Work("max pool 2x2 of (16,64,56,56), forward and backward", "max_pool", {}, "large", LARGE, quick=False),
+        *(
+            Work(
+                f"conv2d {_shape(x)} * {_shape(w)}, forward and backward",
+                "conv2d",
+                {"image": x, "kernel": w},
+                "large",
+                CONVOLUTION,
+                quick=small,
+            )
+            for x, w, small in (
+                ((8, 32, 26, 26), (64, 32, 3, 3), True),
+                ((16, 64, 56, 56), (64, 64, 3, 3), False),
+                ((16, 3, 224, 224), (64, 3, 7, 7), False),
+            )
+        ),
+    ]
+    return [work for work in table if work.quick or not quick]
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "(" + ",".join(map(str, shape)) + ")"
+
+
+def uniform(shape: int | tuple[int, ...], low: float = -1.0, high: float = 1.0, seed: int = 0) -> np.ndarray:
+    """float32 numbers, the same for every library."""
+    return np.random.RandomState(seed).uniform(low, high, shape).astype(np.float32)
+
+
+def integers(size: int, bound: int, seed: int = 0) -> np.ndarray:
+    """int64 indices below `bound`."""
+    return np.random.RandomState(seed).randint(0, bound, size)
+
+
+def rosenbrock(x: Any) -> Any:
+    """Rosenbrock's function, whose Hessian is a band matrix: any library's array with slices will do."""
+    head, tail = x[:-1], x[1:]
+    return (100.0 * (tail - head**2) ** 2 + (1.0 - head) ** 2).sum()

@@ -1,0 +1,417 @@
+"""Views and writing in place.
+
+NumPy's views are the views. A view tensor knows its parent and the operator that makes it again from a parent
+(never strides). Every tensor on one storage shares a version ``Cell`` (``_node``), made on first need.
+
+NOTE [ In place on a view ]
+    ``v = base[0]; v.mul_(2)`` changes ``base`` too, so the base's history is rewritten: it becomes ``CopySlices`` of its
+    old history and of what was written; ``v`` and every other view find their history again as the view operator of
+    the new base. ``v`` does so at once. Other views are not known (nothing is stored when a view is made but its
+    parent): if other arrays share the memory, the memory is entered into ``stale_views`` and a reason into ``M``, as
+    long as that memory lives, and on the slow path each operand that is a view of it is looked up again if its node is
+    older than the last rewrite. What not to do: refresh a view that is younger; its node may have hooks.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ._dispatch import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_VIEW, cast, type_text
+from ._dtypes import BY_NUMPY, can_cast
+from ._errors import here, noted
+from ._modes import M, MODE
+from ._node import AccumulateGrad, Cell, Node, cell_of, tick, view_of
+from ._registry import Info
+from ._tensor import Tensor, alias_payload, stale_views, wrap
+
+
+# ----------------------------------------------------------------------------------------------------------------- versions
+def bump(tensor: Tensor, seq: int | None = None) -> Cell:
+    """Count one write to the tensor's storage."""
+    box = tensor._m
+    cell = box.cell if box is not None and box.cell is not None else cell_of(tensor)
+    code, lasti = here()
+    cell.write(tick() if seq is None else seq, code, lasti)
+    return cell
+
+
+def base_of(tensor: Tensor) -> Tensor | None:
+    """The tensor at the root of a view's chain; ``None`` for a tensor that is no view."""
+    view = view_of(tensor)
+    if view is None:
+        return None
+    while view is not None:
+        tensor = view[0]
+        view = view_of(tensor)
+    return tensor
+
+
+# ------------------------------------------------------------------------------------------------------------------- checks
+def check_inplace(self: Tensor, requires_grad: bool) -> None:
+    """Refuse a write that the tape could not follow, before anything is written.
+
+    ``requires_grad``: whether what is written, or what is overwritten, needs a gradient.
+    """
+    state = MODE.get()
+    if state is not None and not state.grad:
+        return
+    fn = self._fn
+    if type(fn) is AccumulateGrad:
+        raise noted(
+            RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
+            "Why: the tensor is a leaf: its .grad is the gradient for the value it had when it was used.",
+            "What to do: write under torch.no_grad() (an optimizer's step), or compute on a copy (y = x + 1).",
+            code="W005",
+        )
+    view = view_of(self)
+    if view is None:
+        return
+    base = base_of(self)
+    assert base is not None
+    if type(base._fn) is AccumulateGrad:
+        raise noted(
+            RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
+            "Why: writing to the view writes to the leaf, whose .grad is the gradient for the value it had.",
+            "What to do: write under torch.no_grad(), or clone() the leaf first.",
+            code="W005",
+        )
+    if requires_grad:
+        _check_creation(self, view)
+
+
+def _check_creation(self: Tensor, view: tuple[Any, ...]) -> None:
+    creation = 0
+    while view is not None and not creation:
+        creation = view[3]
+        view = view_of(view[0])  # type: ignore[assignment]
+    if not creation:
+        return
+    name = self._fn.name() if self._fn is not None else "a view operation"
+    texts = {
+        MULTI_OUTPUT_VIEW: (
+            f"Output {getattr(self._fn, 'k', 0)} of {name} is a view and is being modified inplace. This view is the output "
+            "of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
+            "You should replace the inplace operation by an out-of-place one."
+        ),
+        NO_GRAD_VIEW: (
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
+            "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+            "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
+            "you want the inplace to be tracked)."
+        ),
+        INFERENCE_VIEW: (
+            "A view was created in inference mode and is being modified inplace with grad mode enabled. Given that this use "
+            "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+            "inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both "
+            "outside (if you want the inplace to be tracked)."
+        ),
+        CUSTOM_VIEW: (
+            f"Output 0 of {name} is a view and is being modified inplace. This view was created inside a custom Function (or "
+            "because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom "
+            "backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You "
+            "can fix this by cloning the output of the custom Function."
+        ),
+    }
+    raise RuntimeError(texts[creation])
+
+
+def writable(self: Tensor) -> Any:
+    """The tensor's array, in a form that can be written to."""
+    a = self._a
+    if type(a) is not np.ndarray:
+        a = alias_payload(self)
+    if isinstance(a, np.ndarray) and not a.flags.writeable:
+        if 0 in a.strides:
+            raise RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+                "Please clone() the tensor before performing the operation."
+            )
+        raise noted(
+            RuntimeError("the tensor's memory is read-only"),
+            "Why: it was made by from_numpy() or as_tensor() on a NumPy array that is not writable.",
+            "What to do: clone() it.",
+        )
+    return a
+
+
+def check_result(self: Tensor, result: Tensor) -> None:
+    """The result of an in-place operator must fit into the tensor it is written to."""
+    a, r = self._a, result._a
+    if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
+        raise RuntimeError(
+            f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}"
+        )
+    if r.shape != a.shape:
+        raise RuntimeError(
+            f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(r.shape)}"
+        )
+
+
+def _cpp(a: Any) -> str:
+    return BY_NUMPY[a.dtype].scalar_name
+
+
+# ------------------------------------------------------------------------------------------------------------------ writing
+def inplace_form(info: Info) -> Any:
+    """``exp_`` from ``exp``: the same operator, written into its first argument."""
+    op = info.op
+
+    if info.arity == 1:
+
+        def form(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return apply_inplace(op, self, args, kwargs)
+
+    else:
+
+        def form(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return apply_inplace(op, self, args, kwargs)
+
+    form.__name__ = form.__qualname__ = info.name + "_"
+    form.__doc__ = f"In-place form of ``{info.name}``."
+    return form
+
+
+def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
+    """Run ``op(self, *args)`` and write the result into ``self``: its memory, its version and its history."""
+    if not isinstance(self, Tensor):
+        raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
+    if stale_views:
+        refresh(self)
+    tracked = self._fn is not None or any(isinstance(a, Tensor) and a._fn is not None for a in args)
+    if tracked:
+        check_inplace(self, True)
+    if tracked and (MODE.get() is None or MODE.get().grad):  # type: ignore[union-attr]
+        return _recorded_inplace(op, self, args, kwargs or {})
+    source = self
+    if self._fn is not None:
+        source = wrap(self._a)
+    result = op(source, *args, **kwargs) if kwargs else op(source, *args)
+    check_result(self, result)
+    a = writable(self)
+    if isinstance(a, np.ndarray) and isinstance(result._a, (np.ndarray, np.generic)):
+        np.copyto(a, result._a, casting="unsafe")
+    else:
+        rebind(self, result._a)
+    bump(self)
+    return self
+
+
+def rebind(self: Tensor, a: Any) -> None:
+    """A payload that cannot be written to (a transform's value, another library's array) is replaced."""
+    view = view_of(self)
+    if view is not None:
+        _rebind_base(self, a)
+    self._a = a
+    if self._m is not None:
+        self._m = None  # what was saved keeps the old payload
+
+
+def _rebind_base(self: Tensor, a: Any) -> None:
+    from ._registry import T
+
+    parent, info, p, _ = view_of(self)  # type: ignore[misc]
+    new = T.view_scatter(wrap(parent._a), wrap(a), ((info.name, p),))
+    rebind(parent, new._a)
+
+
+def _recorded_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    old = wrap(self._a, self._fn)  # stands for self as it was; a node that saves it gets a copy below
+    args = tuple(old if a is self else a for a in args)
+    result = op(old, *args, **kwargs)
+    write_recorded(self, old, result)
+    return self
+
+
+def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
+    """Put a recorded result into self's memory and history."""
+    check_result(self, result)
+    if self._a.dtype is not result._a.dtype:
+        result = cast(result, self._a.dtype)
+    a = writable(self)
+    if not isinstance(a, np.ndarray) or not isinstance(result._a, (np.ndarray, np.generic)):
+        rebind(self, result._a)
+        rebase(self, result._fn)
+        return
+    if old._m is not None:  # the formula needs the old value, which is overwritten now
+        old._m.a = a.copy()
+    np.copyto(a, result._a, casting="unsafe")
+    node = result._fn
+    cell = bump(self, None if node is None else node.seq)
+    box = result._m
+    if box is not None:  # the formula needs the result: it is self's memory from now on
+        box.a = a
+        box.cell = cell
+        if view_of(self) is None:
+            self._m = box
+    rebase(self, node)
+
+
+def rebase(self: Tensor, node: Node | None) -> None:
+    """Give a tensor that was written in place its new history, and its base and other views theirs."""
+    view = view_of(self)
+    if view is None:
+        self._fn = node
+        _mark_views(self)
+        return
+    chain = []
+    t = self
+    while view is not None:
+        chain.append((view[1], view[2]))
+        t = view[0]
+        view = view_of(t)
+    base = t
+    base._fn = CopySlices(base, tuple(reversed(chain)), node)
+    _mark_views(base)
+    regenerate(self)
+
+
+def _mark_views(base: Tensor) -> None:
+    """The base's history changed: other views of its memory, if there are any, must look theirs up again."""
+    cell = cell_of(base)
+    cell.rebased = tick()
+    owner = base._a
+    if not isinstance(owner, np.ndarray):
+        return
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    # references that are always there: base._a, its box, this frame's variable and getrefcount's argument
+    if sys.getrefcount(owner) <= 3 + (base._m is not None and base._m.a is owner):
+        return
+    key = id(owner)
+    if key not in stale_views:
+        M.append("stale views")
+        stale_views[key] = weakref.ref(owner, lambda _: _forget(key))
+
+
+def _forget(key: int) -> None:
+    if stale_views.pop(key, None) is not None:
+        M.remove("stale views")
+
+
+# --------------------------------------------------------------------------------------------------- finding history again
+def refresh(tensor: Tensor) -> None:
+    """Look up a view's history again if its base was rewritten since the view was made."""
+    base = base_of(tensor)
+    if base is None:
+        return
+    box = base._m
+    if box is None or box.cell is None or not box.cell.rebased:
+        return
+    fn = tensor._fn
+    if fn is None:
+        if base._fn is None:
+            return
+    elif fn.seq > box.cell.rebased:
+        return
+    regenerate(tensor)
+
+
+def refresh_all(args: Any) -> None:
+    """``refresh`` for all tensors among an operator's arguments."""
+    for a in args:
+        if isinstance(a, Tensor):
+            refresh(a)
+        elif type(a) in (list, tuple):
+            refresh_all(a)
+
+
+def regenerate(tensor: Tensor) -> None:
+    """Make a view's node again from its base's history."""
+    chain = []
+    t = tensor
+    view = view_of(t)
+    while view is not None:
+        chain.append((t, view))
+        t = view[0]
+        view = view_of(t)
+    parent = t
+    cell = cell_of(parent)
+    from ._grad_mode import grad_mode
+
+    with grad_mode(True):
+        for t, (_, info, p, _) in reversed(chain):
+            if t._fn is None or t._fn.seq < cell.rebased:
+                fresh = replay(info, wrap(parent._a, parent._fn), p)
+                t._fn = fresh._fn
+            parent = t
+
+
+def replay(info: Info, parent: Tensor, p: tuple[Any, ...]) -> Tensor:
+    """Make a view again from a parent."""
+    if info.outputs == 1:
+        return info.core(parent, *p)
+    return info.core(parent, *p[:-1])[p[-1]]
+
+
+class CopySlices(Node):
+    """The history of a tensor that was written through a view: what was there before, and what was written."""
+
+    __slots__ = ("chain", "fx", "fy", "shape")
+
+    def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None) -> None:
+        self.fx = base._fn
+        self.fy = written
+        self.chain = tuple((info.name, p) for info, p in chain)
+        self.shape = base._a.shape
+        self.seq = tick()
+        self.h = None
+        self.code, self.lasti = here()
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return (self.fx, self.fy)
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        pairs: list[Any] = []
+        if self.fx is not None:
+            pairs += (self.fx, xp.view_scatter(g, xp.zeros_like(xp.view_gather(g, self.chain)), self.chain))
+        if self.fy is not None:
+            pairs += (self.fy, xp.view_gather(g, self.chain))
+        return tuple(pairs)
+
+
+# --------------------------------------------------------------------------------------------------------------------- out=
+def write_out(out: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+    """``out=``: compute, then write into a given tensor, resized if it has another shape."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{getattr(op, '__name__', 'op')}(): argument 'out' must be Tensor, not {type_text(out)}")
+    state = MODE.get()
+    recording = state is None or state.grad
+    if recording and (out._fn is not None or any(isinstance(a, Tensor) and a._fn is not None for a in args)):
+        raise RuntimeError(
+            f"{getattr(op, '__name__', 'op')}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    result = op(*args, **(kwargs or {}))
+    store_out(out, result)
+    return out
+
+
+def store_out(out: Tensor, result: Tensor) -> None:
+    """Put a result into an ``out`` tensor."""
+    a, r = out._a, result._a
+    if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
+        raise RuntimeError(f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}")
+    if a.shape != r.shape:
+        if a.size:
+            import warnings
+
+            warnings.warn(
+                f"An output with one or more elements was resized since it had shape {list(a.shape)}, which does not match the "
+                f"required output shape {list(r.shape)}. This behavior is deprecated, and in a future PyTorch release outputs "
+                "will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
+                "inplace, to zero elements with t.resize_(0).",
+                UserWarning,
+                stacklevel=4,
+            )
+        out._a = np.array(r, dtype=a.dtype)
+        if out._m is not None:
+            out._m.a = out._a
+    else:
+        np.copyto(writable(out), r, casting="unsafe")
+    bump(out)
+
+

@@ -1,0 +1,1 @@
+"""Array libraries: what one must offer so that tensors can hold its arrays."""

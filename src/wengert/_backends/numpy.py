@@ -1,0 +1,61 @@
+"""NumPy as wengert's array library: NumPy's functions under their own names, and what NumPy lacks beside them."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes
+from .._registry import RAW, RAW_COMPLEX, XP, add_backend
+
+# Like PyTorch, an operator gives inf or nan in silence; only warnings raised by lines of this package are meant,
+# a program's own NumPy calls keep theirs.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert(\.|$)")
+
+lib: Any = types.ModuleType("wengert._backends.numpy.lib")
+lib.__dict__.update({k: v for k, v in np.__dict__.items() if not k.startswith("_")})
+lib.__dict__["__getattr__"] = lambda name: getattr(np, name)  # what NumPy itself loads late (linalg, fft)
+
+
+def owns(ty: type) -> bool:
+    """Whether arrays of this type are NumPy's."""
+    return issubclass(ty, (np.ndarray, np.generic))
+
+
+def in_lib(fn: Any) -> Any:
+    """Decorator: one more function that the library offers."""
+    setattr(lib, fn.__name__, fn)
+    return fn
+
+
+@in_lib
+def cast(x: Any, dtype: Any) -> Any:
+    """x in another dtype; complex to real drops the imaginary part, as PyTorch does."""
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
+        x = x.real
+    return x.astype(dtype)
+
+
+@in_lib
+def full(shape: Any, value: Any, dtype: Any) -> Any:
+    """A new array filled with one value."""
+    r = np.empty(shape, dtype)
+    r.fill(value)
+    return r
+
+
+class ByDtype(dict[Any, Any]):
+    """dtype of a cotangent -> namespace; a complex one has its own, so that formulas can be conjugated."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        xp = self[dtype] = RAW_COMPLEX if dtype.kind == "c" else RAW
+        return xp
+
+
+BY_DTYPE: dict[Any, Any] = ByDtype()
+add_backend(RAW, lib, owns)
+XP[np.ndarray] = RAW
+INEXACT = _dtypes.INEXACT

@@ -1,0 +1,9 @@
+"""The command line, `python -m wengert`: one module per sub-command, imported when it is called.
+
+`tour` shows what the library does, `run` runs a program written for PyTorch, `info` describes the installation;
+`svg` draws the pictures and `progress` the bar of the tour. The arguments are read in `wengert.__main__`.
+"""
+
+
+class UsageError(Exception):
+    """A slip of the user's, such as a folder that cannot be written: shown as one line, with exit code 2."""

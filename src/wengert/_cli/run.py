@@ -1,0 +1,286 @@
+"""`python -m wengert run`: run a program written for PyTorch, with `torch` and all below it standing for wengert.
+
+Two parts. `install_torch_alias` puts a finder in front of Python's own: `import torch.x` imports `wengert.x` and enters
+the same module object under both names, so there is never a second copy of a class. `run_file` and `run_module` then
+do what `python program.py` and `python -m module` do, and leave the end to Python: an uncaught error goes up through
+this module, and only its traceback loses the frames that are ours.
+
+A process that multiprocessing starts afresh (spawn, forkserver) is plain Python again: there `torch` is PyTorch.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import io
+import os
+import pkgutil
+import re
+import runpy
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, FrameType, ModuleType, TracebackType
+from typing import Any
+
+from . import UsageError
+
+# --- import torch ---
+
+
+def install_torch_alias() -> Callable[[], None]:
+    """Make `import torch`, and every import below it, give wengert's modules; return a function that undoes it.
+
+    `sys.modules["torch.nn"] is sys.modules["wengert.nn"]`, and so on, for modules imported before or after this call.
+    A module that wengert lacks is a ModuleNotFoundError that says so. Calling it twice is harmless.
+
+    Raises:
+        RuntimeError: PyTorch is imported already: half a program would go on with it.
+
+    Note for tests: use it in a process of its own, or undo it. A later `import torch` for a comparison would
+    compare wengert with itself.
+    """
+    import wengert
+
+    if sys.modules.get("torch", wengert) is not wengert:
+        raise RuntimeError("PyTorch is imported already; install_torch_alias() must come before the first import torch")
+    if not any(isinstance(finder, _TorchFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _TorchFinder())
+    for name, module in list(sys.modules.items()):
+        if name == "wengert" or name.startswith("wengert."):
+            sys.modules.setdefault(_torch_name(name), module)
+    return _remove_torch_alias
+
+
+def _remove_torch_alias() -> None:
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _TorchFinder)]
+    for name in [name for name in sys.modules if name == "torch" or name.startswith("torch.")]:
+        del sys.modules[name]
+
+
+def _torch_name(wengert_name: str) -> str:
+    return "torch" + wengert_name.removeprefix("wengert")
+
+
+def _wengert_name(torch_name: str) -> str:
+    return "wengert" + torch_name.removeprefix("torch")
+
+
+class _TorchFinder(MetaPathFinder):
+    """Finds `torch.x` by importing `wengert.x`."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return a spec for `torch` and what is below it; the loader only enters the module under its second name."""
+        if fullname != "torch" and not fullname.startswith("torch."):
+            return None
+        name = _wengert_name(fullname)
+        try:
+            # Not importlib.import_module: its frame would stand in the tracebacks of users.
+            __import__(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise  # wengert has it, and itself misses something, SciPy for example
+            if _is_a_question():
+                return None
+            raise ModuleNotFoundError(f"No module named {fullname!r}: {_missing(fullname)}", name=fullname) from None
+        return ModuleSpec(fullname, _AliasLoader(sys.modules[name]))
+
+
+class _AliasLoader(Loader):
+    """Enters a module that is already imported under another name.
+
+    A module may replace itself in `sys.modules` while it is loaded; this one always does. To return it from
+    `create_module` would be shorter, but importlib would then write the alias's spec into the real module.
+    """
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Replace the empty `module` by the real one."""
+        assert module.__spec__ is not None
+        sys.modules[module.__spec__.name] = self.module
+
+
+def _is_a_question() -> bool:
+    """Tell whether `importlib.util.find_spec` asks what there is: None is its answer, where an import has an error."""
+    frame: FrameType | None = sys._getframe(2)  # who called the finder
+    while frame is not None and frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None and frame.f_code is importlib.util.find_spec.__code__
+
+
+def _missing(name: str) -> str:
+    """Say that wengert lacks `name`, a dotted name that begins with torch, and where to look for what there is."""
+    owner = name.rpartition(".")[0]
+    return f"wengert does not have {name}; dir({owner}) lists what it has"
+
+
+def _explain(error: BaseException) -> None:
+    """Add a note to an error that is about something that wengert lacks, if the error does not say so itself."""
+    name = None
+    if isinstance(error, AttributeError):
+        owner = _public_name(error.obj)
+        name = owner and f"{owner}.{error.name}"
+    elif isinstance(error, ImportError) and error.name and error.name.partition(".")[0] == "wengert":
+        # from torch import x. Python 3.12 has the x in `name_from`; 3.11 only in the message.
+        found = re.match(r"cannot import name '(\w+)'", str(error))
+        if found and "circular import" not in str(error):
+            name = f"{_torch_name(error.name)}.{found[1]}"
+    if name and "wengert does not have" not in str(error):
+        error.add_note(_missing(name))
+
+
+def _public_name(owner: object) -> str | None:
+    """Return the dotted name, in PyTorch's terms, of one of wengert's modules or of Tensor; None for all else."""
+    tensor = sys.modules["wengert"].Tensor
+    if isinstance(owner, tensor) or owner is tensor:
+        return "torch.Tensor"
+    if isinstance(owner, ModuleType) and owner.__name__.partition(".")[0] == "wengert":
+        return _torch_name(owner.__name__)
+    return None
+
+
+# --- python program.py, python -m module ---
+
+
+def run_file(program: str, arguments: list[str]) -> int:
+    """Run a file, or a folder or zip file with a `__main__.py`, as `python program arguments` does."""
+    path = os.path.abspath(program)
+    archive = pkgutil.get_importer(path)
+    if archive is not None:
+        return _run_archive(archive, path, [program, *arguments])
+    try:
+        with io.open_code(path) as file:
+            source = file.read()
+    except OSError as error:
+        raise UsageError(f"can't open file {path!r}: [Errno {error.errno}] {error.strerror}") from error
+    _set_first_path(os.path.dirname(path))
+    facts = {"__file__": path, "__loader__": SourceFileLoader("__main__", path)}
+
+    def load() -> _Program:
+        # dont_inherit: the program is not to get this module's `from __future__` imports
+        return _Program(compile(source, path, "exec", dont_inherit=True), facts)
+
+    return _run_as_main(load, [program, *arguments])
+
+
+def run_module(name: str, arguments: list[str]) -> int:
+    """Run a module, or a package with a `__main__` module, as `python -m name arguments` does."""
+    _set_first_path(os.getcwd())
+    if name == "torch" or name.startswith("torch."):
+        name = _wengert_name(name)
+
+    def load() -> _Program:
+        # The only name that runpy gives to this part of its work, which pdb and trace use too.
+        _, spec, code = runpy._get_module_details(name, _NoSuchModule)  # type: ignore[attr-defined]
+        sys.argv[0] = spec.origin
+        return _Program(code, _facts(spec))
+
+    return _run_as_main(load, ["-m", *arguments])
+
+
+def _run_archive(archive: Any, path: str, argv: list[str]) -> int:
+    spec = archive.find_spec("__main__")
+    if spec is None:
+        print(f"{sys.executable}: can't find '__main__' module in {path!r}", file=sys.stderr)
+        return 1
+    _set_first_path(path)
+    return _run_as_main(lambda: _Program(spec.loader.get_code("__main__"), _facts(spec)), argv)
+
+
+class _NoSuchModule(ImportError):
+    """What runpy raises for a module that cannot be run: Python shows it as one line."""
+
+
+@dataclass(frozen=True)
+class _Program:
+    code: CodeType
+    facts: dict[str, Any]  # what `__main__` knows of itself
+
+
+def _facts(spec: ModuleSpec) -> dict[str, Any]:
+    return {
+        "__file__": spec.origin,
+        "__cached__": spec.cached,
+        "__loader__": spec.loader,
+        "__package__": spec.parent,
+        "__spec__": spec,
+    }
+
+
+def _set_first_path(folder: str) -> None:
+    """Put the program's folder where Python put the one it started from; with `python -P` there is none."""
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
+
+
+def _run_as_main(load: Callable[[], _Program], argv: list[str]) -> int:
+    """Execute what `load` gives as `__main__`, and leave its errors and its SystemExit to Python."""
+    install_torch_alias()
+    sys.argv[:] = argv
+    main = ModuleType("__main__")
+    try:
+        program = load()
+        vars(main).update({"__builtins__": builtins, "__cached__": None}, **program.facts)
+        sys.modules["__main__"] = main
+        exec(program.code, vars(main))
+    except _NoSuchModule as error:
+        print(f"{sys.executable}: {error}", file=sys.stderr)
+        return 1
+    except SystemExit:
+        raise
+    except BaseException as error:
+        _hide_runner(error)
+        raise
+    return 0
+
+
+# --- tracebacks ---
+
+_THIS_FILE = install_torch_alias.__code__.co_filename
+
+
+def _hide_runner(error: BaseException) -> None:
+    """Have `error`, when Python comes to print it, show the frames that it would show without this module."""
+    for one in _chain(error):
+        _explain(one)
+        one.__traceback__ = _without_runner(one.__traceback__)
+    trace = error.__traceback__
+    hook = sys.excepthook
+
+    def show(kind: type[BaseException], value: BaseException, _: TracebackType | None) -> None:
+        # On its way up the error has collected our frames, and those of `python -m wengert`.
+        hook(kind, value.with_traceback(trace), trace)
+
+    sys.excepthook = show
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, its causes and its contexts."""
+    waiting, seen = [error], set()
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting += [other for other in (one.__cause__, one.__context__) if other is not None]
+
+
+def _without_runner(trace: TracebackType | None) -> TracebackType | None:
+    """Copy a traceback without this module's frames, and without those of the machinery that loads a program."""
+    kept: list[TracebackType] = []
+    while trace is not None:
+        filename = trace.tb_frame.f_code.co_filename
+        loading = not kept and (filename.startswith("<frozen ") or filename == runpy.__file__)
+        if filename != _THIS_FILE and not loading:
+            kept.append(trace)
+        trace = trace.tb_next
+    copy = None
+    for one in reversed(kept):
+        copy = TracebackType(copy, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return copy

@@ -1,0 +1,281 @@
+"""Two pictures as SVG text, written by hand: a curve of numbers, and the graph behind a tensor.
+
+The colours are CSS classes with a second set under `prefers-color-scheme: dark`, on a background of their own, so a
+viewer that knows dark mode shows the dark picture and every other viewer the light one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+MARK = "<!-- drawn by wengert -->"  # how the tour knows a picture of its own, which it may replace
+
+_STYLE = """<style>
+  .paper { fill: #ffffff }
+  text { fill: #1f2328; font: 13px system-ui, sans-serif }
+  .title { font-size: 16px; font-weight: 600 }
+  .name { font: 13px ui-monospace, Consolas, monospace; text-anchor: middle }
+  .quiet { fill: #59636e }
+  .grid { stroke: #d1d9e0 }
+  .faint { fill: none; stroke: #9ec5fe }
+  .bold { fill: none; stroke: #0a58ca; stroke-width: 2.5; stroke-linejoin: round }
+  .edge { fill: none; stroke: #59636e; stroke-width: 1.5 }
+  .head { fill: #59636e }
+  .node { fill: #e7f1ff; stroke: #0a58ca }
+  .leaf { fill: #fff3cd; stroke: #997404 }
+  @media (prefers-color-scheme: dark) {
+    .paper { fill: #0d1117 }
+    text { fill: #f0f6fc }
+    .quiet { fill: #9198a1 }
+    .grid { stroke: #3d444d }
+    .faint { stroke: #1d4277 }
+    .bold { stroke: #6ea8fe }
+    .edge { stroke: #9198a1 }
+    .head { fill: #9198a1 }
+    .node { fill: #10243e; stroke: #6ea8fe }
+    .leaf { fill: #332701; stroke: #ffda6a }
+  }
+</style>"""
+
+
+def _page(width: float, height: float, title: str, body: Iterable[str]) -> str:
+    """Put the `body`'s elements on a sheet."""
+    size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
+            MARK,
+            f"<title>{escape(title)}</title>",
+            _STYLE,
+            f'<rect class="paper" width="{width:g}" height="{height:g}"/>',
+            f'<text class="title" x="20" y="30">{escape(title)}</text>',
+            *body,
+            "</svg>\n",
+        ]
+    )
+
+
+# --- the curve ---
+
+_LEFT, _TOP, _RIGHT, _BOTTOM = 64, 66, 620, 340  # where its axes stand, in a picture of 640 x 390
+
+
+def curve(values: Sequence[float], title: str, x_label: str, y_label: str) -> str:
+    """Draw `values` over their index as a faint line, and their local means as a bold one.
+
+    The vertical axis begins at zero, or lower if a value does. What is not finite is left out.
+
+    >>> curve([3.0, 2.0, 1.0], "Loss", "step", "loss").count("<path")
+    2
+    """
+    points = [(index, value) for index, value in enumerate(values) if math.isfinite(value)]
+    if not points:
+        raise ValueError("a curve needs at least one finite value")
+    low = min(0.0, *(value for _, value in points))
+    high = max(value for _, value in points)
+    y_ticks = _ticks(low, high if high > low else low + 1.0)
+    x_ticks = [tick for tick in _ticks(0, max(len(values), 2)) if tick <= len(values)]
+
+    def x(index: float) -> float:
+        return _LEFT + (_RIGHT - _LEFT) * index / max(len(values) - 1, 1)
+
+    def y(value: float) -> float:
+        return _BOTTOM - (_BOTTOM - _TOP) * (value - y_ticks[0]) / (y_ticks[-1] - y_ticks[0])
+
+    body = []
+    for tick in y_ticks:
+        body.append(f'<line class="grid" x1="{_LEFT}" x2="{_RIGHT}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
+        body.append(f'<text x="{_LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>')
+    body += [f'<text x="{x(tick):.1f}" y="{_BOTTOM + 20}" text-anchor="middle">{tick:g}</text>' for tick in x_ticks]
+    body.append(f'<text class="quiet" x="{_RIGHT}" y="{_BOTTOM + 40}" text-anchor="end">{escape(x_label)}</text>')
+    body.append(f'<text class="quiet" x="{_LEFT}" y="{_TOP - 8}">{escape(y_label)}</text>')
+    body.append(_line("faint", [(x(i), y(v)) for i, v in points]))
+    body.append(_line("bold", [(x(i), y(v)) for i, v in _means(points)]))
+    return _page(640, 390, title, body)
+
+
+def _line(kind: str, points: Iterable[tuple[float, float]]) -> str:
+    steps = " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    return f'<path class="{kind}" d="M{steps}"/>'
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return about five round numbers, one, two or five times a power of ten apart, that enclose `low` to `high`."""
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = power * next(factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(index * step, 12) for index in range(first, last + 1)]
+
+
+def _means(points: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
+    """Return the means of about fifty runs of neighbours."""
+    size = max(1, len(points) // 50)
+    runs = [points[start : start + size] for start in range(0, len(points), size)]
+    return [(sum(i for i, _ in run) / len(run), sum(v for _, v in run) / len(run)) for run in runs]
+
+
+# --- the graph ---
+# Drawn in layers, as K. Sugiyama, S. Tagawa, M. Toda (1981) do it: a node stands one layer below the lowest node that
+# points to it; an edge that passes layers takes a place of its own in each (a "bend"), so that no box lies in its way;
+# each layer is sorted by the mean place of its neighbours.
+
+_CHARACTER, _ROW, _LAYER, _GAP = 7.9, 18, 88, 28  # width and height of text, distance of layers, gap between boxes
+
+_ARROW_HEAD = (
+    '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+    '<path class="head" d="M0 0 L8 4 L0 8 z"/></marker></defs>'
+)
+
+Graph = dict[Hashable, list[Hashable]]  # what each node points to
+
+
+def graph(root: Any, title: str, names: Mapping[str, Any]) -> str:
+    """Draw the graph that made the tensor `root`: a box for each node, an arrow for each of its `next_functions`.
+
+    Arrows go the way that `backward()` goes, from the result to the leaves. `names` gives the leaves' names; a leaf
+    that is not among them shows its shape only.
+    """
+    if root.grad_fn is None:
+        raise ValueError("a leaf has no graph: draw the result of an operation")
+    children = _graph_below(root.grad_fn)
+    labels = {node: _label(node, names) for node in children}
+    layers, routes = _layers(children)
+    _sort_layers(layers, routes)
+    places, width = _places(layers, labels)
+    body = [_ARROW_HEAD]
+    body += [_arrow(route, places, labels) for route in routes]
+    for node, lines in labels.items():
+        body += _box(places[node], lines, "node" if children[node] else "leaf")
+    height = 64 + _LAYER * len(layers)
+    body.append(
+        f'<text class="quiet" x="20" y="{height - 16}">Arrows: grad_fn.next_functions, the way of backward()</text>'
+    )
+    return _page(max(width, 24 + 9.5 * len(title), 380), height, title, body)
+
+
+def _graph_below(root: Hashable) -> Graph:
+    """Return the nodes that can be reached from `root`, each before those it points to."""
+    below: Graph = {}
+    waiting = [root]
+    while waiting:
+        node: Any = waiting.pop()
+        if node not in below:
+            # dict.fromkeys: `x * x` points to x twice, which makes one arrow
+            below[node] = list(dict.fromkeys(child for child, _ in node.next_functions if child is not None))
+            waiting += below[node]
+    parents = dict.fromkeys(below, 0)
+    for child in (child for children in below.values() for child in children):
+        parents[child] += 1
+    ordered: Graph = {}
+    ready = [root]
+    while ready:
+        node = ready.pop()
+        ordered[node] = below[node]
+        for child in below[node]:
+            parents[child] -= 1
+            if not parents[child]:
+                ready.append(child)
+    return ordered
+
+
+def _label(node: Any, names: Mapping[str, Any]) -> list[str]:
+    """Return the lines in a node's box: its name and, at a leaf, the tensor's."""
+    variable = getattr(node, "variable", None)
+    name = node.name().rpartition("::")[2]  # PyTorch calls it torch::autograd::AccumulateGrad
+    if variable is None:
+        return [name]
+    known = [key for key, tensor in names.items() if tensor is variable]
+    return [name, " ".join([*known[:1], str(tuple(variable.shape))])]
+
+
+def _layers(children: Graph) -> tuple[list[list[Hashable]], list[list[Hashable]]]:
+    """Return the layers from the top, and for each edge its route: node, bends, node."""
+    depth = dict.fromkeys(children, 0)
+    for node, below in children.items():
+        for child in below:
+            depth[child] = max(depth[child], depth[node] + 1)
+    layers: list[list[Hashable]] = [[] for _ in range(max(depth.values()) + 1)]
+    for node in children:
+        layers[depth[node]].append(node)
+    routes: list[list[Hashable]] = []
+    for node, below in children.items():
+        for child in below:
+            bends: list[Hashable] = [("bend", len(routes), layer) for layer in range(depth[node] + 1, depth[child])]
+            for layer, bend in enumerate(bends, depth[node] + 1):
+                layers[layer].append(bend)
+            routes.append([node, *bends, child])
+    return layers, routes
+
+
+def _sort_layers(layers: list[list[Hashable]], routes: list[list[Hashable]]) -> None:
+    """Sort each layer by its neighbours' mean place in the layer before, downwards and upwards a few times."""
+    above: Graph = {}
+    below: Graph = {}
+    for route in routes:
+        for upper, lower in pairwise(route):
+            above.setdefault(lower, []).append(upper)
+            below.setdefault(upper, []).append(lower)
+    for _ in range(4):
+        for order, neighbours in ((layers, above), (layers[::-1], below)):
+            for fixed, layer in pairwise(order):
+                place = {node: (index + 0.5) / len(fixed) for index, node in enumerate(fixed)}
+                mean = {}
+                for index, node in enumerate(layer):
+                    near = [place[other] for other in neighbours.get(node, []) if other in place]
+                    mean[node] = sum(near) / len(near) if near else (index + 0.5) / len(layer)
+                layer.sort(key=mean.__getitem__)
+
+
+def _places(
+    layers: list[list[Hashable]], labels: Mapping[Hashable, list[str]]
+) -> tuple[dict[Hashable, tuple[float, float]], float]:
+    """Return the middle of each node and bend, and the width of the picture."""
+    widths = [[_box_width(labels.get(node)) for node in layer] for layer in layers]
+    totals = [sum(row) + _GAP * (len(row) - 1) for row in widths]
+    page = max(totals) + 40
+    places = {}
+    for level, (layer, row, total) in enumerate(zip(layers, widths, totals, strict=True)):
+        left = (page - total) / 2
+        for node, width in zip(layer, row, strict=True):
+            places[node] = (left + width / 2, 80.0 + _LAYER * level)
+            left += width + _GAP
+    return places, page
+
+
+def _box_width(lines: list[str] | None) -> float:
+    return 8 if lines is None else 24 + _CHARACTER * max(map(len, lines))
+
+
+def _box_height(lines: list[str]) -> float:
+    return 14 + _ROW * len(lines)
+
+
+def _box(place: tuple[float, float], lines: list[str], kind: str) -> list[str]:
+    (x, y), width, height = place, _box_width(lines), _box_height(lines)
+    corner = f'x="{x - width / 2:.1f}" y="{y - height / 2:.1f}"'
+    first = y - height / 2 + 20
+    return [
+        f'<rect class="{kind}" {corner} width="{width:.1f}" height="{height}" rx="6"/>',
+        *(
+            f'<text class="name" x="{x:.1f}" y="{first + _ROW * row:.1f}">{escape(line)}</text>'
+            for row, line in enumerate(lines)
+        ),
+    ]
+
+
+def _arrow(
+    route: list[Hashable], places: Mapping[Hashable, tuple[float, float]], labels: Mapping[Hashable, list[str]]
+) -> str:
+    points = [places[node] for node in route]
+    points[0] = (points[0][0], points[0][1] + _box_height(labels[route[0]]) / 2)
+    points[-1] = (points[-1][0], points[-1][1] - _box_height(labels[route[-1]]) / 2 - 1)
+    path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
+    for (x1, y1), (x2, y2) in pairwise(points):
+        middle = (y1 + y2) / 2
+        path += f" C{x1:.1f} {middle:.1f} {x2:.1f} {middle:.1f} {x2:.1f} {y2:.1f}"
+    return f'<path class="edge" marker-end="url(#head)" d="{path}"/>'

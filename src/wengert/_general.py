@@ -1,0 +1,413 @@
+"""The kind for everything that is not elementwise in one or two tensors, linear or bilinear.
+
+    @general(tensors=3, grad={"input": ..., "weight": ..., "bias": ...})
+    def addmm(lib, input, weight, bias, beta, alpha): ...
+
+The first ``tensors`` arguments are the operands (a Tensor, ``None`` or a Python number each; with ``tensors=-1`` the
+first argument is a sequence of Tensors), the others are plain parameters, all given by position. ``grad`` is one
+formula that returns the cotangents of all operands (of the one operand itself if there is only one), or a dict of one
+formula per operand. A formula may name, after ``xp`` and ``g``: an operand, ``OPERAND_shape``, ``OPERAND_dtype``, a
+parameter, ``result`` (``result0``, ``result1``, ... with several outputs) and ``needs`` (a bool for each operand).
+With several differentiable outputs ``g`` is a tuple; an output that nothing used has zeros.
+
+Forward mode comes from the formula: the tangent is the transpose of the transpose (``_values.transposed_jvp``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ._dispatch import MULTI_OUTPUT_VIEW, cast, common_dtype, push_down, slow, type_text
+from ._errors import INTERNAL, user_frame
+from ._kinds import Formula, camel, formula_names, info_for, node_class
+from ._modes import M
+from ._node import FREED, Box, Parts, Port, box_of, tick
+from . import _registry
+from ._registry import Impl, Info, T, place, register
+from ._saved import is_complex, unbox
+from ._tensor import Tensor, alias_payload, new
+
+
+class _Plain(dict[type, bool]):
+    """Payload type -> whether it is an array or a number, not a transform's value or a Tensor."""
+
+    def __missing__(self, ty: type) -> bool:
+        from ._values import Value
+
+        plain = self[ty] = not issubclass(ty, (Value, Tensor))
+        return plain
+
+
+PLAIN = _Plain()
+
+
+def general(
+    grad: Formula | dict[str, Formula | None] | None = None,
+    *,
+    tensors: int = 1,
+    outputs: int = 1,
+    differentiable: tuple[bool, ...] | None = None,
+    holomorphic: bool = True,
+    promote: Any = None,
+    node: str | None = None,
+    names: str | None = None,
+    **facts: Any,
+) -> Callable[[Any], Any]:
+    """Declare an operator of the general kind; see the module's text.
+
+    ``outputs``: how many it returns, -1 for a list. ``promote``: ``True`` brings the operands to their common dtype
+    first, a function of the operands gives another one. ``batch`` is its batching rule (see ``_batching``).
+    """
+
+    def declare(decl: Any) -> Any:
+        many = outputs != 1
+        info = info_for(decl, "general", {"arity": tensors, "outputs": outputs, "promote": promote, **facts})
+        info.differentiable = differentiable or (True,) * max(outputs, 1)
+        info.formulas = plan = Plan(info, grad, holomorphic)  # type: ignore[attr-defined]
+        table = Impl(info.name)
+        broadcast = info.batch == "elementwise"
+
+        N = None
+        if grad is not None:
+            N = node_class(
+                node or camel(info.name) + "Backward0",
+                ("fx", "meta", "s", "shapes"),
+                edges=lambda n: n.fx,
+                backward=_plan_backward(plan),
+                release=plan.release,
+                saved=plan.saved,
+                saved_names=plan.public_names,
+                boxed_edges=property(plan.boxed_edges),
+            )
+
+        run = _runner(info, plan, N, table, broadcast, many, tensors)
+
+        def op(*args: Any) -> Any:
+            if M:
+                return slow(info, args)
+            return run(*args)
+
+        op.__name__ = op.__qualname__ = info.name
+        op.__doc__ = info.doc
+        info.op = op
+        info.core = run
+        info.node = N  # type: ignore[assignment]
+        if N is None and info.why_not is None:
+            info.why_not = "no derivative"
+        register(info)
+        if names:
+            place(op, names)
+        return op
+
+    return declare
+
+
+def _runner(info: Info, plan: Plan, N: Any, table: Any, broadcast: bool, many: bool, tensors: int) -> Any:
+    """The recording function of a general operator."""
+    promote = info.promote  # type: ignore[attr-defined]
+    differentiable = info.differentiable
+    view = info.view
+
+    def run(*args: Any) -> Any:
+        if tensors < 0:
+            operands, p = args[0], args[1:]
+        else:
+            operands, p = args[:tensors], args[tensors:]
+        if promote is not None:
+            operands = _promoted(operands, promote)
+        raws = []
+        edges = []
+        track = False
+        plain = True
+        lead = None
+        for t in operands:
+            try:
+                a = t._a
+                fn = t._fn
+            except AttributeError:
+                a = t
+                fn = None
+                if t is not None and type(t) not in _NUMBERS:
+                    return _refuse(info, operands, args)
+            else:
+                if lead is None:
+                    lead = type(a)
+                if fn is not None:
+                    track = True
+            if not PLAIN[type(a)]:
+                plain = False
+            raws.append(a)
+            edges.append(fn)
+        if not plain:
+            lifted = push_down(operands)
+            if lifted is not None:
+                return run(*lifted, *p) if tensors >= 0 else run(lifted, *p)
+            result = _registry.bind(info, *raws, *p) if tensors >= 0 else _registry.bind(info, raws, *p)
+        else:
+            if view and type(raws[0]) is not np.ndarray:
+                raws[0] = alias_payload(operands[0])
+            try:
+                if tensors >= 0:
+                    result = table[lead](*raws, *p)
+                else:
+                    result = table[lead](raws, *p)
+            except ValueError as error:
+                if broadcast and "broadcast" in str(error):
+                    raise _broadcast_error(operands) from None
+                raise
+        n = None
+        boxes = None
+        if track and N is not None:
+            n = N()
+            n.fx = tuple(edges)
+            n.seq = tick()
+            n.h = None
+            f = getframe(1)
+            n.code = c = f.f_code
+            if INTERNAL[c.co_filename]:
+                f = user_frame(f)
+                n.code = f.f_code
+            n.lasti = f.f_lasti
+            if broadcast:
+                n.shapes = [getattr(a, "shape", ()) for a in raws]
+            boxes = plan.save(n, operands, raws, p, edges, result, many)
+        if not many:
+            t = new(Tensor)
+            t._a = result
+            t._fn = n
+            t._m = None if boxes is None else boxes.get(0)
+            if view:
+                t._v = (operands[0], info, p, 0)
+            return t
+        return _wrap_many(info, n, result, boxes, operands, p, differentiable, view)
+
+    return run
+
+
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
+def _wrap_many(
+    info: Info, n: Any, result: Any, boxes: Any, operands: Any, p: Any, differentiable: tuple[bool, ...], view: bool
+) -> tuple[Tensor, ...]:
+    """The Tensors of an operator with several outputs; each that can be differentiated has its Port."""
+    if n is not None:
+        n.meta = [(a.shape, a.dtype) for a in result]
+    tensors = []
+    last = len(differentiable) - 1
+    for k, a in enumerate(result):
+        t = new(Tensor)
+        t._a = a
+        t._m = None if boxes is None else boxes.get(k)
+        t._fn = Port(n, k) if n is not None and differentiable[min(k, last)] and a.dtype.kind in "fcV" else None
+        if view:
+            t._v = (operands[0], info, (*p, k), MULTI_OUTPUT_VIEW)
+        tensors.append(t)
+    return tuple(tensors)
+
+
+def _promoted(operands: Any, promote: Any) -> Any:
+    """The operands in their common dtype; Python numbers stay as they are."""
+    dtype = common_dtype([t for t in operands if t is not None]) if promote is True else promote(operands)
+    return [cast(t, dtype) if isinstance(t, Tensor) else t for t in operands] if dtype is not None else operands
+
+
+def _broadcast_error(operands: Any) -> Exception:
+    from ._dispatch import broadcast_error
+
+    tensors = [t for t in operands if isinstance(t, Tensor)]
+    for i, x in enumerate(tensors):
+        for y in tensors[i + 1 :]:
+            try:
+                np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
+            except ValueError:
+                return broadcast_error(x, y)
+    return RuntimeError("shapes do not broadcast")
+
+
+def _refuse(info: Info, operands: Any, args: tuple[Any, ...]) -> Any:
+    """An operand that is no Tensor: a payload from inside a transform, a NumPy number, or a mistake."""
+    from ._values import Value
+
+    if any(isinstance(t, Value) for t in operands):
+        return _registry.bind(info, *args)
+    if any(isinstance(t, np.generic) for t in operands):
+        fixed = [t.item() if isinstance(t, np.generic) else t for t in operands]
+        return info.core(*fixed, *args[len(fixed) :]) if info.arity >= 0 else info.core(fixed, *args[1:])
+    for position, t in enumerate(operands):
+        if t is not None and not isinstance(t, Tensor) and type(t) not in _NUMBERS:
+            name = info.name.strip("_")
+            if info.arity < 0:
+                raise TypeError(
+                    f"expected Tensor as element {position} in argument 0, but got {type_text(t)}"
+                )
+            raise TypeError(
+                f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, not {type_text(t)}"
+            )
+    raise AttributeError(f"{info.name}: a tensor without payload")
+
+
+class Plan:
+    """What a general operator saves and how its formulas are called; made once per operator."""
+
+    def __init__(self, info: Info, grad: Any, holomorphic: bool) -> None:
+        self.info = info
+        self.holomorphic = holomorphic
+        operand_names = info.params[: info.arity] if info.arity >= 0 else info.params[:1]
+        if isinstance(grad, dict):
+            self.formulas = [(f, formula_names(f)) for f in (grad.get(name) for name in operand_names)]
+            self.joint = None
+        else:
+            self.joint = (grad, formula_names(grad)) if grad is not None else None
+            self.formulas = []
+        uses: dict[str, None] = {}
+        for _, names in (*self.formulas, self.joint) if self.joint else self.formulas:
+            uses.update(dict.fromkeys(names))
+        self.uses = tuple(uses)
+        self.sources = tuple(self._source(name, operand_names) for name in self.uses)
+        self.public_names = tuple(n for n, (how, _) in zip(self.uses, self.sources, strict=True) if how != "needs")
+        self.single = sum(info.differentiable) == 1 and info.outputs > 0
+
+    def _source(self, name: str, operand_names: tuple[str, ...]) -> tuple[str, Any]:
+        info = self.info
+        if name in operand_names:
+            return ("operand", operand_names.index(name)) if info.arity >= 0 else ("operands", 0)
+        if name in info.params:
+            return ("param", info.params.index(name) - len(operand_names))
+        if name == "needs":
+            return ("needs", 0)
+        if name.startswith("result"):
+            return ("result", int(name[6:] or 0))
+        for suffix in ("_shape", "_dtype"):
+            base = name.removesuffix(suffix)
+            if base != name and base in operand_names:
+                return (suffix[1:] if info.arity >= 0 else suffix[1:] + "s", operand_names.index(base))
+        raise AssertionError(f"{info.name}: a formula names {name!r}, which is nothing of this operator")
+
+    def save(
+        self, n: Any, operands: Any, raws: Any, p: Any, edges: Any, result: Any, many: bool
+    ) -> dict[int, Box] | None:
+        """Store what the formulas name; the boxes made for outputs, by output."""
+        s: list[Any] = []
+        boxes: dict[int, Box] | None = None
+        for how, i in self.sources:
+            if how == "operand":
+                t = operands[i]
+                s.append(box_of(t) if isinstance(t, Tensor) else t)
+            elif how == "param":
+                s.append(p[i])
+            elif how == "shape":
+                s.append(getattr(raws[i], "shape", ()))
+            elif how == "result":
+                b = Box()
+                b.a = result[i] if many else result
+                b.cell = None
+                boxes = boxes or {}
+                boxes[i] = b
+                s.append(b)
+            elif how == "dtype":
+                s.append(getattr(raws[i], "dtype", None))
+            elif how == "operands":
+                s.append([box_of(t) if isinstance(t, Tensor) else t for t in operands])
+            elif how == "shapes":
+                s.append([a.shape for a in raws])
+            elif how == "dtypes":
+                s.append([a.dtype for a in raws])
+            else:
+                s.append(tuple(e is not None for e in edges))
+        n.s = s
+        return boxes
+
+    def value(self, n: Any, j: int, xp: Any) -> Any:
+        """The j-th saved value as ``xp`` wants it."""
+        how, i = self.sources[j]
+        v = n.s[j]
+        if how == "operand":
+            return unbox(n, v, n.fx[i], xp)
+        if how == "result":
+            return unbox(n, v, n.fx and self._output(n, i), xp)
+        if how == "operands":
+            if v is FREED:
+                return unbox(n, v, None, xp)
+            return [unbox(n, b, e, xp) for b, e in zip(v, n.fx, strict=True)]
+        return v
+
+    def _output(self, n: Any, k: int) -> Any:
+        if self.info.outputs == 1:
+            return n
+        return Port(n, k) if self.info.differentiable[min(k, len(self.info.differentiable) - 1)] else None
+
+    @staticmethod
+    def release(n: Any) -> None:
+        """Free the saved values."""
+        n.s = [FREED if isinstance(v, Box) or (type(v) is list and v and isinstance(v[0], Box)) else v for v in n.s]
+
+    def saved(self, n: Any, name: str) -> Any:
+        """``_saved_NAME``."""
+        if name not in self.uses:
+            raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
+        return self.value(n, self.uses.index(name), T)
+
+    def boxed_edges(self, n: Any) -> list[tuple[Any, Any]]:
+        """(input node, saved box) pairs, so that a message can say whose value was overwritten."""
+        return [(n.fx[i], v) for (how, i), v in zip(self.sources, n.s, strict=True) if how == "operand"]
+
+
+def _plan_backward(plan: Plan) -> Any:
+    info = plan.info
+    broadcast = info.batch == "elementwise"
+
+    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        if type(g) is Parts:
+            xp, g = _materialized(n, xp, g, info, plan.single)
+        values = {name: plan.value(n, j, xp) for j, name in enumerate(plan.uses)}
+        conj = plan.holomorphic and is_complex(g[0] if type(g) is tuple else g)
+        if conj:
+            g = tuple(xp.conj(x) for x in g) if type(g) is tuple else xp.conj(g)
+        edges = n.fx
+        if plan.joint is not None:
+            formula, names = plan.joint
+            ds = formula(xp, g, **{k: values[k] for k in names})
+            if info.arity == 1:
+                ds = (ds,)
+        else:
+            ds = [
+                None if e is None or f is None else f(xp, g, **{k: values[k] for k in names})
+                for e, (f, names) in zip(edges, plan.formulas, strict=True)
+            ]
+        pairs = []
+        for i, (edge, d) in enumerate(zip(edges, ds, strict=True)):
+            if edge is None:
+                continue
+            if d is not None:
+                if conj:
+                    d = xp.conj(d)
+                if broadcast and d.shape != n.shapes[i]:
+                    d = xp.sum_to(d, n.shapes[i])
+            pairs += (edge, d)
+        if not keep:
+            n.release()
+        return tuple(pairs)
+
+    return backward
+
+
+def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[Any, Any]:
+    """The cotangents of all outputs; zeros for an output that nothing used."""
+    parts = g.parts
+    if xp is None:
+        from ._engine import xp_of
+
+        xp = xp_of(next(iter(parts.values())))
+    if single:
+        return xp, parts[info.differentiable.index(True)]
+    last = len(info.differentiable) - 1
+    return xp, tuple(
+        parts[k] if k in parts else (xp.zeros(shape, dtype) if info.differentiable[min(k, last)] else None)
+        for k, (shape, dtype) in enumerate(n.meta)
+    )
+

@@ -1,0 +1,220 @@
+"""no_grad and its family: context managers that are decorators too, for functions, generators and coroutines."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from typing import Any
+
+from . import _modes
+from ._modes import MODE, State, changed
+
+
+class _ModeDecorator:
+    """What the grad modes share: one object may be entered again and again, also nested in itself."""
+
+    _stack: list[Any]
+
+    def clone(self) -> Any:
+        """A fresh manager with the same settings."""
+        return type(self)()
+
+    def __call__(self, fn: Any) -> Any:
+        name = type(self).__name__
+        if inspect.isclass(fn):
+            import warnings
+
+            warnings.warn(
+                f"Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                f"functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
+                f"`__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            return lambda *args, **kwargs: self._call(fn, args, kwargs)
+        if inspect.isgeneratorfunction(fn):
+            return _wrap_generator(self.clone, fn)
+        if inspect.iscoroutinefunction(fn):
+
+            @functools.wraps(fn)
+            async def coroutine(*args: Any, **kwargs: Any) -> Any:
+                with self.clone():
+                    return await fn(*args, **kwargs)
+
+            return coroutine
+        del name
+
+        @functools.wraps(fn)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return fn(*args, **kwargs)
+
+        return wrapped
+
+    def _call(self, fn: Any, args: Any, kwargs: Any) -> Any:
+        with self.clone():
+            return fn(*args, **kwargs)
+
+    def _target(self) -> State | None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        token = MODE.set(self._target())
+        try:
+            self._stack.append(token)
+        except AttributeError:
+            self._stack = [token]
+        return None
+
+    def __exit__(self, *exc: object) -> None:
+        token = self._stack.pop()
+        try:
+            MODE.reset(token)
+        except ValueError:  # left in another context than it was entered in: restore the setting by value
+            MODE.set(None if token.old_value is token.MISSING else token.old_value)
+
+
+def _wrap_generator(make: Any, fn: Any) -> Any:
+    """A generator function whose body runs in the mode, and whose caller does not between yields."""
+
+    @functools.wraps(fn)
+    def generator(*args: Any, **kwargs: Any) -> Any:
+        gen = fn(*args, **kwargs)
+        try:
+            with make():
+                response = gen.send(None)
+            while True:
+                try:
+                    request = yield response
+                except GeneratorExit:
+                    with make():
+                        gen.close()
+                    raise
+                except BaseException:
+                    with make():
+                        response = gen.throw(*sys.exc_info())
+                else:
+                    with make():
+                        response = gen.send(request)
+        except StopIteration as stop:
+            return stop.value
+
+    return generator
+
+
+class no_grad(_ModeDecorator):
+    """Nothing is recorded inside: context manager and decorator, per thread and per asyncio task.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([1.], requires_grad=True)
+    >>> with torch.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+    def __new__(cls, orig_func: Any = None) -> Any:
+        self = object.__new__(cls)
+        return self if orig_func is None else self(orig_func)
+
+    def _target(self) -> State | None:
+        return changed(grad=False)
+
+
+class enable_grad(_ModeDecorator):
+    """Recording is on inside, also within ``no_grad``.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([1.], requires_grad=True)
+    >>> with torch.no_grad(), torch.enable_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    True
+    """
+
+    def __new__(cls, orig_func: Any = None) -> Any:
+        self = object.__new__(cls)
+        return self if orig_func is None else self(orig_func)
+
+    def _target(self) -> State | None:
+        return changed(grad=True)
+
+
+class set_grad_enabled(_ModeDecorator):
+    """Recording on or off, at once as a plain call, or until the end of a ``with`` block.
+
+    >>> import wengert as torch
+    >>> _ = torch.set_grad_enabled(False)
+    >>> torch.is_grad_enabled()
+    False
+    >>> _ = torch.set_grad_enabled(True)
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = bool(mode)
+        self.prev = MODE.get()
+        MODE.set(changed(grad=self.mode))
+
+    def __call__(self, fn: Any) -> Any:
+        MODE.set(self.prev)
+        return super().__call__(fn)
+
+    def clone(self) -> Any:
+        manager = object.__new__(_Setting)
+        manager.mode = self.mode
+        return manager
+
+    def __enter__(self) -> None:
+        MODE.set(changed(grad=self.mode))
+
+    def __exit__(self, *exc: object) -> None:
+        MODE.set(self.prev)
+
+    def __repr__(self) -> str:
+        return f"set_grad_enabled(mode={self.mode})"
+
+
+class _Setting(_ModeDecorator):
+    mode: bool
+
+    def _target(self) -> State | None:
+        return changed(grad=self.mode)
+
+
+class inference_mode(_ModeDecorator):
+    """Nothing is recorded and nothing made inside may enter a graph later.
+
+    >>> import wengert as torch
+    >>> with torch.inference_mode():
+    ...     y = torch.ones(2)
+    >>> y.is_inference()
+    True
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        self = object.__new__(cls)
+        self.mode = True if callable(mode) else bool(mode)
+        return self(mode) if callable(mode) else self
+
+    def __init__(self, mode: Any = True) -> None:
+        pass
+
+    def clone(self) -> Any:
+        return inference_mode(self.mode)
+
+    def _target(self) -> State | None:
+        return changed(grad=not self.mode, inference=self.mode)
+
+
+class grad_mode(_ModeDecorator):
+    """Recording on or off; what the library itself uses (does not act before ``with``)."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def _target(self) -> State | None:
+        return changed(grad=self.mode)
+
+
+is_grad_enabled = _modes.is_grad_enabled

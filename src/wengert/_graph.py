@@ -1,0 +1,515 @@
+"""The tape's surface: ``backward``, ``grad``, and what a tensor knows of its place in the graph."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ._engine import accumulate, run
+from ._errors import noted, where
+from ._grad_mode import grad_mode
+from ._modes import is_grad_enabled
+from ._node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node
+from ._tensor import Tensor, current_fn, wrap
+
+
+# ------------------------------------------------------------------------------------------------- backward and grad
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (tuple, list)) else [value]
+
+
+def _root(i: int, t: Any) -> Node:
+    """The node that a pass starts from."""
+    edge = edge_node(t)
+    if edge is None:
+        raise noted(
+            RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn"),
+            "Why: nothing that this tensor was computed from requires grad, or it was computed under no_grad, "
+            "or its history was cut by detach(), .data or numpy().",
+            "What to do: make a leaf with requires_grad=True before computing the result.",
+            code="W003",
+        )
+    return edge
+
+
+def edge_node(t: Any) -> Node | None:
+    """The node of a tensor or of a GradientEdge."""
+    if isinstance(t, Tensor):
+        return current_fn(t)
+    node = t.node
+    if t.output_nr or getattr(node, "meta", None):
+        return port_of(node, t.output_nr)
+    return node
+
+
+def port_of(node: Any, k: int) -> Node:
+    """The port of one output of a node: the one that is in use, or one that stands for it."""
+    ports = getattr(node, "ports", None)
+    if ports and ports.get(k) is not None:
+        return ports[k]
+    return Port(node, k)
+
+
+def _cotangent(i: int, t: Any, g: Any, create_graph: bool, batched: bool = False) -> Any:
+    """The cotangent of one root, checked, in the form in which the pass carries it."""
+    if g is None:
+        if not isinstance(t, Tensor):
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        a = t._a
+        size = 1
+        for n in a.shape:
+            size *= n
+        if size != 1:
+            raise noted(
+                RuntimeError("grad can be implicitly created only for scalar outputs"),
+                f"Why: the tensor has shape {list(a.shape)}; a gradient is that of one number.",
+                "What to do: reduce it first (.sum().backward()), or give backward() a gradient of the same shape: the "
+                "vector of a vector-Jacobian product.",
+                code="W004",
+            )
+        if a.dtype.kind not in "f" and a.dtype.kind != "V":
+            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {t.dtype}")
+        g = ones_payload(a)
+        return wrap(g) if create_graph else g
+    if not isinstance(g, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    if isinstance(t, Tensor) and not batched:
+        _check_cotangent(i, t, g)
+        if g._a.dtype is not t._a.dtype and isinstance(g._a.dtype, np.dtype):
+            g = g.to(t.dtype)
+    return g if create_graph else g._a
+
+
+def ones_payload(a: Any) -> Any:
+    """Ones like a payload of any nesting."""
+    if isinstance(a, Tensor):
+        return wrap(ones_payload(a._a))
+    if isinstance(a, (np.ndarray, np.generic)):
+        return np.ones(a.shape, a.dtype)
+    return a.ones()
+
+
+def _check_cotangent(i: int, t: Tensor, g: Tensor) -> None:
+    if tuple(g.shape) != tuple(t.shape):
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
+        )
+    if g.dtype.is_complex != t.dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a dtype of {t.dtype}."
+        )
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+    *,
+    retain_variables: bool | None = None,
+) -> None:
+    """Accumulate the gradients of ``tensors`` into the leaves they were computed from.
+
+    ``grad_tensors`` are the cotangents (``None`` for scalars), of the tensors' shapes. ``retain_graph`` (default: the
+    value of ``create_graph``) keeps what the nodes saved, so that the graph can be walked again. ``create_graph``
+    records the pass itself. ``inputs`` limits the pass to those tensors. ``grad_variables`` and ``retain_variables``
+    are the names of PyTorch 0.1.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> torch.autograd.backward([x * x, x * 3], [torch.ones(2), torch.ones(2)])
+    >>> x.grad
+    tensor([5., 7.])
+    """
+    if retain_variables is not None:
+        retain_graph = retain_variables
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    nodes = None
+    if inputs is not None:
+        listed = _listed(inputs)
+        if not listed:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        nodes = [_input_node(t) for t in listed]
+    tensors = _listed(tensors)
+    grads = _listed(grad_tensors) if grad_tensors is not None else [None] * len(tensors)
+    if len(grads) != len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
+    from . import _stochastic
+
+    tensors, grads = _stochastic.seeded(tensors, grads)
+    roots = _roots(tensors, grads, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    if create_graph:
+        _warn_create_graph()
+    if nodes is None:
+        _run(roots, keep, create_graph, None)
+    else:
+        _accumulate_into(listed, nodes, _run(roots, keep, create_graph, nodes), create_graph)
+
+
+def _roots(tensors: list[Any], grads: list[Any], create_graph: bool, batched: bool = False) -> list[tuple[Node, Any]]:
+    return [
+        (_root(i, t), _cotangent(i, t, g, create_graph, batched))
+        for i, (t, g) in enumerate(zip(tensors, grads, strict=True))
+    ]
+
+
+def _warn_create_graph() -> None:
+    global _warned_create_graph
+    if not _warned_create_graph:
+        _warned_create_graph = True
+        warnings.warn(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+            "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+            "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
+            "the cycle and avoid the leak.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+_warned_create_graph = False
+
+
+def _run(roots: Any, keep: bool, create_graph: bool, nodes: Any) -> Any:
+    if create_graph and not is_grad_enabled():
+        with grad_mode(True):
+            return run(roots, keep=keep, create_graph=True, inputs=nodes)
+    return run(roots, keep=keep, create_graph=create_graph, inputs=nodes)
+
+
+def _input_node(t: Any) -> Node:
+    node = edge_node(t)
+    if node is None:
+        raise noted(
+            RuntimeError("One of the differentiated Tensors does not require grad"),
+            "What to do: ask for gradients only of tensors that were made with requires_grad=True or computed from such.",
+        )
+    return node
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of ``outputs`` with respect to ``inputs``, returned; no ``.grad`` is touched.
+
+    Inputs may be leaves or intermediate results. One that the outputs do not depend on is an error, unless
+    ``allow_unused`` (then ``None``) or ``materialize_grads`` (then zeros). ``is_grads_batched``: the cotangents have a
+    leading dimension of many vectors, and so have the results.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor(3., requires_grad=True)
+    >>> torch.autograd.grad(x ** 2, x)
+    (tensor(6.),)
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    outs, ins = _listed(outputs), _listed(inputs)
+    grads = _listed(grad_outputs) if grad_outputs is not None else [None] * len(outs)
+    if len(grads) != len(outs):
+        raise RuntimeError(f"got {len(outs)} tensors and {len(grads)} gradients")
+    nodes = [_input_node(t) for t in ins]
+    keep = create_graph if retain_graph is None else retain_graph
+    if is_grads_batched:
+        from .autograd._batched import batched_grads
+
+        results = batched_grads(outs, nodes, grads, keep, create_graph)
+    else:
+        results = _run(_roots(outs, grads, create_graph), keep, create_graph, nodes)
+    for i, r in enumerate(results):
+        if r is None and not allow_unused:
+            raise noted(
+                RuntimeError(
+                    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if "
+                    "this is the desired behavior."
+                ),
+                f"Which: input {i}{_shape_text(ins[i])}.",
+                "Why: no operation leads from it to the outputs; perhaps it was replaced, detached or computed after them.",
+                code="W010",
+            )
+    if materialize_grads:
+        results = [zeros_like(t) if r is None else r for t, r in zip(ins, results, strict=True)]
+    return tuple(results)
+
+
+def zeros_like(t: Any) -> Tensor:
+    """Zeros for an input that nothing depends on."""
+    if not isinstance(t, Tensor):
+        raise RuntimeError(
+            "materialize_grads cannot be used when the given input is a GradientEdge"
+        )
+    return t * 0 if not isinstance(t._a, (np.ndarray, np.generic)) else wrap(np.zeros(t._a.shape, t._a.dtype))
+
+
+def _shape_text(t: Any) -> str:
+    return f", of shape {list(t.shape)}" if isinstance(t, Tensor) else ""
+
+
+def tensor_backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+    *,
+    retain_variables: bool | None = None,
+) -> None:
+    """Accumulate this tensor's gradients into the leaves it was computed from; see ``autograd.backward``.
+
+    A scalar needs no ``gradient`` (it is 1); else it is the cotangent, of this tensor's shape. ``retain_variables`` is
+    PyTorch 0.1's name of ``retain_graph``.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    fn = self._fn
+    if inputs is None and fn is not None and not create_graph and gradient is None and type(self._a) is np.float32:
+        keep = retain_variables if retain_graph is None else retain_graph
+        run([(current_fn(self), _ONE)], keep=bool(keep), create_graph=False)  # type: ignore[list-item]
+        return
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs, retain_variables=retain_variables)
+
+
+_ONE = np.float32(1)
+
+
+# --------------------------------------------------------------------------------------------------- a tensor's own facts
+def set_requires_grad(self: Tensor, value: bool) -> None:
+    """Turn recording for a leaf on or off."""
+    fn = current_fn(self)
+    value = bool(value)
+    if fn is not None and type(fn) is not AccumulateGrad:
+        if value:
+            return
+        raise RuntimeError(
+            "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+            "that doesn't require differentiation use var_no_grad = var.detach()."
+        )
+    if not value:
+        if fn is not None:
+            grad = fn.grad  # type: ignore[attr-defined]
+            self._fn = None
+            if grad is not None:
+                self.__dict__["_grad"] = grad
+        return
+    if fn is None:
+        check_floating(self)
+        grad = self.__dict__.pop("_grad", None)
+        node = leaf_node(self)
+        node.grad = grad
+
+
+def check_floating(self: Tensor) -> None:
+    """Only floating and complex tensors can require gradients."""
+    kind = self._a.dtype.kind
+    if kind not in "fcV":
+        raise noted(
+            RuntimeError("only Tensors of floating point dtype can require gradients"),
+            f"Why: the tensor is {self.dtype}, and a derivative needs a continuous value.",
+            "What to do: convert it first, for example with .float().",
+            code="W007",
+        )
+
+
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Turn recording for this leaf on or off, in place.
+
+    >>> import wengert as torch
+    >>> torch.ones(2).requires_grad_().requires_grad
+    True
+    """
+    if requires_grad and self._fn is None:
+        kind = self._a.dtype.kind
+        if kind not in "fcV":
+            check_floating(self)
+    set_requires_grad(self, requires_grad)
+    return self
+
+
+def grad_of_other(self: Tensor) -> Tensor | None:
+    """``.grad`` of a tensor that is no leaf requiring grad: what retain_grad kept or the user put there."""
+    grad = self.__dict__.get("_grad")
+    if grad is None and self._fn is not None and not self.__dict__.get("_retains"):
+        warnings.warn(
+            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+            "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
+            "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
+            "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations. "
+            f"(It was made at {where(self._fn.code, self._fn.lasti)}; docs/errors.md, W009)",
+            UserWarning,
+            stacklevel=3,
+        )
+    return grad
+
+
+def set_grad(self: Tensor, value: Tensor | None) -> None:
+    """Assign ``.grad``, with PyTorch's checks."""
+    if value is not None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if value.dtype is not self.dtype:
+            raise RuntimeError(
+                f"attempting to assign a gradient with dtype '{_scalar_name(value)}' to a tensor with grad_dtype "
+                f"'{_scalar_name(self)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+                "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+                "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems "
+                "that assume they match."
+            )
+        if tuple(value.shape) != tuple(self.shape):
+            raise RuntimeError("assigned grad has data of a different size")
+    fn = self._fn
+    if type(fn) is AccumulateGrad:
+        fn.grad = value
+    elif value is None:
+        self.__dict__.pop("_grad", None)
+    else:
+        self.__dict__["_grad"] = value
+
+
+def _scalar_name(t: Tensor) -> str:
+    return t.dtype.scalar_name.lower() if t.dtype.scalar_name != "Long" else "long int"
+
+
+def set_data(self: Tensor, value: Tensor) -> None:
+    """``t.data = u``: t takes over u's memory, outside of the graph; t keeps its place in the graph and its version."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    from ._tensor import alias_payload
+
+    a = alias_payload(value)
+    if a is self._a:
+        return
+    fn = self._fn
+    if fn is not None and (a.dtype.kind not in "fcV"):
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+    self._a = a
+    if self._m is not None:
+        self._m.a = a
+
+
+def retain_grad(self: Tensor) -> None:
+    """Keep this intermediate result's gradient in ``.grad``.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor(2., requires_grad=True)
+    >>> y = x * 3
+    >>> y.retain_grad()
+    >>> (y * y).backward()
+    >>> y.grad
+    tensor(12.)
+    """
+    fn = current_fn(self)
+    if fn is None:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if type(fn) is AccumulateGrad or self.__dict__.get("_retains"):
+        return
+    self.__dict__["_retains"] = True
+    hooks_of(fn).retain = weakref.ref(self)
+
+
+def retains_grad(self: Tensor) -> bool:
+    """Whether ``retain_grad`` is in force for this intermediate result."""
+    return bool(self._fn is not None and self.__dict__.get("_retains", False))
+
+
+def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
+    """Call ``hook(grad)`` with this tensor's gradient in each backward pass; it may return a new gradient.
+
+    >>> import wengert as torch
+    >>> v = torch.tensor([0., 0., 0.], requires_grad=True)
+    >>> h = v.register_hook(lambda grad: grad * 2)
+    >>> v.backward(torch.ones(3))
+    >>> v.grad
+    tensor([2., 2., 2.])
+    >>> h.remove()
+    """
+    fn = current_fn(self)
+    if fn is None:
+        raise noted(
+            RuntimeError("cannot register a hook on a tensor that doesn't require gradient"),
+            "Why: no backward pass ever reaches this tensor.",
+            "What to do: make it, or something it is computed from, with requires_grad=True.",
+        )
+    h = hooks_of(fn)
+    if h.tensor_pre is None:
+        h.tensor_pre = HookDict()
+    handle = RemovableHandle(h.tensor_pre)
+    h.tensor_pre[handle.id] = hook
+    return handle
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHandle:
+    """Call ``hook(tensor)`` after this leaf's ``.grad`` was accumulated in a backward pass."""
+    fn = current_fn(self)
+    if fn is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if type(fn) is not AccumulateGrad:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    h = hooks_of(fn)
+    if h.post_accumulate is None:
+        h.post_accumulate = HookDict()
+    handle = RemovableHandle(h.post_accumulate)
+    h.post_accumulate[handle.id] = hook
+    return handle
+
+
+def _accumulate_into(tensors: list[Any], nodes: list[Node], results: list[Any], create_graph: bool) -> None:
+    """``backward(inputs=...)``: add what was captured to the inputs' ``.grad``."""
+    done: set[Node] = set()
+    for t, node, g in zip(tensors, nodes, results, strict=True):
+        if g is None or node in done:
+            continue
+        done.add(node)
+        if type(node) is AccumulateGrad:
+            accumulate(node, g if create_graph else g._a, create_graph, hooks_done=True)
+        elif isinstance(t, Tensor) and not t.__dict__.get("_retains"):
+            old = t.__dict__.get("_grad")
+            t.__dict__["_grad"] = g if old is None else old + g
+
+
+def pack_saved(result: Any, hooks: tuple[Any, Any]) -> None:
+    """Give what a new node saved to the pack hook; unpacked when a formula needs it."""
+    from .autograd._saved_hooks import pack_node
+
+    for t in result if isinstance(result, (tuple, list)) else (result,):
+        if isinstance(t, Tensor) and t._fn is not None and type(t._fn) is not AccumulateGrad:
+            node = t._fn.fx if type(t._fn) is Port else t._fn
+            pack_node(node, hooks)
+            if type(t._fn) is not Port:
+                break
+

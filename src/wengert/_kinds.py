@@ -1,0 +1,858 @@
+"""The kinds of operators: the one hot module.
+
+An operator is declared in one place, by kind:
+
+    @unary(grad=lambda xp, g, result: g * result)
+    def exp(input): "e to the power of each element."
+
+The kind supplies the rest: the recording function, its backward step, the forward-mode and batching rules,
+broadcasting, Python scalars, in-place and ``out=`` forms, and the tests. Names in a formula are PyTorch's
+(``self``, ``other``, ``result``, a parameter's name, ``self_shape``); **what a formula names is what is saved**.
+
+A formula runs on plain arrays in an ordinary backward pass (``xp`` is ``RAW``), on Tensors under ``create_graph``
+(``T``) and on the values of transforms (``U``); so it may only use Python operators, ``xp`` and shapes.
+
+The templates below are closures; ``own`` gives each operator a copy with its own code object, so that a traceback
+names the operator and CPython's inline caches are its own. Nothing is added to them without a measurement: every
+line costs every program. ``_general`` holds the kinds for everything that is not elementwise, linear or bilinear.
+
+NOTE [ The hot path ]
+    What an operator on small tensors pays for, in order: one test for modes (``M``), its inputs' slots, one identity
+    test of dtypes (which also finds the values of transforms: their dtype is another object), the array library's
+    function, one Tensor, one Node with the user's line, and the boxes of what the formula names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ._backends.numpy import INEXACT
+from ._dispatch import care, first_operand, mixed, push_down, refuse_quietly, second_operand, slow
+from ._errors import INTERNAL, user_frame
+from ._modes import M
+from ._node import FREED, Box, Node, box_of, tick
+from ._registry import RAW, Impl, Info, own, place, register
+from ._saved import is_complex, stale, unbox
+from ._tensor import Tensor, alias_payload, new
+
+Formula = Callable[..., Any]
+SCALARS = frozenset((float, int))
+
+
+def formula_names(formula: Formula | None) -> tuple[str, ...]:
+    """The names that a formula uses after ``xp`` and ``g``: what must be saved."""
+    return () if formula is None else formula.__code__.co_varnames[2 : formula.__code__.co_argcount]
+
+
+def node_class(name: str, slots: tuple[str, ...], **members: Any) -> Any:
+    """A node class of one operator."""
+    return type(name, (Node,), {"__slots__": slots, "__module__": "torch.autograd.graph", **members})
+
+
+def camel(name: str) -> str:
+    """``log_softmax`` -> ``LogSoftmax``."""
+    return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
+
+
+def info_for(decl: Any, kind: str, facts: dict[str, Any]) -> Info:
+    """The registry entry that every kind fills; ``facts`` overrides what is usual."""
+    info = Info()
+    info.name = info.libname = decl.__name__
+    info.kind = kind
+    info.doc = decl.__doc__
+    names = decl.__code__.co_varnames[: decl.__code__.co_argcount]
+    info.decl = decl if names[:1] == ("lib",) else None
+    info.params = names[1:] if info.decl is not None else names
+    info.arity = 1
+    info.outputs = 1
+    info.differentiable = (True,)
+    info.batch = info.jvp = info.samples = info.domain_other = info.why_not = None
+    info.view = False
+    info.domain = (-2.0, 2.0)
+    info.dtypes = "fc"
+    info.to_float = False
+    info.__dict__.update(facts)
+    return info
+
+
+def publish(info: Info, names: str | None, methods: bool = True, inplace: bool = True) -> None:
+    """Give an elementwise operator its public names: function, method and in-place forms."""
+    if names is None:
+        names = f"torch.{info.name} Tensor.{info.name}" if methods else ""
+    place(info.op, names)
+    if inplace:
+        from ._alias import inplace_form
+
+        form = inplace_form(info)
+        for full in names.split():
+            space, _, name = full.rpartition(".")
+            if space in ("torch", "Tensor"):
+                place(form, f"{space}.{name}_")
+
+
+# ------------------------------------------------------------------------------------------------ one tensor, elementwise
+def unary(
+    grad: Formula | None = None,
+    *,
+    names: str | None = None,
+    node: str | None = None,
+    to_float: bool = True,
+    holomorphic: bool = True,
+    inplace: bool = True,
+    **facts: Any,
+) -> Callable[[Any], Any]:
+    """Elementwise in one tensor.
+
+    ``to_float``: integers become the default dtype first, as in PyTorch. ``holomorphic``: the formula holds the
+    complex derivative and the kind conjugates. ``grad=None``: no derivative, the result never requires grad.
+    ``libname``: the array library's name of the function if it is another and the declaration has no body.
+    """
+    uses = formula_names(grad)
+    assert set(uses) <= {"self", "result"}, uses
+    keep_self, keep_result = "self" in uses, "result" in uses
+
+    def declare(decl: Any) -> Any:
+        info = info_for(decl, "unary", {"batch": "elementwise", "to_float": to_float, **facts})
+        name = info.name
+        table = Impl(name)
+
+        def general(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+            conj = holomorphic and is_complex(g)
+            kwargs = {}
+            if keep_self:
+                kwargs["self"] = unbox(n, n.x, n.fx, xp)
+            if keep_result:
+                kwargs["result"] = unbox(n, n.r, n, xp)
+            gx = grad(xp, xp.conj(g) if conj else g, **kwargs)
+            if not keep:
+                n.release()
+            return (n.fx, xp.conj(gx) if conj else gx)
+
+        backward = own(_unary_backward[keep_self, keep_result](grad, general), f"{name}_backward")
+        N = node_class(
+            node or camel(name) + "Backward0",
+            ("fx",) + ("x",) * keep_self + ("r",) * keep_result,
+            edges=_edges_x,
+            backward=backward,
+            release=_release_for(keep_self, keep_result),
+            saved=_saved_for({"self": "x"} if keep_self else {}, {"result": "r"} if keep_result else {}),
+            saved_names=uses,
+        )
+
+        def op(input: Any, out: Any = None) -> Any:
+            if M or out is not None:
+                return slow(info, (input,), out)
+            try:
+                fx = input._fn
+                a = input._a
+            except AttributeError:
+                return first_operand(info, input)
+            t = new(Tensor)
+            t._m = None
+            if fx is None:
+                if to_float and a.dtype not in INEXACT:
+                    return care(info, input)
+                t._fn = None
+                t._a = table[type(a)](a)
+                return t
+            t._a = r = table[type(a)](a)
+            n = N()
+            n.fx = fx
+            n.seq = tick()
+            n.h = None
+            if keep_self:
+                b = input._m
+                n.x = b if b is not None else box_of(input)
+            if keep_result:
+                n.r = t._m = b = Box()
+                b.a = r
+                b.cell = None
+            f = getframe(1)
+            n.code = c = f.f_code
+            if INTERNAL[c.co_filename]:
+                f = user_frame(f)
+                n.code = f.f_code
+            n.lasti = f.f_lasti
+            t._fn = n
+            return t
+
+        def plain(input: Any, out: Any = None) -> Any:
+            if M or out is not None:
+                return slow(info, (input,), out)
+            try:
+                a = input._a
+            except AttributeError:
+                return first_operand(info, input)
+            if to_float and a.dtype not in INEXACT:
+                return care(info, input)
+            t = new(Tensor)
+            t._m = t._fn = None
+            t._a = table[type(a)](a)
+            return t
+
+        def jvp(xp: Any, tangents: Any, result: Any, self: Any) -> Any:
+            kwargs = {"self": self} if keep_self else {}
+            if keep_result:
+                kwargs["result"] = result
+            return grad(xp, tangents[0], **kwargs)
+
+        finish(info, op if grad is not None else plain, N, jvp)
+        publish(info, names, inplace=inplace)
+        return info.op
+
+    return declare
+
+
+def finish(info: Info, template: Any, N: Any, jvp: Any) -> None:
+    """Make the operator's functions from its template and enter it into the registry."""
+    params = ("input",) if info.arity == 1 else ("input", "other")
+    info.op = own(template, info.name, params, info.doc)
+    info.core = own(template, info.name, params, info.doc, cells={"M": ()})
+    info.node = N
+    info.jvp = info.__dict__.get("jvp") or jvp
+    if info.why_not is None and N is None:
+        info.why_not = "no derivative"
+    register(info)
+
+
+def _unary_backward_none(grad: Any, general: Any) -> Any:
+    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        if xp is not RAW:
+            return general(n, xp, g, keep)
+        return (n.fx, grad(xp, g))
+
+    return backward
+
+
+def _unary_backward_self(grad: Any, general: Any) -> Any:
+    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        if xp is not RAW:
+            return general(n, xp, g, keep)
+        b = n.x
+        c = b.cell
+        if c is not None and c.seq > n.seq:
+            stale(n, b)
+        gx = grad(xp, g, b.a)
+        if not keep:
+            n.x = FREED
+        return (n.fx, gx)
+
+    return backward
+
+
+def _unary_backward_result(grad: Any, general: Any) -> Any:
+    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        if xp is not RAW:
+            return general(n, xp, g, keep)
+        b = n.r
+        c = b.cell
+        if c is not None and c.seq > n.seq:
+            stale(n, b)
+        gx = grad(xp, g, b.a)
+        if not keep:
+            n.r = FREED
+        return (n.fx, gx)
+
+    return backward
+
+
+def _unary_backward_both(grad: Any, general: Any) -> Any:
+    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        return general(n, xp, g, keep)
+
+    return backward
+
+
+_unary_backward = {
+    (False, False): _unary_backward_none,
+    (True, False): _unary_backward_self,
+    (False, True): _unary_backward_result,
+    (True, True): _unary_backward_both,
+}
+
+
+def _edges_x(n: Any) -> tuple[Any, ...]:
+    return (n.fx,)
+
+
+def _edges_xy(n: Any) -> tuple[Any, ...]:
+    return (n.fx, n.fy)
+
+
+def _release_nothing(n: Any) -> None:
+    return None
+
+
+def _release_x(n: Any) -> None:
+    n.x = FREED
+
+
+def _release_r(n: Any) -> None:
+    n.r = FREED
+
+
+def _release_xr(n: Any) -> None:
+    n.x = n.r = FREED
+
+
+def _release_for(keep_self: bool, keep_result: bool) -> Any:
+    table = {(False, False): _release_nothing, (True, False): _release_x, (False, True): _release_r}
+    return table.get((keep_self, keep_result), _release_xr)
+
+
+def _saved_for(inputs: dict[str, str], results: dict[str, str]) -> Any:
+    """The look-up behind ``grad_fn._saved_NAME``: PyTorch's name -> slot."""
+
+    def saved(n: Any, name: str) -> Any:
+        from ._registry import T
+
+        if name in inputs:
+            slot = inputs[name]
+            return unbox(n, getattr(n, slot), getattr(n, "f" + slot, None), T)
+        if name in results:
+            return unbox(n, getattr(n, results[name]), n, T)
+        raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
+
+    return saved
+
+
+# ----------------------------------------------------------------------------------------------- two tensors, elementwise
+def binary(
+    self: Formula | None = None,
+    other: Formula | None = None,
+    *,
+    names: str | None = None,
+    node: str | None = None,
+    to_float: bool = False,
+    holomorphic: bool = True,
+    inplace: bool = True,
+    integers: bool = False,
+    dunder: str | None = None,
+    **facts: Any,
+) -> Callable[[Any], Any]:
+    """Elementwise in two broadcast tensors, or a tensor and a Python number.
+
+    ``self`` and ``other`` are the derivative formulas (names: ``self, other, result``); without them the result never
+    requires grad. ``to_float``: two integer tensors become the default dtype first. ``integers``: the array library's
+    function differs from PyTorch's on integers and bools; ``care_NAME`` of the declaration's facts handles them.
+    Broadcasting is undone here, not in a formula.
+    """
+    gx_, gy_ = self, other
+    ux, uy = formula_names(gx_), formula_names(gy_)
+    assert set(ux + uy) <= {"self", "other", "result"}, (ux, uy)
+    code_x, code_y = _call_code(ux), _call_code(uy)
+    xx, xy, yx, yy = "self" in ux, "other" in ux, "self" in uy, "other" in uy
+    both_x, both_y = xx or yx, xy or yy
+    keep_result = "result" in ux + uy
+    check_dtype = to_float or integers
+
+    def declare(decl: Any) -> Any:
+        info = info_for(
+            decl, "binary", {"arity": 2, "batch": "elementwise", "to_float": to_float, "integers": integers, **facts}
+        )
+        name = info.name
+        symbol = info.__dict__.get("symbol")
+        fn = symbol or ByFirst(name)
+        reject = second_operand
+
+        def general(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+            conj = holomorphic and is_complex(g)
+            if conj:
+                g = xp.conj(g)
+            x, y = n.x, n.y
+            sx = x.a.shape if isinstance(x, Box) else x
+            sy = y.a.shape if isinstance(y, Box) else y
+            values = {"self": unbox(n, x, n.fx, xp), "other": unbox(n, y, n.fy, xp)}
+            if keep_result:
+                values["result"] = unbox(n, n.r, n, xp)
+            pairs: list[Any] = []
+            for edge, formula, names_, shape in ((n.fx, gx_, ux, sx), (n.fy, gy_, uy, sy)):
+                if edge is not None:
+                    d = formula(xp, g, **{k: values[k] for k in names_})  # type: ignore[misc]
+                    if type(shape) is tuple and d.shape != shape:
+                        d = xp.sum_to(d, shape)
+                    pairs += (edge, xp.conj(d) if conj else d)
+            if not keep:
+                n.release()
+            return tuple(pairs)
+
+        def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+            if xp is not RAW or keep_result:
+                return general(n, xp, g, keep)
+            x = sx = n.x
+            y = sy = n.y
+            if type(x) is Box:
+                c = x.cell
+                if c is not None and c.seq > n.seq:
+                    stale(n, x)
+                x = x.a
+                sx = x.shape
+            if type(y) is Box:
+                c = y.cell
+                if c is not None and c.seq > n.seq:
+                    stale(n, y)
+                y = y.a
+                sy = y.shape
+            fx = n.fx
+            if fx is not None:
+                if code_x == 2:
+                    gx = gx_(xp, g, y)
+                elif code_x == 0:
+                    gx = gx_(xp, g)
+                elif code_x == 1:
+                    gx = gx_(xp, g, x)
+                else:
+                    gx = gx_(xp, g, x, y)
+                if sx is not None and gx.shape != sx:
+                    gx = xp.sum_to(gx, sx)
+                fy = n.fy
+                if fy is None:
+                    if not keep:
+                        if xx:
+                            n.x = FREED
+                        elif xy:
+                            n.y = FREED
+                    return (fx, gx)
+            if code_y == 1:
+                gy = gy_(xp, g, x)
+            elif code_y == 0:
+                gy = gy_(xp, g)
+            elif code_y == 2:
+                gy = gy_(xp, g, y)
+            else:
+                gy = gy_(xp, g, x, y)
+            if sy is not None and gy.shape != sy:
+                gy = xp.sum_to(gy, sy)
+            if not keep and (both_x or both_y):
+                n.release()
+            return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
+
+        def release(n: Any) -> None:
+            if type(n.x) is Box:
+                n.x = FREED
+            if type(n.y) is Box:
+                n.y = FREED
+            if xy and n.fy is None and not xx:
+                n.y = FREED  # the other operand was a Python number: a second pass is refused all the same
+            if keep_result:
+                n.r = FREED
+
+        N = None
+        if gx_ is not None:
+            N = node_class(
+                node or camel(name) + "Backward0",
+                ("fx", "fy", "x", "y") + ("r",) * keep_result,
+                edges=_edges_xy,
+                backward=own(backward, f"{name}_backward"),
+                release=release,
+                saved=_saved_for(
+                    {k: v for k, v in (("self", "x"), ("other", "y")) if k in ux + uy}, {"result": "r"} if keep_result else {}
+                ),
+                saved_names=tuple(dict.fromkeys(ux + uy)),
+            )
+
+        def op(input: Any, other: Any, out: Any = None) -> Any:
+            if M or out is not None:
+                return slow(info, (input, other), out)
+            try:
+                fx = input._fn
+                xa = input._a
+            except AttributeError:
+                return first_operand(info, input, other)
+            if type(other) in SCALARS:
+                if fx is None:
+                    if xa.dtype not in INEXACT:
+                        return care(info, input, other)
+                    t = new(Tensor)
+                    t._m = t._fn = None
+                    t._a = fn(xa, other)
+                    return t
+                t = new(Tensor)
+                t._m = None
+                t._a = r = fn(xa, other)
+                n = N()
+                n.fx = fx
+                n.fy = None
+                n.seq = tick()
+                n.h = None
+                if xx:
+                    b = input._m
+                    n.x = b if b is not None else box_of(input)
+                else:
+                    n.x = None
+                n.y = other if xy else None
+            else:
+                try:
+                    fy = other._fn
+                    ya = other._a
+                except AttributeError:
+                    return reject(info, input, other)
+                if xa.dtype is not ya.dtype:
+                    return mixed(info, input, other)
+                if fx is None and fy is None:
+                    if check_dtype and xa.dtype not in INEXACT:
+                        return care(info, input, other)
+                    t = new(Tensor)
+                    t._m = t._fn = None
+                    try:
+                        t._a = fn(xa, ya)
+                    except ValueError as error:
+                        return reject(info, input, other, error)
+                    return t
+                t = new(Tensor)
+                t._m = None
+                try:
+                    t._a = r = fn(xa, ya)
+                except ValueError as error:
+                    return reject(info, input, other, error)
+                n = N()
+                n.fx = fx
+                n.fy = fy
+                n.seq = tick()
+                n.h = None
+                if fy is None:
+                    if xx:
+                        b = input._m
+                        n.x = b if b is not None else box_of(input)
+                    else:
+                        n.x = xa.shape
+                    if xy:
+                        b = other._m
+                        n.y = b if b is not None else box_of(other)
+                    else:
+                        n.y = None
+                elif fx is None:
+                    if yx:
+                        b = input._m
+                        n.x = b if b is not None else box_of(input)
+                    else:
+                        n.x = None
+                    if yy:
+                        b = other._m
+                        n.y = b if b is not None else box_of(other)
+                    else:
+                        n.y = ya.shape
+                else:
+                    if both_x:
+                        b = input._m
+                        n.x = b if b is not None else box_of(input)
+                    else:
+                        n.x = xa.shape
+                    if both_y:
+                        b = other._m
+                        n.y = b if b is not None else box_of(other)
+                    else:
+                        n.y = ya.shape
+            if keep_result:
+                n.r = t._m = b = Box()
+                b.a = r
+                b.cell = None
+            f = getframe(1)
+            n.code = c = f.f_code
+            if INTERNAL[c.co_filename]:
+                f = user_frame(f)
+                n.code = f.f_code
+            n.lasti = f.f_lasti
+            t._fn = n
+            return t
+
+        def plain(input: Any, other: Any, out: Any = None) -> Any:
+            if M or out is not None:
+                return slow(info, (input, other), out)
+            try:
+                xa = input._a
+            except AttributeError:
+                return first_operand(info, input, other)
+            if type(other) in SCALARS:
+                if xa.dtype not in INEXACT:
+                    return care(info, input, other)
+                ya = other
+            else:
+                try:
+                    ya = other._a
+                except AttributeError:
+                    return reject(info, input, other)
+                if xa.dtype is not ya.dtype:
+                    return mixed(info, input, other)
+                if check_dtype and xa.dtype not in INEXACT:
+                    return care(info, input, other)
+            t = new(Tensor)
+            t._m = t._fn = None
+            try:
+                t._a = fn(xa, ya)
+            except ValueError as error:
+                return reject(info, input, other, error)
+            return t
+
+        def jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
+            values = {"self": self, "other": other, "result": result}
+            acc = None
+            for tangent, formula, names_ in ((tangents[0], gx_, ux), (tangents[1], gy_, uy)):
+                if tangent is None:
+                    continue
+                d = formula(xp, tangent, **{k: values[k] for k in names_})  # type: ignore[misc]
+                if d.shape != result.shape:
+                    d = xp.expand(d, result.shape)
+                acc = d if acc is None else acc + d
+            return acc
+
+        template = op if gx_ is not None else plain
+        finish(info, template, N, jvp)
+        publish(info, names, inplace=inplace)
+        if dunder:
+            hot = own(template, dunder, ("self", "other"), info.doc, cells={"reject": refuse_quietly})
+            place(hot, f"Tensor.{dunder}")
+        return info.op
+
+    return declare
+
+
+class ByFirst:
+    """The raw function of an operator, by the type of its first operand."""
+
+    def __init__(self, name: str) -> None:
+        self.table = Impl(name)
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        return self.table[type(x)](x, y)
+
+
+def _call_code(uses: tuple[str, ...]) -> int:
+    """How a formula is called: 0 (xp, g), 1 with self, 2 with other, 3 with both."""
+    return ("self" in uses) + 2 * ("other" in uses)
+
+
+# ------------------------------------------------------------------------------------------------- linear in its one tensor
+def linear(
+    transpose: Formula, *, view: bool = False, node: str | None = None, names: str | None = None, **facts: Any
+) -> Callable[[Any], Any]:
+    """Linear in its one tensor; the other arguments are plain parameters, all given by position.
+
+    ``transpose(xp, g[, self_shape], *parameters)`` takes the cotangent back. Keeps the parameters and, if named, the
+    input's shape, never the array; so such a graph can be walked any number of times. ``view``: the result shares
+    the input's memory, and the operator can make it again from the same input.
+    """
+    uses = formula_names(transpose)
+    keep_shape = uses[:1] == ("self_shape",)
+
+    def declare(decl: Any) -> Any:
+        info = info_for(decl, "linear", {"view": view, "dtypes": "fcib", **facts})
+        name = info.name
+        table = Impl(name)
+        assert uses[keep_shape:] == info.params[1:], (name, uses, info.params)
+
+        def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+            if keep_shape:
+                return (n.fx, transpose(xp, g, n.shape, *n.p))
+            return (n.fx, transpose(xp, g, *n.p))
+
+        def saved(n: Any, key: str) -> Any:
+            if key in info.params[1:]:
+                return n.p[info.params.index(key) - 1]
+            if key == "self_sym_sizes" and keep_shape:
+                return n.shape
+            raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{key}'")
+
+        N = node_class(
+            node or camel(name) + "Backward0",
+            ("fx", "p") + ("shape",) * keep_shape,
+            edges=_edges_x,
+            backward=own(backward, f"{name}_backward"),
+            saved=saved,
+            saved_names=info.params[1:],
+        )
+
+        def op(input: Any, *p: Any) -> Any:
+            if M:
+                return slow(info, (input, *p))
+            try:
+                fx = input._fn
+                a = input._a
+            except AttributeError:
+                return first_operand(info, input, *p)
+            t = new(Tensor)
+            t._m = None
+            if view:
+                if type(a) is not np.ndarray:
+                    a = alias_payload(input)
+                t._v = (input, info, p, 0)
+            t._a = table[type(a)](a, *p)
+            if fx is None:
+                t._fn = None
+                return t
+            n = N()
+            n.fx = fx
+            n.seq = tick()
+            n.h = None
+            n.p = p
+            if keep_shape:
+                n.shape = a.shape
+            f = getframe(1)
+            n.code = c = f.f_code
+            if INTERNAL[c.co_filename]:
+                f = user_frame(f)
+                n.code = f.f_code
+            n.lasti = f.f_lasti
+            t._fn = n
+            return t
+
+        def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
+            return getattr(xp, name)(tangents[0], *p)
+
+        finish(info, op, N, jvp)
+        if names:
+            place(info.op, names)
+        return info.op
+
+    return declare
+
+
+# -------------------------------------------------------------------------------------------- linear in each of two tensors
+def bilinear(
+    self: Formula, other: Formula, *, node: str | None = None, names: str | None = None, **facts: Any
+) -> Callable[[Any], Any]:
+    """Linear in each of its two tensors; the other arguments are plain parameters, all given by position.
+
+    ``self(xp, g, self, other, *parameters)`` and ``other(...)`` are the transposes. An operand is kept only if the
+    other one needs a gradient; a formula may read the shape of its own operand.
+    """
+    gx_, gy_ = self, other
+
+    def declare(decl: Any) -> Any:
+        info = info_for(decl, "bilinear", {"arity": 2, **facts})
+        name = info.name
+        table = Impl(name)
+
+        def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+            conj = xp is not RAW and is_complex(g)
+            if conj:
+                g = xp.conj(g)
+            fx, fy = n.fx, n.fy
+            x = unbox(n, n.x, fx, xp)
+            y = unbox(n, n.y, fy, xp)
+            p = n.p
+            pairs: tuple[Any, ...] = ()
+            if fx is not None:
+                gx = gx_(xp, g, x, y, *p)
+                pairs = (fx, xp.conj(gx) if conj else gx)
+            if fy is not None:
+                gy = gy_(xp, g, x, y, *p)
+                pairs += (fy, xp.conj(gy) if conj else gy)
+            if not keep:
+                n.release()
+            return pairs
+
+        def release(n: Any) -> None:
+            if type(n.x) is Box:
+                n.x = FREED
+            if type(n.y) is Box:
+                n.y = FREED
+
+        def saved(n: Any, key: str) -> Any:
+            from ._registry import T
+
+            if key in ("self", "other", *info.params[:2]):
+                slot = "x" if key in ("self", info.params[0]) else "y"
+                value = getattr(n, slot)
+                return None if type(value) is Shape else unbox(n, value, getattr(n, "f" + slot), T)
+            if key in info.params[2:]:
+                return n.p[info.params.index(key) - 2]
+            raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{key}'")
+
+        N = node_class(
+            node or camel(name) + "Backward0",
+            ("fx", "fy", "x", "y", "p"),
+            edges=_edges_xy,
+            backward=own(backward, f"{name}_backward"),
+            release=release,
+            saved=saved,
+            saved_names=info.params,
+        )
+
+        def op(input: Any, other: Any, *p: Any) -> Any:
+            if M:
+                return slow(info, (input, other, *p))
+            try:
+                fx = input._fn
+                fy = other._fn
+                xa = input._a
+                ya = other._a
+            except AttributeError:
+                return first_operand(info, input, other, *p)
+            if xa.dtype is not ya.dtype:
+                lifted = push_down((input, other))
+                if lifted is None:
+                    return info.refuse_mixed(info, input, other, *p)
+                return info.op(*lifted, *p)
+            t = new(Tensor)
+            t._m = None
+            t._a = table[type(xa)](xa, ya, *p)
+            if fx is None and fy is None:
+                t._fn = None
+                return t
+            n = N()
+            n.fx = fx
+            n.fy = fy
+            n.seq = tick()
+            n.h = None
+            n.p = p
+            if fy is not None:
+                b = input._m
+                n.x = b if b is not None else box_of(input)
+            else:
+                n.x = Shape(xa.shape)
+            if fx is not None:
+                b = other._m
+                n.y = b if b is not None else box_of(other)
+            else:
+                n.y = Shape(ya.shape)
+            f = getframe(1)
+            n.code = c = f.f_code
+            if INTERNAL[c.co_filename]:
+                f = user_frame(f)
+                n.code = f.f_code
+            n.lasti = f.f_lasti
+            t._fn = n
+            return t
+
+        def jvp(xp: Any, tangents: Any, result: Any, x: Any, y: Any, *p: Any) -> Any:
+            f = getattr(xp, name)
+            acc = None if tangents[0] is None else f(tangents[0], y, *p)
+            if tangents[1] is not None:
+                d = f(x, tangents[1], *p)
+                acc = d if acc is None else acc + d
+            return acc
+
+        info.refuse_mixed = facts.get("refuse_mixed", _refuse_mixed)
+        finish(info, op, N, jvp)
+        if names:
+            place(info.op, names)
+        return info.op
+
+    return declare
+
+
+class Shape:
+    """What is kept of an operand that only its own gradient would need: the shape."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
+def _refuse_mixed(info: Info, x: Any, y: Any, *p: Any) -> Any:
+    scalar_names = {"torch.float32": "float", "torch.float64": "double", "torch.int64": "long int", "torch.int32": "int",
+                    "torch.float16": "c10::Half", "torch.bfloat16": "c10::BFloat16", "torch.complex64": "c10::complex<float>",
+                    "torch.complex128": "c10::complex<double>", "torch.uint8": "unsigned char", "torch.bool": "bool",
+                    "torch.int16": "short", "torch.int8": "signed char"}  # fmt: skip
+    a, b = (scalar_names.get(str(t.dtype), str(t.dtype)) for t in (x, y))
+    raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")

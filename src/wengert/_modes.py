@@ -1,0 +1,65 @@
+"""Modes: the reasons for which an operator leaves the hot path.
+
+``M`` is a plain list that is empty in an ordinary program; the first line of every operator is ``if M:``. Whatever
+turns recording off or watches it (no-grad, inference mode, saved-tensor hooks, a profiler, legacy volatile tensors,
+tensors of a subclass that overrides operators, memory with stale views) keeps one entry in ``M`` as long as it
+lives, in whatever thread; what holds *here* is then looked up in ``MODE``, a context variable, so each thread and
+each asyncio task has its own.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any
+
+M: list[Any] = []
+
+
+class State:
+    """One setting of all modes; every setting but the default (``None`` in ``MODE``) is counted in ``M``.
+
+    Immutable. The count falls when the last context that refers to the setting is gone: a thread or task that ends
+    inside of ``no_grad`` leaves nothing behind.
+    """
+
+    __slots__ = ("__weakref__", "grad", "hooks", "inference")
+
+    def __init__(self, grad: bool, inference: bool, hooks: tuple[Any, ...] | None):
+        self.grad = grad
+        self.inference = inference
+        self.hooks = hooks
+        M.append("mode")
+
+    def __del__(self) -> None:
+        M.remove("mode")
+
+
+MODE: ContextVar[State | None] = ContextVar("wengert_mode", default=None)
+
+
+def is_grad_enabled() -> bool:
+    """Whether operators are being recorded in this thread or task."""
+    state = MODE.get()
+    return state is None or state.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether inference mode is on in this thread or task."""
+    state = MODE.get()
+    return state is not None and state.inference
+
+
+def saved_tensors_hooks() -> tuple[Any, ...] | None:
+    """The pack and unpack functions in force in this thread or task, innermost last."""
+    state = MODE.get()
+    return None if state is None else state.hooks
+
+
+def changed(*, grad: bool | None = None, inference: bool | None = None, hooks: Any = ...) -> State | None:
+    """The current setting with some of its parts changed."""
+    now = MODE.get()
+    old_grad, old_inference, old_hooks = (True, False, None) if now is None else (now.grad, now.inference, now.hooks)
+    grad = old_grad if grad is None else grad
+    inference = old_inference if inference is None else inference
+    hooks = old_hooks if hooks is ... else hooks
+    return None if grad and not inference and not hooks else State(grad, inference, hooks)

@@ -1,0 +1,336 @@
+"""Graph nodes, what they save, and the check that a saved value is still what it was.
+
+A tensor's ``_fn`` is the node that made it (or ``None``); a leaf's is its ``AccumulateGrad``, which owns ``.grad``.
+A node points to the nodes of its inputs, never to a tensor: what a formula names is saved as the ``Box`` of the
+tensor, which holds the array and no history, so a graph has no reference cycle whatever is written in place later.
+
+NOTE [ Sequence numbers ]
+    A node's ``seq`` is drawn after its inputs were read, so a node is younger than every node it points to, and
+    youngest-first is a topological order. Writes in place draw from the same counter: a saved value is stale
+    exactly if its storage was written after the node was made. Nothing is stored at forward time for that check.
+    What not to do: give a node a number before its inputs are known, or change it later to a smaller one.
+
+NOTE [ Boxes ]
+    ``Box`` is (array, cell). It is made when a tensor is first saved, written or aliased, and lives in the tensor's
+    ``_m``. Tensors that share a version counter (views, detached) have boxes with the same ``Cell``; a box whose
+    ``cell`` is ``None`` was never written and has no alias.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+tick: Callable[[], int] = itertools.count(1).__next__
+
+
+class Box:
+    """A tensor's array and its version cell: what a node saves."""
+
+    __slots__ = ("a", "cell")
+    a: Any
+    cell: Any
+
+
+class Cell:
+    """The version of one storage: how often, when last and by which line it was written."""
+
+    __slots__ = ("code", "lasti", "rebased", "seq", "version", "writes")
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.seq = 0
+        self.rebased = 0  # when the history of the base was last rewritten: older views must look theirs up again
+        self.writes: list[int] = []  # the latest sequence numbers, so that a message can say which version was expected
+        self.code: Any = None
+        self.lasti = 0
+
+    def version_at(self, seq: int) -> int:
+        """The version that a node with this sequence number saw."""
+        return self.version - sum(1 for w in self.writes if w > seq)
+
+    def write(self, seq: int, code: Any = None, lasti: int = 0) -> None:
+        """Count one write."""
+        self.version += 1
+        self.seq = seq
+        self.code = code
+        self.lasti = lasti
+        writes = self.writes
+        writes.append(seq)
+        if len(writes) > 64:
+            del writes[:32]
+
+
+class _FreedCell:
+    seq = float("inf")
+
+
+FREED = Box()
+FREED.a = None
+FREED.cell = _FreedCell()
+
+
+class Hooks:
+    """What is rarely there: hooks of a node and of the tensors that it made."""
+
+    __slots__ = ("metadata", "post", "post_accumulate", "pre", "retain", "tensor_pre", "trace")
+
+    def __init__(self) -> None:
+        self.tensor_pre: dict[int, Any] | None = None  # tensor.register_hook
+        self.retain: Any = None  # weak reference of the tensor whose .grad is kept
+        self.pre: dict[int, Any] | None = None  # node.register_prehook
+        self.post: dict[int, Any] | None = None  # node.register_hook
+        self.post_accumulate: dict[int, Any] | None = None
+        self.metadata: dict[Any, Any] | None = None
+        self.trace: Any = None
+
+
+class RemovableHandle:
+    """What ``register_hook`` returns: ``remove()`` takes the hook away; also a context manager."""
+
+    _next_id = itertools.count().__next__
+
+    def __init__(self, hooks: dict[int, Any], *, extra_dict: Any = None) -> None:
+        self.hooks_dict_ref = weakref.ref(hooks) if isinstance(hooks, HookDict) else (lambda: hooks)
+        self.id = RemovableHandle._next_id()
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        hooks = self.hooks_dict_ref()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+class HookDict(dict[int, Any]):
+    """A dict that can be referred to weakly, so that a handle does not keep a graph alive."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Node:
+    """A step of the tape: what made a tensor, and how its cotangent goes back to its inputs."""
+
+    __slots__ = ("__weakref__", "code", "h", "lasti", "seq")
+    h: Hooks | None
+    seq: int
+    saved_names: tuple[str, ...] = ()
+    outputs = 1
+
+    def edges(self) -> tuple[Node | None, ...]:
+        """The node of each input, ``None`` where the input needs no gradient."""
+        return ()
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        """``(node, cotangent, node, cotangent, ...)`` of the inputs that need one; frees what was saved unless keep."""
+        raise NotImplementedError
+
+    def saved(self, name: str) -> Any:
+        """The saved value of this name, as ``_saved_NAME`` gives it."""
+        raise AttributeError(name)
+
+    def release(self) -> None:
+        """Let go of saved values."""
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """``(node, output index)`` of each input; ``(None, 0)`` where the input needs no gradient."""
+        return tuple((m.fx, m.k) if type(m) is Port else (m, 0) for m in self.edges())
+
+    def name(self) -> str:
+        """The node's name, as PyTorch names it."""
+        return type(self).__name__
+
+    def _sequence_nr(self) -> int:
+        return self.seq
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dict for whoever wants to note something on this node."""
+        h = hooks_of(self)
+        if h.metadata is None:
+            h.metadata = {}
+        return h.metadata
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after this node ran; it may return new grad_inputs."""
+        h = hooks_of(self)
+        if h.post is None:
+            h.post = HookDict()
+        return _add_hook(h.post, fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before this node runs; it may return new grad_outputs."""
+        h = hooks_of(self)
+        if h.pre is None:
+            h.pre = HookDict()
+        return _add_hook(h.pre, fn)
+
+    def __getattr__(self, name: str) -> Any:
+        # only reached when ordinary look-up failed
+        if name.startswith("_saved_"):
+            return self.saved(name[7:])
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *("_saved_" + n for n in self.saved_names)]
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+def hooks_of(node: Node) -> Hooks:
+    """The node's hooks, made on first need."""
+    if node.h is None:
+        node.h = Hooks()
+    return node.h
+
+
+def _add_hook(hooks: dict[int, Any], fn: Callable[..., Any]) -> RemovableHandle:
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = fn
+    return handle
+
+
+class Port(Node):
+    """One of several outputs of a node. The public surface shows the node and the index instead."""
+
+    __slots__ = ("fx", "k")
+    fx: Node
+    k: int
+
+    def __init__(self, node: Node, k: int) -> None:
+        self.fx = node
+        self.k = k
+        self.seq = tick()
+        self.h = None
+        self.code = node.code
+        self.lasti = node.lasti
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return (self.fx,)
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        return (self.fx, Parts({self.k: g}))
+
+
+class Parts:
+    """Cotangents of a node's outputs by index; an output that nothing used is absent."""
+
+    __slots__ = ("parts",)
+    dtype = None
+
+    def __init__(self, parts: dict[int, Any]) -> None:
+        self.parts = parts
+
+
+_accumulate_lock = threading.Lock()
+
+
+class AccumulateGrad(Node):
+    """The node of a leaf: it owns ``.grad`` and holds the tensor weakly, so leaf and graph make no cycle."""
+
+    __slots__ = ("box", "cls", "grad", "ref")
+    lock = _accumulate_lock
+
+    def __init__(self, tensor: Any, box: Box) -> None:
+        self.seq = 0
+        self.h = None
+        self.code = None
+        self.lasti = 0
+        self.grad: Any = None
+        self.box = box
+        self.cls = type(tensor)
+        self.ref = weakref.ref(tensor)
+
+    @property
+    def variable(self) -> Any:
+        """The leaf tensor; made again on its memory if the program has dropped it."""
+        tensor = self.ref()
+        if tensor is None:
+            tensor = _remake(self)
+            self.ref = weakref.ref(tensor)
+        return tensor
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        return ()
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {id(self):#x}>"
+
+
+def _remake(node: AccumulateGrad) -> Any:
+    tensor = object.__new__(node.cls)
+    tensor._a = node.box.a
+    tensor._m = node.box
+    tensor._fn = node
+    return tensor
+
+
+def leaf_node(tensor: Any) -> AccumulateGrad:
+    """Make a tensor a leaf that requires grad."""
+    box = tensor._m
+    if box is None:
+        box = box_of(tensor)
+    node = tensor._fn = AccumulateGrad(tensor, box)
+    return node
+
+
+def box_of(tensor: Any) -> Box:
+    """The tensor's box, made on first need; a view's shares the cell of its base."""
+    box = tensor._m
+    if box is None:
+        box = Box()
+        box.a = tensor._a
+        box.cell = None
+        try:
+            parent = tensor._v[0]
+        except AttributeError:
+            pass
+        else:
+            box.cell = cell_of(parent)
+        tensor._m = box
+    return box
+
+
+def cell_of(tensor: Any) -> Cell:
+    """The version cell that the tensor shares with its base, views and detached aliases."""
+    chain = []
+    while True:  # a loop, not recursion: a view may be many views deep
+        box = tensor._m
+        if box is not None and box.cell is not None:
+            cell = box.cell
+            break
+        chain.append(tensor)
+        view = view_of(tensor)
+        if view is None:
+            cell = Cell()
+            break
+        tensor = view[0]
+    for t in chain:
+        box = t._m
+        if box is None:
+            box = t._m = Box()
+            box.a = t._a
+        box.cell = cell
+    return cell
+
+
+def view_of(tensor: Any) -> tuple[Any, ...] | None:
+    """``(parent, operator, parameters, creation)`` of a view, else ``None``."""
+    try:
+        return tensor._v
+    except AttributeError:
+        return None

@@ -1,0 +1,195 @@
+"""Tensor: a payload, the node that made it, and rare metadata.
+
+``_a``  the payload: a NumPy array (a NumPy scalar for a 0-dimensional result), another library's array, or the value
+        of a transform (``Dual``, ``Batched``)
+``_fn`` the node that made it, ``None`` if it needs no gradient; a leaf's is its ``AccumulateGrad``
+``_m``  its ``Box`` once it was saved, written or aliased
+``_v``  for a view (parent, operator, parameters, how it was made); unset otherwise
+
+Operators and most methods are put on the class by ``_methods`` from what the ``ops`` modules declare.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._dtypes import BY_NUMPY, device, make_size
+from ._node import AccumulateGrad, Box, Node, Port, box_of, cell_of, hooks_of, leaf_node, view_of
+
+new: Any = object.__new__
+CPU = device("cpu")
+
+
+class TensorMeta(type):
+    """The class of ``Tensor`` and of the legacy types, which are views of it: ``isinstance(t, FloatTensor)``."""
+
+
+class Tensor(metaclass=TensorMeta):
+    """A multi-dimensional array that can record what is computed from it.
+
+    Made by ``tensor``, ``zeros``, ... or, as in old programs, ``Tensor(3, 4)`` (uninitialised) and ``Tensor([1.])``.
+
+    >>> import wengert as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> w.grad
+    tensor([2., 4.])
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_a", "_fn", "_m", "_v")
+    _a: Any
+    _fn: Node | None
+    _m: Box | None
+    _v: tuple[Any, ...]
+
+    __array_priority__ = 1000
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        from ._construct import legacy_new
+
+        return legacy_new(cls, args, kwargs)
+
+    # ------------------------------------------------------------------------------------------------------ facts
+    @property
+    def shape(self) -> Any:
+        """The size of each dimension.
+
+        >>> import wengert as torch
+        >>> torch.ones(2, 3).shape
+        torch.Size([2, 3])
+        """
+        return make_size(self._a.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The element type, such as ``torch.float32``."""
+        return BY_NUMPY[self._a.dtype]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._a.ndim
+
+    @property
+    def device(self) -> device:
+        """Where the tensor lives: always ``device(type='cpu')`` on NumPy."""
+        return CPU
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operators on this tensor are recorded."""
+        return self._fn is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        from ._graph import set_requires_grad
+
+        set_requires_grad(self, value)
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for a tensor made by the user, or one that needs no gradient."""
+        fn = current_fn(self)
+        return fn is None or type(fn) is AccumulateGrad
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor; ``None`` for a leaf."""
+        fn = current_fn(self)
+        if fn is None or type(fn) is AccumulateGrad:
+            return None
+        return fn.fx if type(fn) is Port else fn
+
+    @property
+    def output_nr(self) -> int:
+        """Which of its node's outputs this tensor is."""
+        fn = self._fn
+        return fn.k if type(fn) is Port else 0
+
+    @property
+    def _version(self) -> int:
+        box = self._m
+        if box is None:
+            if view_of(self) is None:
+                return 0
+            box = box_of(self)
+        return 0 if box.cell is None else box.cell.version
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have accumulated here; ``None`` before the first."""
+        fn = self._fn
+        if type(fn) is AccumulateGrad:
+            return fn.grad
+        from ._graph import grad_of_other
+
+        return grad_of_other(self)
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        from ._graph import set_grad
+
+        set_grad(self, value)
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory outside of the graph, with a version count of its own."""
+        a = self._a
+        if type(a) is not np.ndarray:
+            a = alias_payload(self)
+        t = new(type(self)) if type(self).__dict__.get("_keep_class") else new(Tensor)
+        t._a = a
+        t._fn = None
+        t._m = None
+        return t
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        from ._graph import set_data
+
+        set_data(self, value)
+
+
+def wrap(a: Any, fn: Node | None = None) -> Tensor:
+    """A Tensor on a payload."""
+    t = new(Tensor)
+    t._a = a
+    t._fn = fn
+    t._m = None
+    return t
+
+
+def alias_payload(tensor: Tensor) -> Any:
+    """The payload in a form whose memory can be shared: a NumPy scalar becomes a 0-dimensional array for good."""
+    a = tensor._a
+    if isinstance(a, np.generic):
+        a = tensor._a = np.array(a)
+        if tensor._m is not None:
+            tensor._m.a = a
+    return a
+
+
+stale_views: dict[int, Any] = {}  # memory with views whose history may be out of date; see _alias
+
+
+def current_fn(tensor: Tensor) -> Node | None:
+    """The tensor's node, looked up again first if the tensor is a view of something written since."""
+    if stale_views:
+        from ._alias import refresh
+
+        refresh(tensor)
+    return tensor._fn
+
+
+def shared_cell(tensor: Tensor) -> Any:
+    """The version cell of a tensor, made so that an alias can share it."""
+    return cell_of(tensor)
+
+
+__all__ = ["CPU", "Tensor", "alias_payload", "current_fn", "hooks_of", "leaf_node", "new", "wrap"]

@@ -1,0 +1,345 @@
+"""Transforms are payload types: forward mode (``Dual``) and vmap (``Batched``).
+
+A Tensor's payload may be one of these values; the tape above never sees the difference. An operator on them arrives
+at ``bind``, which peels the newest transform off its operands, runs the operator on what is inside (of any nesting),
+and applies the transform's rule. ``tag`` says which transform made a value, so that nested ones are not confused.
+
+A value's ``dtype`` is another object than NumPy's (``ValueDtype``), so that the identity test on the hot path sends a
+plain operand that meets a value here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from . import _registry
+from ._backends.numpy import BY_DTYPE
+from ._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL
+from ._node import AccumulateGrad, Box, Parts
+from ._registry import XP, Info, T, U
+from ._tensor import Tensor, wrap
+
+next_tag = itertools.count(1).__next__
+
+
+class ValueDtype:
+    """The dtype of a transform's value: NumPy's, in another identity."""
+
+    __slots__ = ("base_dtype", "itemsize", "kind", "name", "type")
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.base_dtype = dtype
+        self.kind = dtype.kind
+        self.itemsize = dtype.itemsize
+        self.name = dtype.name
+        self.type = dtype.type
+
+
+class _ValueDtypes(dict[Any, ValueDtype]):
+    """NumPy dtype -> the one object that stands for it on values."""
+
+    def __missing__(self, dtype: Any) -> ValueDtype:
+        if isinstance(dtype, ValueDtype):
+            return dtype
+        if not isinstance(dtype, np.dtype):  # a Tensor as payload: its dtype is ours
+            return self[dtype.np]
+        made = self[dtype] = ValueDtype(dtype)
+        BY_DTYPE[made] = U
+        BY_NUMPY[made] = BY_NUMPY[dtype]  # type: ignore[index]
+        for group in (INEXACT, FLOATING, COMPLEX, INTEGRAL):
+            if dtype in group:
+                group.add(made)  # type: ignore[arg-type]
+        return made
+
+
+VALUE_DTYPES = _ValueDtypes()
+
+
+def plain_dtype(dtype: Any) -> Any:
+    """NumPy's dtype behind any payload's."""
+    if isinstance(dtype, ValueDtype):
+        return dtype.base_dtype
+    return dtype if isinstance(dtype, np.dtype) else dtype.np
+
+
+class Value:
+    """A payload that is not a plain array; ``tag`` says which transform made it."""
+
+    __slots__ = ("__weakref__", "tag", "v")
+    __array_ufunc__ = None
+    tag: int
+    v: Any
+
+    @property
+    def dtype(self) -> ValueDtype:
+        """The elements' dtype."""
+        return VALUE_DTYPES[self.v.dtype]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions that the program sees."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements that the program sees."""
+        n = 1
+        for s in self.shape:
+            n *= s
+        return n
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape that the program sees."""
+        return tuple(self.v.shape)
+
+    def __add__(self, other: Any) -> Any:
+        return U.add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return U.add(self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return U.sub(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return U.add(U.neg(self), other)
+
+    def __mul__(self, other: Any) -> Any:
+        return U.mul(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return U.mul(self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return U.div(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return U.mul(U.reciprocal(self), other)
+
+    def __pow__(self, other: Any) -> Any:
+        return U.pow(self, other)
+
+    def __neg__(self) -> Any:
+        return U.neg(self)
+
+    def __eq__(self, other: object) -> Any:
+        return U.eq(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return U.ne(self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return U.lt(self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return U.le(self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return U.gt(self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return U.ge(self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return U.bitwise_and(self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return U.bitwise_or(self, other)
+
+    def __invert__(self) -> Any:
+        return U.bitwise_not(self)
+
+    __hash__ = object.__hash__
+
+    def __getitem__(self, index: Any) -> Any:
+        return U.getitem(self, index if isinstance(index, tuple) else (index,))
+
+    def ones(self) -> Any:
+        """Ones of this shape and dtype, a constant to every transform."""
+        return np.ones(self.shape, self.dtype.base_dtype)
+
+    def copy(self) -> Any:
+        """Values are never written to."""
+        return self
+
+
+class Dual(Value):
+    """A primal ``v`` and its tangent ``t`` (``None``: zero)."""
+
+    __slots__ = ("t",)
+
+    def __init__(self, v: Any, t: Any, tag: int) -> None:
+        self.v = v
+        self.t = t
+        self.tag = tag
+
+
+class Batched(Value):
+    """Many values at once: ``v`` has the batch dimension in front; the program sees the shape without it."""
+
+    __slots__ = ()
+
+    def __init__(self, v: Any, tag: int) -> None:
+        self.v = v
+        self.tag = tag
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.v.shape[1:])
+
+
+class Const(Value):
+    """A plain payload inside of a transform: constant to every one of them."""
+
+    __slots__ = ()
+
+    def __init__(self, v: Any) -> None:
+        self.v = v
+        self.tag = 0
+
+
+XP[Dual] = XP[Batched] = XP[Const] = U
+XP[Tensor] = T
+
+
+# ------------------------------------------------------------------------------------------------------------------ binding
+def bind(info: Info, *args: Any) -> Any:
+    """Run one operator on payloads of any nesting: peel the newest transform, apply its rule, go on inside."""
+    if info.arity >= 0:
+        operands, p = list(args[: info.arity]), args[info.arity :]
+    else:
+        operands, p = list(args[0]), args[1:]
+    operands = [a.v if type(a) is Const else a for a in operands]
+    tag = 0
+    for a in operands:
+        if isinstance(a, Value) and a.tag > tag:
+            tag = a.tag
+    if not tag:
+        return _bottom(info, operands, p)
+    mine = [isinstance(a, Value) and a.tag == tag for a in operands]
+    inner = [a.v if m else a for a, m in zip(operands, mine, strict=True)]
+    if any(isinstance(a, Batched) for a, m in zip(operands, mine, strict=True) if m):
+        from ._batching import batched
+
+        out = batched(info, operands, inner, mine, p)
+        return Batched(out, tag) if info.outputs == 1 else tuple(Batched(o, tag) for o in out)
+    return _dual(info, operands, inner, mine, p, tag)
+
+
+def call(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """``bind`` on a list of operands."""
+    return bind(info, *operands, *p) if info.arity >= 0 else bind(info, operands, *p)
+
+
+def _bottom(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """No transform is left: run on Tensors if there are any, else on arrays."""
+    if any(isinstance(a, Tensor) for a in operands):
+        lifted = [a if isinstance(a, Tensor) or a is None or type(a) in _NUMBERS else wrap(a) for a in operands]
+        return info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
+    # through a Tensor, so that promotion and integers are treated as they always are
+    lifted = [a if a is None or type(a) in _NUMBERS else wrap(a) for a in operands]
+    if not any(isinstance(a, Tensor) for a in lifted):
+        lifted[0] = wrap(np.asarray(lifted[0]))
+    out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
+    return out._a if info.outputs == 1 else tuple(o._a for o in out)
+
+
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
+# ------------------------------------------------------------------------------------------------------------- forward mode
+def _dual(info: Info, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...], tag: int) -> Any:
+    out = call(info, inner, p)
+    tangents = [a.t if m else None for a, m in zip(operands, mine, strict=True)]
+    if info.node is None or all(t is None for t in tangents):
+        if info.outputs == 1:
+            return Dual(out, None, tag)
+        return tuple(Dual(o, None, tag) for o in out)
+    if info.jvp is not None:
+        t = info.jvp(U, tangents, out, *inner, *p)
+    else:
+        t = transposed_jvp(info, tangents, out, inner, p)
+    if info.outputs == 1:
+        return Dual(out, t, tag)
+    return tuple(Dual(o, k, tag) for o, k in zip(out, t, strict=True))
+
+
+def transposed_jvp(info: Info, tangents: list[Any], out: Any, inner: list[Any], p: tuple[Any, ...]) -> Any:
+    """The tangent from the reverse formula alone: ``vjp(u)`` is linear in ``u``, and its transpose is the jvp.
+
+    The formula is recorded on an arbitrary cotangent ``u`` and walked backward with the tangents as cotangents (the
+    "double-backward trick", J. Townsend 2017).
+    """
+    from ._engine import run
+    from ._grad_mode import grad_mode
+
+    with grad_mode(True):
+        leaves = []
+        for a, t in zip(inner, tangents, strict=True):
+            if a is None or type(a) in _NUMBERS:
+                leaves.append(a)
+                continue
+            leaf = wrap(a)
+            if t is not None:
+                _as_leaf(leaf)
+            leaves.append(leaf)
+        recorded = info.core(*leaves, *p) if info.arity >= 0 else info.core(leaves, *p)
+        outs = (recorded,) if info.outputs == 1 else recorded
+        cotangents = [None if y._fn is None else _as_leaf(wrap(zeros_payload(y._a))) for y in outs]
+        live = [(y, u) for y, u in zip(outs, cotangents, strict=True) if u is not None]
+        if not live:
+            return None if info.outputs == 1 else (None,) * len(outs)
+        if info.outputs == 1:
+            node, g = live[0][0]._fn, live[0][1]
+        else:
+            node = live[0][0]._fn.fx
+            g = Parts({k: u for k, u in enumerate(cotangents) if u is not None})
+        pairs = node.backward(T, g, True)
+        tangent_of = {id(x._fn): t for x, t in zip(leaves, tangents, strict=True) if t is not None}
+        roots = []
+        for i in range(0, len(pairs), 2):
+            d = pairs[i + 1]
+            if d is not None and d._fn is not None:
+                roots.append((d._fn, wrap(tangent_of[id(pairs[i])])))
+        wanted = [u._fn for _, u in live]
+        results = run(roots, keep=True, create_graph=True, inputs=wanted) if roots else [None] * len(wanted)
+    assert results is not None
+    found = iter(results)
+    ts = [None if u is None else _payload_or_none(next(found)) for u in cotangents]
+    return ts[0] if info.outputs == 1 else tuple(ts)
+
+
+def _as_leaf(t: Tensor) -> Tensor:
+    box = t._m = Box()
+    box.a = t._a
+    box.cell = None
+    t._fn = AccumulateGrad(t, box)
+    return t
+
+
+def _payload_or_none(t: Any) -> Any:
+    return None if t is None else t._a
+
+
+def zeros_payload(a: Any) -> Any:
+    """Zeros like a payload; plain, as they are constant to every transform, but wrapped where a value was."""
+    if isinstance(a, Tensor):
+        return wrap(zeros_payload(a._a))
+    if isinstance(a, Value):
+        return U.zeros_like(a)
+    return np.zeros(a.shape, a.dtype)
+
+
+def zeros(shape: Any, dtype: Any) -> Any:
+    """Plain zeros, a constant to every transform."""
+    return np.zeros(shape, plain_dtype(dtype))
+
+
+U.zeros = zeros
+T.zeros = lambda shape, dtype: wrap(zeros(shape, dtype))
+_registry.RAW.zeros = np.zeros
+_registry.bind = bind

@@ -1,0 +1,97 @@
+"""What every test stands on: the same random numbers each time, no garbage collector where leaks are looked for, and
+the real torch where it is installed."""
+
+from __future__ import annotations
+
+import gc
+import importlib.metadata
+import importlib.util
+import random
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import hypothesis
+import numpy as np
+import pytest
+
+HERE = Path(__file__).parent
+
+# A failure must come again when the test is run again: examples are derived from the test, not from the clock.
+# `--hypothesis-profile=explore` looks at new ones, more of them.
+hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile("explore", max_examples=2000, deadline=None)
+hypothesis.settings.load_profile("fixed")
+
+
+@pytest.fixture(autouse=True)
+def _fixed_randomness() -> None:
+    """Every test starts from the same state of every generator, so that none depends on which ran before it."""
+    import wengert
+
+    random.seed(0)
+    np.random.seed(0)
+    wengert.manual_seed(0)
+    real_torch = sys.modules.get("torch")
+    if real_torch is not None and real_torch is not wengert:
+        real_torch.manual_seed(0)
+
+
+@pytest.fixture
+def no_gc() -> Iterator[None]:
+    """The garbage collector off: what is still alive inside is held by a reference, what died needed no collector."""
+    was_enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _import_torch() -> ModuleType:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("torch", reason="torch is not installed: pip install '.[compare]'")
+
+
+@pytest.fixture
+def torch() -> ModuleType:
+    """The real torch; the test is skipped where it is not installed, and is marked `compare`."""
+    return _import_torch()
+
+
+def _holds_torch(item: pytest.Item) -> bool:
+    real_torch = sys.modules.get("torch")
+    module = getattr(item, "module", None)
+    if real_torch is None or module is None or getattr(real_torch, "__name__", "") != "torch":
+        return False
+    return any(value is real_torch for value in vars(module).values())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks `compare` what needs torch: tests/compare, what uses the fixture `torch`, and modules that hold torch."""
+    for item in items:
+        if (
+            "torch" in getattr(item, "fixturenames", ())
+            or (HERE / "compare") in item.path.parents
+            or _holds_torch(item)
+        ):
+            item.add_marker("compare")
+
+
+def pytest_report_header() -> list[str]:
+    """Which package is tested: the installed one, and not a source tree that happens to lie on the path."""
+    spec = importlib.util.find_spec("wengert")
+    place = spec.origin if spec else "not installed: pip install '.[test]'"
+    return [f"wengert: {place}", f"numpy: {np.__version__}, torch: {_torch_version()}"]
+
+
+def _torch_version() -> str:
+    try:
+        return importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed (tests marked `compare` are skipped)"
