@@ -14,18 +14,21 @@ NOTE [ In place on a view ]
 
 from __future__ import annotations
 
+import functools
 import sys
 import weakref
+from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
-from ._dispatch import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_VIEW, cast, type_text
-from ._dtypes import BY_NUMPY, can_cast
-from ._errors import here, noted
-from ._modes import M, MODE
+from ._backends.numpy import lib
+from ._dispatch import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_VIEW, cast, slow_hooks, type_text
+from ._dtypes import BY_NUMPY, FLOATING, can_cast
+from ._errors import INTERNAL, here, noted, user_frame
+from ._modes import M, MODE, is_grad_enabled
 from ._node import AccumulateGrad, Cell, Node, cell_of, tick, view_of
-from ._registry import Info
+from ._registry import Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
 
@@ -138,6 +141,9 @@ def writable(self: Tensor) -> Any:
     return a
 
 
+SCALARS = frozenset((float, int))
+
+
 def check_result(self: Tensor, result: Tensor) -> None:
     """The result of an in-place operator must fit into the tensor it is written to."""
     a, r = self._a, result._a
@@ -158,21 +164,103 @@ def _cpp(a: Any) -> str:
 # ------------------------------------------------------------------------------------------------------------------ writing
 def inplace_form(info: Info) -> Any:
     """``exp_`` from ``exp``: the same operator, written into its first argument."""
+    ufunc = info.__dict__.get("ufunc") or (getattr(lib, info.libname, None) if info.decl is None else None)
     op = info.op
-
-    if info.arity == 1:
-
-        def form(self: Any, *args: Any, **kwargs: Any) -> Any:
-            return apply_inplace(op, self, args, kwargs)
-
-    else:
-
-        def form(self: Any, *args: Any, **kwargs: Any) -> Any:
-            return apply_inplace(op, self, args, kwargs)
-
-    form.__name__ = form.__qualname__ = info.name + "_"
-    form.__doc__ = f"In-place form of ``{info.name}``."
+    if not isinstance(ufunc, np.ufunc) or ufunc.nin != info.arity or ufunc.nout != 1:
+        return inplace_of(op, info.name + "_", composed=False)
+    template = _unary_inplace if info.arity == 1 else _binary_inplace
+    form = own(template(ufunc, op), info.name + "_", doc=f"In-place form of ``{info.name}``.")
     return form
+
+
+def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
+    """The in-place form, called ``name``, of a public function: its result is written into its first argument.
+
+    ``composed``: the function may save more of its first argument than the operators know, such as a view of it.
+    """
+    apply = apply_composed_inplace if composed else apply_inplace
+
+    def form(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return apply(fn, self, args, kwargs)
+
+    form.__name__ = form.__qualname__ = name
+    form.__doc__ = f"In-place form of ``{name.rstrip('_')}``."
+    form.__module__ = "wengert"
+    return form
+
+
+def unrecorded(self: Tensor, fy: Any) -> bool:
+    """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
+    if not M:
+        return self._fn is None and fy is None
+    if stale_views or slow_hooks:
+        return False
+    state = MODE.get()
+    return (state is not None and not state.grad) or (self._fn is None and fy is None)
+
+
+def _unary_inplace(ufunc: Any, op: Any) -> Any:
+    def form(self: Any) -> Any:
+        a = getattr(self, "_a", None)
+        if type(a) is not np.ndarray or a.dtype not in FLOATING or not unrecorded(self, None):
+            return apply_inplace(op, self, ())
+        try:
+            ufunc(a, a)
+        except ValueError:  # memory that may not be written to: the other path says why
+            return apply_inplace(op, self, ())
+        written(self, getframe(1))
+        return self
+
+    return form
+
+
+def _binary_inplace(ufunc: Any, op: Any) -> Any:
+    """The path that plain floating tensors take: the ufunc writes into the memory itself."""
+
+    def form(self: Any, other: Any) -> Any:
+        try:
+            a = self._a
+            if type(other) in SCALARS:
+                b = other
+                fy = None
+            else:
+                b = other._a
+                fy = other._fn
+                if b.dtype is not a.dtype:
+                    return apply_inplace(op, self, (other,))
+        except AttributeError:
+            return apply_inplace(op, self, (other,))
+        if type(a) is not np.ndarray or a.dtype not in FLOATING:
+            return apply_inplace(op, self, (other,))
+        if M or self._fn is not None or fy is not None:
+            if not unrecorded(self, fy):
+                return apply_inplace(op, self, (other,))
+        try:
+            ufunc(a, b, a)
+        except ValueError:  # self would have to be broadcast, or may not be written to: the other path says so
+            return apply_inplace(op, self, (other,))
+        written(self, getframe(1))
+        return self
+
+    return form
+
+
+def written(self: Tensor, frame: Any) -> None:
+    """``bump`` where it is hot: one write by the line that ``frame`` is at."""
+    box = self._m
+    cell = None if box is None else box.cell
+    if cell is None:
+        cell = cell_of(self)
+    if INTERNAL[frame.f_code.co_filename]:
+        frame = user_frame(frame)
+    cell.version += 1
+    cell.seq = seq = tick()
+    cell.code = frame.f_code
+    cell.lasti = frame.f_lasti
+    writes = cell.writes
+    writes.append(seq)
+    if len(writes) > 64:
+        del writes[:32]
 
 
 def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
@@ -181,15 +269,16 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
     if stale_views:
         refresh(self)
-    tracked = self._fn is not None or any(isinstance(a, Tensor) and a._fn is not None for a in args)
-    if tracked:
+    if _tracked(self, args, kwargs):
         check_inplace(self, True)
-    if tracked and (MODE.get() is None or MODE.get().grad):  # type: ignore[union-attr]
-        return _recorded_inplace(op, self, args, kwargs or {})
+        if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
+            return _recorded_inplace(op, wrap(self._a, self._fn), self, args, kwargs or {})
     source = self
     if self._fn is not None:
         source = wrap(self._a)
     result = op(source, *args, **kwargs) if kwargs else op(source, *args)
+    if result is NotImplemented:
+        return result
     check_result(self, result)
     a = writable(self)
     if isinstance(a, np.ndarray) and isinstance(result._a, (np.ndarray, np.generic)):
@@ -198,6 +287,24 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         rebind(self, result._a)
     bump(self)
     return self
+
+
+def apply_composed_inplace(fn: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
+    """``apply_inplace`` for a function composed of operators: what they save of ``self`` must outlive the write."""
+    if isinstance(self, Tensor) and _tracked(self, args, kwargs) and is_grad_enabled():
+        if stale_views:
+            refresh(self)
+        check_inplace(self, True)
+        a = self._a
+        return _recorded_inplace(fn, wrap(a.copy() if isinstance(a, np.ndarray) else a, self._fn), self, args, kwargs or {})
+    return apply_inplace(fn, self, args, kwargs)
+
+
+def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:
+    """Whether self or an argument has a history."""
+    if self._fn is not None or any(isinstance(a, Tensor) and a._fn is not None for a in args):
+        return True
+    return bool(kwargs) and any(isinstance(a, Tensor) and a._fn is not None for a in kwargs.values())
 
 
 def rebind(self: Tensor, a: Any) -> None:
@@ -218,10 +325,12 @@ def _rebind_base(self: Tensor, a: Any) -> None:
     rebind(parent, new._a)
 
 
-def _recorded_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    old = wrap(self._a, self._fn)  # stands for self as it was; a node that saves it gets a copy below
+def _recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """``old`` stands for self as it was; a node that saves it gets a copy of its memory (``write_recorded``)."""
     args = tuple(old if a is self else a for a in args)
     result = op(old, *args, **kwargs)
+    if result is NotImplemented:
+        return result
     write_recorded(self, old, result)
     return self
 
@@ -236,7 +345,7 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
         rebind(self, result._a)
         rebase(self, result._fn)
         return
-    if old._m is not None:  # the formula needs the old value, which is overwritten now
+    if old._m is not None and old._a is a:  # the formula needs the old value, which is overwritten now
         old._m.a = a.copy()
     np.copyto(a, result._a, casting="unsafe")
     node = result._fn
@@ -374,20 +483,43 @@ class CopySlices(Node):
 
 
 # --------------------------------------------------------------------------------------------------------------------- out=
+def with_out(fn: Any) -> Any:
+    """Decorator: the public function takes ``out=`` too, a tensor (or a tuple of them if it returns several)."""
+
+    @functools.wraps(fn)
+    def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs) if out is None else write_out(out, fn, args, kwargs)
+
+    return form
+
+
 def write_out(out: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
-    """``out=``: compute, then write into a given tensor, resized if it has another shape."""
-    if not isinstance(out, Tensor):
-        raise TypeError(f"{getattr(op, '__name__', 'op')}(): argument 'out' must be Tensor, not {type_text(out)}")
-    state = MODE.get()
-    recording = state is None or state.grad
-    if recording and (out._fn is not None or any(isinstance(a, Tensor) and a._fn is not None for a in args)):
-        raise RuntimeError(
-            f"{getattr(op, '__name__', 'op')}(): functions with out=... arguments don't support automatic differentiation, "
-            "but one of the arguments requires grad."
-        )
+    """``out=``: compute, then write into a given tensor (or tuple of them), resized if it has another shape."""
+    name = getattr(op, "__name__", "op").strip("_")
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    for o in outs:
+        if not isinstance(o, Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_text(out)}")
+    if is_grad_enabled():
+        values = (*args, *kwargs.values()) if kwargs else args
+        if _any_history(values) or any(o._fn is not None for o in outs):
+            raise RuntimeError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+                "but one of the arguments requires grad."
+            )
     result = op(*args, **(kwargs or {}))
-    store_out(out, result)
-    return out
+    if not isinstance(result, tuple):
+        store_out(out, result)
+        return out
+    for o, r in zip(outs, result, strict=True):
+        store_out(o, r)
+    return getattr(type(result), "_make", type(result))(outs)
+
+
+def _any_history(values: Any) -> bool:
+    return any(
+        a._fn is not None if isinstance(a, Tensor) else type(a) in (list, tuple) and _any_history(a) for a in values
+    )
 
 
 def store_out(out: Tensor, result: Tensor) -> None:

@@ -133,6 +133,20 @@ def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
     return info.op(cast(x, dtype), cast(y, dtype))
 
 
+def mixed_product(info: Info, tensors: Any, p: tuple[Any, ...]) -> Any:
+    """Factors of different dtypes: constants that meet values of a transform, or a product that PyTorch refuses."""
+    from ._values import Const, Value
+
+    lifted = push_down(tensors)
+    if lifted is not None:
+        return info.op(*lifted, *p)
+    given = [t for t in tensors if t is not None]
+    if any(isinstance(t._a, Value) for t in given) and len({logical_dtype(t) for t in given}) == 1:
+        constants = [t if t is None or isinstance(t._a, Value) else wrap(Const(t._a)) for t in tensors]
+        return info.op(*constants, *p)
+    return info.refuse_mixed(info, *tensors, *p)  # type: ignore[attr-defined]
+
+
 def push_down(tensors: Any) -> list[Any] | None:
     """A tracked tensor from outside of a transform meets a value inside it: it goes inside as a payload.
 

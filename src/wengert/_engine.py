@@ -79,47 +79,79 @@ def run(
     got: dict[Node, Any] = {}
     for node, g in roots:
         _put(node, g, buf, leaves, heap, sums)
-    n: Any = None
-    try:
+    if wanted is None and not create_graph and not foreign:
+        while heap:
+            n = heappop(heap)[1]
+            _walk(n, buf.pop(n), buf, leaves, heap, sums, keep)
+    else:
         while heap:
             n = heappop(heap)[1]
             g = buf.pop(n)
-            while True:
-                if n.h is not None and type(g) is not Parts:
-                    g = before(n, g, create_graph)
-                if wanted is not None:
-                    if n in wanted:
-                        got[n] = g
-                    if n not in needed:  # type: ignore[operator]
-                        break
-                h = n.h
-                if h is not None and (h.pre or h.post or h.trace is not None):
-                    pairs = hooked_backward(n, g, keep, create_graph)
-                else:
-                    pairs = n.backward(T if create_graph else BY_DTYPE[g.dtype] if not foreign else xp_of(g), g, keep)
-                if len(pairs) == 2 and not heap:
-                    m, g = pairs
-                    if g is None:
-                        break
-                    if m.seq:
-                        if sums.owned:
-                            sums.owned.discard(m)
-                        n = m
-                        continue
-                    del pairs  # or the leaf's gradient would seem to be in use
-                    leaves[m] = g if m not in leaves else sums.add(m, leaves[m], g)
-                    break
-                for i in range(0, len(pairs), 2):
-                    g = pairs[i + 1]
-                    if g is not None:
-                        _put(pairs[i], g, buf, leaves, heap, sums)
-                break
-        pairs = g = None
-        return _deliver(leaves, got, inputs, wanted, create_graph)
+            if n.h is not None and type(g) is not Parts:
+                g = before(n, g, create_graph)
+            if wanted is not None:
+                if n in wanted:
+                    got[n] = g
+                if n not in needed:  # type: ignore[operator]
+                    continue
+            for m, d in _step(n, g, keep, create_graph):
+                _put(m, d, buf, leaves, heap, sums)
+    n = g = None
+    return _deliver(leaves, got, inputs, wanted, create_graph)
+
+
+def _step(n: Any, g: Any, keep: bool, create_graph: bool) -> list[tuple[Node, Any]]:
+    """One node's backward step, as (input's node, cotangent) pairs."""
+    try:
+        if _has_node_hooks(n.h):
+            pairs = hooked_backward(n, g, keep, create_graph)
+        else:
+            pairs = n.backward(T if create_graph else None if type(g) is Parts else xp_of(g), g, keep)
     except RuntimeError as error:
-        if n is not None:
-            _note_origin(error, n)
+        _note_origin(error, n)
         raise
+    return [(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2) if pairs[i + 1] is not None]
+
+
+def _walk(
+    n: Any, g: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: list[tuple[int, Node]], sums: Sums, keep: bool
+) -> None:
+    """Run a node on a plain cotangent, and on down its chain while nothing else waits: the hot loop."""
+    last = xp = None
+    while True:
+        h = n.h
+        if h is not None and type(g) is not Parts:
+            g = before(n, g, False)
+        dtype = g.dtype
+        if dtype is not last:
+            last = dtype
+            xp = BY_DTYPE[dtype]
+        try:
+            if h is not None and _has_node_hooks(h):
+                pairs = hooked_backward(n, g, keep, False)
+            else:
+                pairs = n.backward(xp, g, keep)
+        except RuntimeError as error:
+            _note_origin(error, n)
+            raise
+        if len(pairs) == 2 and not heap:
+            n, g = pairs
+            if g is None:
+                return
+            if n.seq:
+                continue
+            del pairs  # or the leaf's gradient would seem to be in use
+            leaves[n] = g if n not in leaves else sums.add(n, leaves[n], g)
+            return
+        break
+    for i in range(0, len(pairs), 2):
+        g = pairs[i + 1]
+        if g is not None:
+            _put(pairs[i], g, buf, leaves, heap, sums)
+
+
+def _has_node_hooks(h: Any) -> bool:
+    return h is not None and (h.pre or h.post or h.trace is not None)
 
 
 def _put(m: Node, g: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: Any, sums: Sums) -> None:

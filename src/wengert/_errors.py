@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import warnings
 from typing import Any, TypeVar
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -26,12 +27,19 @@ class _Internal(dict[str, bool]):
 INTERNAL = _Internal()
 
 
+user_file: str | None = None  # the file of the latest user's line: mostly the next one's too, which saves a look-up
+
+
 def user_frame(frame: Any) -> Any:
     """The nearest calling frame outside of this package (the outermost one if there is none)."""
-    while INTERNAL[frame.f_code.co_filename]:
+    global user_file
+    filename = frame.f_code.co_filename
+    while INTERNAL[filename]:
         if frame.f_back is None:
-            break
+            return frame
         frame = frame.f_back
+        filename = frame.f_code.co_filename
+    user_file = filename
     return frame
 
 
@@ -64,3 +72,26 @@ def noted(error: E, *notes: str, code: str | None = None) -> E:
     if code is not None:
         error.add_note(f"More: docs/errors.md, {code}")
     return error
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning that is shown at the user's line, however deep inside of this package it is raised."""
+    frame = user_frame(sys._getframe(1))
+    warnings.warn_explicit(
+        message,
+        category,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        frame.f_globals.get("__name__", "<string>"),
+        frame.f_globals.setdefault("__warningregistry__", {}),
+    )
+
+
+def warn_once(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning that the process shows once, as PyTorch's TORCH_WARN_ONCE."""
+    if message not in warned:
+        warned.add(message)
+        warn(message, category)
+
+
+warned: set[str] = set()

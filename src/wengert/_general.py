@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 
 from ._dispatch import MULTI_OUTPUT_VIEW, cast, common_dtype, push_down, slow, type_text
-from ._errors import INTERNAL, user_frame
 from ._kinds import Formula, camel, formula_names, info_for, node_class
 from ._modes import M
 from ._node import FREED, Box, Parts, Port, box_of, tick
+from . import _errors as lines
 from . import _registry
 from ._registry import Impl, Info, T, place, register
 from ._saved import is_complex, unbox
-from ._tensor import Tensor, alias_payload, new
+from ._tensor import Tensor, alias_payload, make
 
 
 class _Plain(dict[type, bool]):
@@ -168,15 +168,15 @@ def _runner(info: Info, plan: Plan, N: Any, table: Any, broadcast: bool, many: b
             n.h = None
             f = getframe(1)
             n.code = c = f.f_code
-            if INTERNAL[c.co_filename]:
-                f = user_frame(f)
+            if c.co_filename is not lines.user_file:
+                f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
             if broadcast:
                 n.shapes = [getattr(a, "shape", ()) for a in raws]
             boxes = plan.save(n, operands, raws, p, edges, result, many)
         if not many:
-            t = new(Tensor)
+            t = make()
             t._a = result
             t._fn = n
             t._m = None if boxes is None else boxes.get(0)
@@ -200,7 +200,7 @@ def _wrap_many(
     tensors = []
     last = len(differentiable) - 1
     for k, a in enumerate(result):
-        t = new(Tensor)
+        t = make()
         t._a = a
         t._m = None if boxes is None else boxes.get(k)
         t._fn = Port(n, k) if n is not None and differentiable[min(k, last)] and a.dtype.kind in "fcV" else None

@@ -40,7 +40,9 @@ DEFAULT_SEED = 67280421310721
 
 _BLOCK_WORDS = 624
 _BLOCKS_PER_CALL = 52  # words are drawn about 32,000 at a time, so that NumPy's 64-bit intermediate stays in cache
-_CHUNK = 1 << 15  # elements worked on at a time in what has many passes over the data, for the same reason
+CHUNK = 1 << 15
+"""Elements to work on at a time in what has many passes over the data, so that they stay in cache."""
+
 
 _LOW_21, _LOW_24, _LOW_53 = np.uint32((1 << 21) - 1), np.uint32((1 << 24) - 1), (1 << 53) - 1
 _TWO_TO_32, _TWO_TO_MINUS_53 = 2.0**32, 2.0**-53
@@ -212,6 +214,7 @@ class Generator:
     def _use_block(self, block: np.ndarray, position: int) -> None:
         block.setflags(write=False)  # _words hands out views of it
         self._block, self._position, self._scalars = block, position, block.data
+        self._ahead: tuple[int, np.ndarray] | None = None
 
     def _words(self, count: int) -> np.ndarray:
         """The next `count` words: a uint32 array, which may be a read-only view."""
@@ -269,12 +272,9 @@ class Generator:
 
     def _uniforms32(self, count: int) -> np.ndarray:
         """The next `count` float32 uniforms in [0, 1)."""
-        out = np.empty(count, np.float32)
-        for start in range(0, count, _CHUNK):
-            part = out[start : start + _CHUNK]
-            part[...] = (self._words(part.size) & _LOW_24).view(np.int32)
-            part *= _ULP_24
-        return out
+        uniforms = (self._words(count) & _LOW_24).astype(np.float32)
+        uniforms *= _ULP_24
+        return uniforms
 
     def _random64s(self, count: int) -> np.ndarray:
         """The next `count` 64-bit numbers: a uint64 array."""
@@ -286,15 +286,30 @@ class Generator:
 
     def _uniforms64(self, count: int) -> np.ndarray:
         """The next `count` float64 uniforms in [0, 1)."""
-        out = np.empty(count, np.float64)
-        for start in range(0, count, _CHUNK):
-            part = out[start : start + _CHUNK]
-            words = self._words(2 * part.size)
-            part[...] = (words[0::2] & _LOW_21).view(np.int32)
-            part *= _TWO_TO_32  # this and the sum are exact: 21 + 32 = 53 bits
-            part += words[1::2]
-            part *= _TWO_TO_MINUS_53
-        return out
+        words = self._words(2 * count)
+        uniforms = (words[0::2] & _LOW_21).astype(np.float64)
+        uniforms *= _TWO_TO_32  # this and the sum are exact: 21 + 32 = 53 bits
+        uniforms += words[1::2]
+        uniforms *= _TWO_TO_MINUS_53
+        return uniforms
+
+    def _block_normals32(self, count: int) -> np.ndarray:
+        """The next `count` (a multiple of 16) words made into float32 standard normals by blocks.
+
+        `box_muller_float32` costs about 50 us however few it makes.  So a short piece is cut from what it makes of
+        all the words that are left in the generator's block, and the next short piece most often finds its normals
+        there.
+        """
+        start = self._position
+        end = start + count
+        if end > _BLOCK_WORDS:
+            return box_muller_float32(self._words(count))
+        if self._ahead is None or (start - self._ahead[0]) % 16:
+            whole = (_BLOCK_WORDS - start) // 16 * 16
+            self._ahead = start, box_muller_float32(self._block[start : start + whole])
+        first, normals = self._ahead
+        self._position = end
+        return normals[start - first : end - first].copy()
 
     def _normals(self, count: int) -> np.ndarray:
         """The next `count` serial standard normals, as float64: what `count` calls of `_normal` give."""
@@ -411,7 +426,7 @@ _SIN = tuple(map(_single, (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1))
 _QUARTER_PI_HIGH, _QUARTER_PI_MIDDLE = np.float32(0.78515625), np.float32(2.4187564849853515625e-4)
 _QUARTER_PI_LOW = _single(3.77489497744594108e-8)
 _FOUR_OVER_PI, _TWO_PI_ULP = np.float32(1.27323954473516), np.float32(2.0 * math.pi) * _ULP_24
-_ONE, _HALF, _MINUS_TWO, _EXPONENT_OF_ULP = np.float32(1), np.float32(0.5), np.float32(-2), np.float32(24)
+_ZERO, _ONE, _HALF, _MINUS_TWO, _EXPONENT_OF_ULP = map(np.float32, (0, 1, 0.5, -2, 24))
 _SQRT_HALF_BITS, _MANTISSA_WIDTH, _COUNT_24 = np.int32(0x3F3504F3), np.int32(23), np.int32(1 << 24)
 
 
@@ -517,45 +532,39 @@ def _cosine_sine(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return cosine, sine
 
 
-def box_muller_float32(words: np.ndarray, mean: float, std: float) -> np.ndarray:
-    """Blocks of 16 words to blocks of 16 float32 normals; `words` is a uint32 array, its size a multiple of 16.
+def box_muller_float32(words: np.ndarray) -> np.ndarray:
+    """Blocks of 16 words to blocks of 16 float32 standard normals; `words` is a uint32 array of whole blocks.
 
     In each block word i and word i + 8 give normals i and i + 8 (Box and Muller, Ann. Math. Stat. 29, 1958).
     """
     out = np.empty(words.size, np.float32)
-    mean, std = _single(mean), _single(std)
-    for start in range(0, words.size, 2 * _CHUNK):
-        part = words[start : start + 2 * _CHUNK] & _LOW_24
+    for start in range(0, words.size, 2 * CHUNK):
+        part = words[start : start + 2 * CHUNK] & _LOW_24
         # Half a block is moved as two items of 16 bytes, for which NumPy has a fast strided copy.
         halves = np.empty((2, 2, part.size // 16), np.complex128)
         halves[...] = part.view(np.complex128).reshape(-1, 4).T.reshape(halves.shape)
         first, second = halves.view(np.int32).reshape(2, -1)
         cosine, sine = _cosine_sine(second)
         radius = _radius(first)
-        normals = out[start : start + 2 * _CHUNK].view(np.complex128).reshape(-1, 4).T.reshape(halves.shape)
+        normals = out[start : start + 2 * CHUNK].view(np.complex128).reshape(-1, 4).T.reshape(halves.shape)
         for half, direction in enumerate((cosine, sine)):
             direction *= radius
-            if std != 1.0:
-                wide = direction * np.float64(std)
-                wide += mean
-                _fit(direction, wide)
-            else:
-                direction += np.float32(mean)
+            direction += _ZERO  # PyTorch adds the mean, and so never gives -0.0
             normals[half] = direction.view(np.complex128).reshape(2, -1)
     return out
 
 
-def box_muller_float64(uniforms: np.ndarray, mean: float, std: float) -> np.ndarray:
-    """Blocks of 16 float64 uniforms to blocks of 16 float64 normals, paired as in `box_muller_float32`."""
+def box_muller_float64(uniforms: np.ndarray) -> np.ndarray:
+    """Blocks of 16 float64 uniforms to blocks of 16 float64 standard normals, paired as in `box_muller_float32`."""
     out = np.empty(uniforms.size, np.float64)
-    for start in range(0, uniforms.size, 2 * _CHUNK):
-        chunk = slice(start, start + 2 * _CHUNK)
+    for start in range(0, uniforms.size, 2 * CHUNK):
+        chunk = slice(start, start + 2 * CHUNK)
         first, second = uniforms[chunk].reshape(-1, 2, 8).transpose(1, 0, 2)
         radius = np.sqrt(-2.0 * libm("log")((1.0 - first).ravel()))
         theta = (second * (2.0 * math.pi)).ravel()
         normals = out[chunk].reshape(-1, 2, 8)
-        normals[:, 0] = fused_multiply_add(radius * libm("cos")(theta), std, mean).reshape(-1, 8)
-        normals[:, 1] = fused_multiply_add(radius * libm("sin")(theta), std, mean).reshape(-1, 8)
+        normals[:, 0] = (radius * libm("cos")(theta)).reshape(-1, 8)
+        normals[:, 1] = (radius * libm("sin")(theta)).reshape(-1, 8)
     return out
 
 

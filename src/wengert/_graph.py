@@ -149,8 +149,8 @@ def backward(
         raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
     from . import _stochastic
 
-    tensors, grads = _stochastic.seeded(tensors, grads)
-    roots = _roots(tensors, grads, create_graph)
+    tensors, grads, seeds = _stochastic.seeded(tensors, grads)
+    roots = _roots(tensors, grads, create_graph) + seeds
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
         _warn_create_graph()

@@ -30,14 +30,14 @@ from typing import Any
 
 import numpy as np
 
+from . import _errors as lines
 from ._backends.numpy import INEXACT
-from ._dispatch import care, first_operand, mixed, push_down, refuse_quietly, second_operand, slow
-from ._errors import INTERNAL, user_frame
+from ._dispatch import care, first_operand, mixed, mixed_product, refuse_quietly, second_operand, slow
 from ._modes import M
 from ._node import FREED, Box, Node, box_of, tick
 from ._registry import RAW, Impl, Info, own, place, register
 from ._saved import is_complex, stale, unbox
-from ._tensor import Tensor, alias_payload, new
+from ._tensor import Tensor, alias_payload, make
 
 Formula = Callable[..., Any]
 SCALARS = frozenset((float, int))
@@ -151,7 +151,7 @@ def unary(
                 a = input._a
             except AttributeError:
                 return first_operand(info, input)
-            t = new(Tensor)
+            t = make()
             t._m = None
             if fx is None:
                 if to_float and a.dtype not in INEXACT:
@@ -173,8 +173,8 @@ def unary(
                 b.cell = None
             f = getframe(1)
             n.code = c = f.f_code
-            if INTERNAL[c.co_filename]:
-                f = user_frame(f)
+            if c.co_filename is not lines.user_file:
+                f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
             t._fn = n
@@ -189,7 +189,7 @@ def unary(
                 return first_operand(info, input)
             if to_float and a.dtype not in INEXACT:
                 return care(info, input)
-            t = new(Tensor)
+            t = make()
             t._m = t._fn = None
             t._a = table[type(a)](a)
             return t
@@ -383,20 +383,25 @@ def binary(
         def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
             if xp is not RAW or keep_result:
                 return general(n, xp, g, keep)
-            x = sx = n.x
-            y = sy = n.y
-            if type(x) is Box:
+            x = n.x
+            y = n.y
+            boxed_x = type(x) is Box
+            boxed_y = type(y) is Box
+            if boxed_x:
                 c = x.cell
                 if c is not None and c.seq > n.seq:
                     stale(n, x)
                 x = x.a
-                sx = x.shape
-            if type(y) is Box:
+            if boxed_y:
                 c = y.cell
                 if c is not None and c.seq > n.seq:
                     stale(n, y)
                 y = y.a
-                sy = y.shape
+            if not keep:
+                if boxed_x:
+                    n.x = FREED
+                if boxed_y:
+                    n.y = FREED
             fx = n.fx
             if fx is not None:
                 if code_x == 2:
@@ -407,15 +412,11 @@ def binary(
                     gx = gx_(xp, g, x)
                 else:
                     gx = gx_(xp, g, x, y)
-                if sx is not None and gx.shape != sx:
-                    gx = xp.sum_to(gx, sx)
+                shape = x.shape if boxed_x else x
+                if shape is not None and gx.shape != shape:
+                    gx = xp.sum_to(gx, shape)
                 fy = n.fy
                 if fy is None:
-                    if not keep:
-                        if xx:
-                            n.x = FREED
-                        elif xy:
-                            n.y = FREED
                     return (fx, gx)
             if code_y == 1:
                 gy = gy_(xp, g, x)
@@ -425,10 +426,9 @@ def binary(
                 gy = gy_(xp, g, y)
             else:
                 gy = gy_(xp, g, x, y)
-            if sy is not None and gy.shape != sy:
-                gy = xp.sum_to(gy, sy)
-            if not keep and (both_x or both_y):
-                n.release()
+            shape = y.shape if boxed_y else y
+            if shape is not None and gy.shape != shape:
+                gy = xp.sum_to(gy, shape)
             return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
 
         def release(n: Any) -> None:
@@ -436,8 +436,6 @@ def binary(
                 n.x = FREED
             if type(n.y) is Box:
                 n.y = FREED
-            if xy and n.fy is None and not xx:
-                n.y = FREED  # the other operand was a Python number: a second pass is refused all the same
             if keep_result:
                 n.r = FREED
 
@@ -467,11 +465,11 @@ def binary(
                 if fx is None:
                     if xa.dtype not in INEXACT:
                         return care(info, input, other)
-                    t = new(Tensor)
+                    t = make()
                     t._m = t._fn = None
                     t._a = fn(xa, other)
                     return t
-                t = new(Tensor)
+                t = make()
                 t._m = None
                 t._a = r = fn(xa, other)
                 n = N()
@@ -496,14 +494,14 @@ def binary(
                 if fx is None and fy is None:
                     if check_dtype and xa.dtype not in INEXACT:
                         return care(info, input, other)
-                    t = new(Tensor)
+                    t = make()
                     t._m = t._fn = None
                     try:
                         t._a = fn(xa, ya)
                     except ValueError as error:
                         return reject(info, input, other, error)
                     return t
-                t = new(Tensor)
+                t = make()
                 t._m = None
                 try:
                     t._a = r = fn(xa, ya)
@@ -553,8 +551,8 @@ def binary(
                 b.cell = None
             f = getframe(1)
             n.code = c = f.f_code
-            if INTERNAL[c.co_filename]:
-                f = user_frame(f)
+            if c.co_filename is not lines.user_file:
+                f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
             t._fn = n
@@ -580,7 +578,7 @@ def binary(
                     return mixed(info, input, other)
                 if check_dtype and xa.dtype not in INEXACT:
                     return care(info, input, other)
-            t = new(Tensor)
+            t = make()
             t._m = t._fn = None
             try:
                 t._a = fn(xa, ya)
@@ -674,7 +672,7 @@ def linear(
                 a = input._a
             except AttributeError:
                 return first_operand(info, input, *p)
-            t = new(Tensor)
+            t = make()
             t._m = None
             if view:
                 if type(a) is not np.ndarray:
@@ -693,8 +691,8 @@ def linear(
                 n.shape = a.shape
             f = getframe(1)
             n.code = c = f.f_code
-            if INTERNAL[c.co_filename]:
-                f = user_frame(f)
+            if c.co_filename is not lines.user_file:
+                f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
             t._fn = n
@@ -784,11 +782,8 @@ def bilinear(
             except AttributeError:
                 return first_operand(info, input, other, *p)
             if xa.dtype is not ya.dtype:
-                lifted = push_down((input, other))
-                if lifted is None:
-                    return info.refuse_mixed(info, input, other, *p)
-                return info.op(*lifted, *p)
-            t = new(Tensor)
+                return mixed_product(info, (input, other), p)
+            t = make()
             t._m = None
             t._a = table[type(xa)](xa, ya, *p)
             if fx is None and fy is None:
@@ -812,8 +807,8 @@ def bilinear(
                 n.y = Shape(ya.shape)
             f = getframe(1)
             n.code = c = f.f_code
-            if INTERNAL[c.co_filename]:
-                f = user_frame(f)
+            if c.co_filename is not lines.user_file:
+                f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
             t._fn = n

@@ -167,7 +167,7 @@ def bind(info: Info, *args: Any) -> Any:
 def own(fn: Any, name: str, params: tuple[str, ...] = (), doc: str | None = None, cells: dict[str, Any] | None = None) -> Any:
     """A copy of a closure with its own code object: its name, its argument names, its own inline caches.
 
-    ``cells`` replaces the values of free variables: so one template gives the variants of an operator.
+    ``cells`` replaces the values of free variables and globals: so one template gives the variants of an operator.
     """
     code = fn.__code__
     varnames = params + code.co_varnames[len(params) :]
@@ -179,8 +179,26 @@ def own(fn: Any, name: str, params: tuple[str, ...] = (), doc: str | None = None
             types.CellType(cells[n]) if n in cells else c for n, c in zip(code.co_freevars, closure, strict=True)
         )
     copy = types.FunctionType(
-        code.replace(co_name=name, co_qualname=name, co_varnames=varnames), fn.__globals__, name, fn.__defaults__, closure
+        code.replace(co_name=name, co_qualname=name, co_varnames=varnames),
+        _globals_with(fn.__globals__, cells, code.co_freevars),
+        name,
+        fn.__defaults__,
+        closure,
     )
     copy.__doc__ = doc
     copy.__module__ = "wengert"
     return copy
+
+
+_replaced_globals: dict[Any, dict[str, Any]] = {}
+
+
+def _globals_with(scope: dict[str, Any], values: dict[str, Any] | None, free: tuple[str, ...]) -> dict[str, Any]:
+    """A module's globals with some replaced (those of ``values`` that are no free variables); one copy for all users."""
+    replaced = {n: v for n, v in (values or {}).items() if n not in free}
+    if not replaced:
+        return scope
+    key = (scope["__name__"], *((n, id(v)) for n, v in replaced.items()))
+    if key not in _replaced_globals:
+        _replaced_globals[key] = {**scope, **replaced}
+    return _replaced_globals[key]

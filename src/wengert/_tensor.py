@@ -23,7 +23,33 @@ CPU = device("cpu")
 
 
 class TensorMeta(type):
-    """The class of ``Tensor`` and of the legacy types, which are views of it: ``isinstance(t, FloatTensor)``."""
+    """The class of ``Tensor`` and its subclasses: it makes ``Tensor(3, 4)`` the legacy constructor.
+
+    ``Tensor`` itself has no ``__new__`` written in Python, so that operators can make their results at C speed
+    (``make``). A subclass finds one all the same, in a mixin, for ``super().__new__(cls, data)``.
+    """
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], members: dict[str, Any], **kwargs: Any) -> Any:
+        if any(base.__dict__.get("_is_root", False) for base in bases):
+            bases = (*bases, _LegacyNew)
+        return super().__new__(mcls, name, bases, members, **kwargs)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls.__dict__.get("_is_root", False):
+            return _LegacyNew.__new__(cls, *args, **kwargs)
+        return type.__call__(cls, *args, **kwargs)
+
+
+class _LegacyNew:
+    __slots__ = ()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        from ._construct import legacy_new
+
+        return legacy_new(cls, args, kwargs)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
 
 
 class Tensor(metaclass=TensorMeta):
@@ -44,12 +70,8 @@ class Tensor(metaclass=TensorMeta):
     _m: Box | None
     _v: tuple[Any, ...]
 
+    _is_root = True
     __array_priority__ = 1000
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
-        from ._construct import legacy_new
-
-        return legacy_new(cls, args, kwargs)
 
     # ------------------------------------------------------------------------------------------------------ facts
     @property
@@ -156,9 +178,12 @@ class Tensor(metaclass=TensorMeta):
         set_data(self, value)
 
 
+make: Any = type.__call__.__get__(Tensor)  # a bare Tensor: its slots are set by whoever calls this
+
+
 def wrap(a: Any, fn: Node | None = None) -> Tensor:
     """A Tensor on a payload."""
-    t = new(Tensor)
+    t = make()
     t._a = a
     t._fn = fn
     t._m = None
@@ -192,4 +217,4 @@ def shared_cell(tensor: Tensor) -> Any:
     return cell_of(tensor)
 
 
-__all__ = ["CPU", "Tensor", "alias_payload", "current_fn", "hooks_of", "leaf_node", "new", "wrap"]
+__all__ = ["CPU", "Tensor", "alias_payload", "current_fn", "hooks_of", "leaf_node", "make", "new", "wrap"]

@@ -1,0 +1,170 @@
+"""The kind for what is elementwise in one tensor and takes parameters: a slope, bounds, a number as exponent.
+
+    @parametric(grad=lambda xp, g, self, negative_slope: xp.where(self > 0, g, g * negative_slope))
+    def _leaky_relu(lib, self, negative_slope): ...
+
+It is the unary kind with plain parameters behind the tensor, all given by position. ``grad`` names, after ``xp`` and
+``g``: ``self`` and ``result`` if it needs them, in this order, then either all of the parameters or none. To the
+registry it is of the general kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe as getframe
+from typing import Any
+
+from . import _errors as lines
+from ._backends.numpy import INEXACT
+from ._dispatch import cast, default_np, first_operand, slow
+from ._kinds import Formula, camel, formula_names, info_for, node_class
+from ._modes import M
+from ._node import FREED, Box, box_of, tick
+from ._registry import RAW, Impl, Info, own, place, register
+from ._saved import is_complex, stale, unbox
+from ._tensor import make
+
+
+def parametric(
+    grad: Formula | None = None,
+    *,
+    names: str = "",
+    node: str | None = None,
+    to_float: bool = False,
+    holomorphic: bool = True,
+    saved_as: dict[str, str] | None = None,
+    **facts: Any,
+) -> Callable[[Any], Any]:
+    """Elementwise in one tensor, with parameters; see the module's text.
+
+    ``to_float``: integers become the default dtype first. ``saved_as``: PyTorch's names of saved values where they
+    are not those of the formula.
+    """
+    uses = formula_names(grad)
+    keep_self, keep_result = "self" in uses, "result" in uses
+    kept = keep_self + keep_result
+    with_p = len(uses) > kept
+
+    def declare(decl: Any) -> Any:
+        info = info_for(decl, "general", {"batch": "elementwise", "promote": None, "to_float": to_float, **facts})
+        assert grad is None or uses == ("self",) * keep_self + ("result",) * keep_result + info.params[1:] * with_p, uses
+        table = Impl(info.name)
+        N = None
+        if grad is not None:
+            N = node_class(
+                node or camel(info.name) + "Backward0",
+                ("fx", "p") + ("x",) * keep_self + ("r",) * keep_result,
+                edges=lambda n: (n.fx,),
+                backward=own(_backward(grad, keep_self, keep_result, with_p, holomorphic), f"{info.name}_backward"),
+                release=_release(keep_self, keep_result),
+                saved=_saved(info, uses[:kept], saved_as or {}),
+                saved_names=(*uses[:kept], *info.params[1:]),
+            )
+
+        def op(input: Any, *p: Any) -> Any:
+            if M:
+                return slow(info, (input, *p))
+            try:
+                fx = input._fn
+                a = input._a
+            except AttributeError:
+                return first_operand(info, input, *p)
+            if to_float and a.dtype not in INEXACT:
+                return info.op(cast(input, default_np()), *p)
+            t = make()
+            t._m = None
+            t._a = r = table[type(a)](a, *p)
+            if fx is None or N is None:
+                t._fn = None
+                return t
+            n = N()
+            n.fx = fx
+            n.seq = tick()
+            n.h = None
+            n.p = p
+            if keep_self:
+                b = input._m
+                n.x = b if b is not None else box_of(input)
+            if keep_result:
+                n.r = t._m = b = Box()
+                b.a = r
+                b.cell = None
+            f = getframe(1)
+            n.code = c = f.f_code
+            if c.co_filename is not lines.user_file:
+                f = lines.user_frame(f)
+                n.code = f.f_code
+            n.lasti = f.f_lasti
+            t._fn = n
+            return t
+
+        def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
+            values = (self,) * keep_self + (result,) * keep_result
+            return grad(xp, tangents[0], *values, *p) if with_p else grad(xp, tangents[0], *values)  # type: ignore[misc]
+
+        info.op = own(op, info.name, ("input",), info.doc)
+        info.core = own(op, info.name, ("input",), info.doc, cells={"M": ()})
+        info.node = N  # type: ignore[assignment]
+        info.jvp = info.__dict__.get("jvp") or jvp
+        if info.why_not is None and N is None:
+            info.why_not = "no derivative"
+        register(info)
+        if names:
+            place(info.op, names)
+        return info.op
+
+    return declare
+
+
+def _backward(grad: Any, keep_self: bool, keep_result: bool, with_p: bool, holomorphic: bool) -> Any:
+    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        conj = xp is not RAW and holomorphic and is_complex(g)
+        values: tuple[Any, ...] = ()
+        if keep_self:
+            b = n.x
+            if xp is RAW:
+                c = b.cell
+                if c is not None and c.seq > n.seq:
+                    stale(n, b)
+                values = (b.a,)
+            else:
+                values = (unbox(n, b, n.fx, xp),)
+        if keep_result:
+            values += (unbox(n, n.r, n, xp),)
+        if with_p:
+            values += n.p
+        gx = grad(xp, xp.conj(g) if conj else g, *values)
+        if not keep:
+            n.release()
+        return (n.fx, xp.conj(gx) if conj else gx)
+
+    return backward
+
+
+def _release(keep_self: bool, keep_result: bool) -> Any:
+    def release(n: Any) -> None:
+        if keep_self:
+            n.x = FREED
+        if keep_result:
+            n.r = FREED
+
+    return release
+
+
+def _saved(info: Info, values: tuple[str, ...], saved_as: dict[str, str]) -> Any:
+    """The look-up behind ``grad_fn._saved_NAME``."""
+    names = {saved_as.get(name, name): name for name in (*values, *info.params[1:])}
+
+    def saved(n: Any, name: str) -> Any:
+        from ._registry import T
+
+        source = names.get(name)
+        if source == "self":
+            return unbox(n, n.x, n.fx, T)
+        if source == "result":
+            return unbox(n, n.r, n, T)
+        if source is None:
+            raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
+        return n.p[info.params.index(source) - 1]
+
+    return saved

@@ -1,0 +1,70 @@
+"""Named tuples of tensors, as functions of several results return them: ``torch.return_types``.
+
+They are tuples with PyTorch's repr, and their class is a "structseq" there: it takes one sequence.
+
+>>> import wengert as torch
+>>> torch.max(torch.tensor([[1., 3.], [4., 2.]]), 1)
+torch.return_types.max(
+values=tensor([3., 4.]),
+indices=tensor([1, 0]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+class ReturnType(tuple):  # type: ignore[type-arg]
+    """A named tuple whose text is PyTorch's."""
+
+    __slots__ = ()
+    n_sequence_fields: int
+    n_fields: int
+    n_unnamed_fields = 0
+    _fields: tuple[str, ...]
+
+    def __new__(cls, sequence: Iterable[Any] = ()) -> ReturnType:
+        self = tuple.__new__(cls, sequence)
+        n = len(cls._fields)
+        if len(self) != n:
+            raise TypeError(f"torch.return_types.{cls.__name__}() takes a {n}-sequence ({len(self)}-sequence given)")
+        return self
+
+    def __repr__(self) -> str:
+        lines = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+        return f"torch.return_types.{type(self).__name__}(\n{lines})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_make, (type(self).__name__, tuple(self)))
+
+
+def _make(name: str, values: tuple[Any, ...]) -> ReturnType:
+    made: ReturnType = globals()[name](values)
+    return made
+
+
+def _field(k: int) -> property:
+    return property(lambda self: self[k])
+
+
+def return_type(name: str, *fields: str) -> type[ReturnType]:
+    """The class of a function's results, made on first need: ``return_type("max", "values", "indices")``.
+
+    It becomes an attribute of this module, which is ``torch.return_types``.
+    """
+    made = globals().get(name)
+    if made is None:
+        members: dict[str, Any] = {f: _field(k) for k, f in enumerate(fields)}
+        members.update(
+            __slots__=(),
+            __module__="torch.return_types",
+            __match_args__=fields,
+            _fields=fields,
+            n_fields=len(fields),
+            n_sequence_fields=len(fields),
+        )
+        made = globals()[name] = type(name, (ReturnType,), members)
+        made.__doc__ = f"What ``{name}`` returns: {', '.join(fields)}."
+    result: type[ReturnType] = made
+    return result

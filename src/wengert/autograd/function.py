@@ -1,0 +1,592 @@
+"""Custom functions: ``Function`` with ``forward`` and ``backward`` written by the user.
+
+The context that both are given is the graph node itself, as in PyTorch, so what a user puts on ``ctx`` is found again
+on ``grad_fn``. What ``save_for_backward`` keeps is boxed like any operator's saved value: checked for writes in place,
+freed with the graph, without a reference cycle through an output. Functions of PyTorch 0.1 (``F()(x)``, with
+``forward(self, x)``) run too: there the instance is the context.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import _errors as lines
+from .._alias import bump, check_inplace, rebase
+from .._dispatch import CUSTOM_VIEW, cast, type_text
+from .._errors import noted
+from .._grad_mode import grad_mode
+from .._modes import is_grad_enabled, saved_tensors_hooks
+from .._node import FREED, Node, Parts, Port, box_of, tick, view_of
+from .._registry import T
+from .._saved import stale, tensor_of
+from .._tensor import Tensor, alias_payload, current_fn, wrap
+from .._values import Dual, Value, zeros
+
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction",
+           "once_differentiable", "traceable"]  # fmt: skip
+
+
+class FunctionCtx:
+    """What a custom function's ``ctx`` can do."""
+
+    __slots__ = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for backward; read them there as ``ctx.saved_tensors``.
+
+        Inputs, outputs and intermediate results (``None`` too). Unlike plain attributes they are checked for writes
+        in place and freed with the graph.
+        """
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for ``jvp``; read them there as ``ctx.saved_tensors``."""
+        for t in tensors:
+            assert isinstance(t, Tensor) or t is None, (
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx."
+            )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Say which inputs ``forward`` changed in place; each must also be returned."""
+        self.dirty_tensors = args
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Deprecated, and does nothing: sharing is found without it."""
+        warnings.warn(
+            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls to "
+            "`set_()` are not tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Say which outputs have no derivative; they do not require grad."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether an output that nothing used has zeros as its gradient (default) or ``None``."""
+        self.materialize_grads = value
+
+
+class BackwardCFunction(Node, FunctionCtx):
+    """The node, and context, of one call of a custom function."""
+
+    # No __slots__: the user's attributes live here.
+    _forward_cls: Any = None
+    fx: tuple[Node | None, ...] = ()
+    meta: Any = ()
+    to_save: tuple[Any, ...] = ()
+    saved_for_forward: tuple[Any, ...] | None = None
+    dirty_tensors: tuple[Any, ...] = ()
+    non_differentiable: tuple[Any, ...] = ()
+    materialize_grads = True
+    needs_input_grad: tuple[bool, ...] = ()
+    _boxes: Any = None
+    _inputs: Any = ()
+    _old_style: Any = None
+
+    def __init__(self) -> None:
+        self.h = None
+        self.seq = tick()
+        self.code = None
+        self.lasti = 0
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return self.fx
+
+    def name(self) -> str:
+        """The function's name with ``Backward`` added."""
+        return type(self).__name__
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """The tensors given to ``save_for_backward``, with their history."""
+        boxes = self._boxes
+        if boxes is None:
+            return self.saved_for_forward if self.saved_for_forward is not None else tuple(self.to_save)
+        if boxes is FREED:
+            stale(self, FREED)
+        return tuple(None if b is None else self._unpack(b, fn) for b, fn in boxes)
+
+    def _unpack(self, box: Any, fn: Any) -> Any:
+        if callable(box):
+            return box()
+        cell = box.cell
+        if cell is not None and cell.seq > self.seq:
+            stale(self, box)
+        return tensor_of(box, self._output_node(fn) if isinstance(fn, int) else fn)
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """``saved_tensors`` under its name of PyTorch 0.1."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    def _output_node(self, k: int) -> Node:
+        return Port(self, k) if len(self.meta) > 1 else self
+
+    def release(self) -> None:
+        if self._boxes is not None and self._boxes:
+            self._boxes = FREED
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        grads = self._cotangents(g)
+        record = xp is T or any(isinstance(p, Tensor) and p._fn is not None for p in grads if p is not None)
+        with grad_mode(record):
+            results = self._call_backward(grads)
+        raw = not (xp is T or (xp is None and any(isinstance(v, Tensor) for v in _parts(g))))
+        pairs = self._checked(results, raw)
+        if not keep:
+            self.release()
+        return pairs
+
+    def _cotangents(self, g: Any) -> list[Any]:
+        """The cotangents of all outputs as Tensors; zeros or ``None`` where nothing used an output."""
+        parts = g.parts if type(g) is Parts else {0: g}
+        grads: list[Any] = []
+        for k, (shape, dtype) in enumerate(self.meta):
+            v = parts.get(k)
+            if v is None:
+                v = wrap(zeros(shape, dtype)) if self.materialize_grads and dtype is not None else None
+            grads.append(v if v is None or isinstance(v, Tensor) else wrap(v))
+        return grads
+
+    def _call_backward(self, grads: list[Any]) -> tuple[Any, ...]:
+        old = self._old_style
+        if old is not None:
+            results = old.backward(*grads)
+        else:
+            cls = self._forward_cls
+            backward, vjp = cls.backward, cls.vjp
+            if backward is not Function.backward and vjp is not Function.vjp:
+                raise RuntimeError(
+                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
+                    "one of them."
+                )
+            fn = vjp if vjp is not Function.vjp else backward
+            results = fn(self, *grads)
+        return results if isinstance(results, tuple) else (results,) if not isinstance(results, list) else tuple(results)
+
+    def _checked(self, results: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
+        """The user's gradients, checked against the inputs, as the pass carries them."""
+        inputs = self._inputs
+        n = len(inputs)
+        if len(results) > n and all(r is None for r in results[n:]):
+            results = results[:n]
+        if len(results) != n:
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(results)})"
+            )
+        pairs: list[Any] = []
+        for i, (r, facts, edge) in enumerate(zip(results, inputs, self.fx, strict=True)):
+            if facts is None:
+                if r is not None:
+                    raise RuntimeError(
+                        f"function {self.name()} returned a gradient different from None at position {i + 1}, but the "
+                        "corresponding forward input was not a Variable"
+                    )
+                continue
+            if edge is None:
+                continue
+            if r is not None:
+                r = self._fitting(i, r, facts)
+                if raw:
+                    r = r._a
+            pairs += (edge, r)
+        return tuple(pairs)
+
+    def _fitting(self, i: int, r: Any, facts: tuple[Any, Any]) -> Any:
+        if not isinstance(r, Tensor):
+            raise TypeError(f"expected Variable or None (got {type_text(r)})")
+        shape, dtype = facts
+        if tuple(r.shape) != tuple(shape):
+            if not _expandable(tuple(shape), tuple(r.shape)):
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {i} - got {list(r.shape)} but expected "
+                    f"shape compatible with {list(shape)}"
+                )
+            r = T.sum_to(r, tuple(shape))
+        if isinstance(dtype, np.dtype) and r._a.dtype is not dtype and isinstance(r._a.dtype, np.dtype):
+            r = cast(r.real if r._a.dtype.kind == "c" and dtype.kind != "c" else r, dtype)
+        return r
+
+
+def _parts(g: Any) -> Any:
+    return g.parts.values() if type(g) is Parts else (g,)
+
+
+def _expandable(shape: tuple[int, ...], wide: tuple[int, ...]) -> bool:
+    if len(shape) > len(wide):
+        return False
+    return all(s in (1, w) for s, w in zip(reversed(shape), reversed(wide), strict=False))
+
+
+class FunctionMeta(type):
+    """Gives each Function its node class."""
+
+    def __init__(cls, name: str, bases: Any, members: Any) -> None:
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        super().__init__(name, bases, members)
+
+
+class Function(FunctionCtx, metaclass=FunctionMeta):
+    """Base of custom functions: write static ``forward`` and ``backward``, call ``apply``.
+
+    ``forward(ctx, *args)`` computes (nothing in it is recorded) and saves what ``backward(ctx, *grad_outputs)`` needs;
+    that returns one gradient for each argument, ``None`` for what needs none.
+
+    >>> import wengert as torch
+    >>> class Square(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 2 * x * grad
+    >>> x = torch.tensor(3., requires_grad=True)
+    >>> Square.apply(x).backward()
+    >>> x.grad
+    tensor(6.)
+    """
+
+    generate_vmap_rule = False
+    _old_ctx: Any = None
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; to be written by the subclass."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Save for backward, where ``forward`` takes no ``ctx``."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """The gradients of the arguments from those of the outputs; to be written by the subclass."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward "
+            "mode AD."
+        )
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """The tangents of the outputs from those of the arguments (forward mode); to be written by the subclass."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """The batching rule; to be written by the subclass."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run the function on ``args`` and record it."""
+        if not _is_static(cls, "forward"):
+            raise noted(
+                RuntimeError("Legacy autograd function with non-static forward method is deprecated. "
+                             "Please use new-style autograd function with static forward method. "
+                             "(Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"),
+                "What to do: make an instance and call it, F(...)(x), or write forward and backward as static methods.",
+            )  # fmt: skip
+        if kwargs:
+            args = _bound_arguments(cls, args, kwargs)
+        if any(isinstance(a, Tensor) and isinstance(a._a, Dual) for a in args):
+            from ._function_forward import apply_dual
+
+            return apply_dual(cls, args)
+        if cls.vmap is not Function.vmap and any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args):
+            from ._function_forward import apply_batched
+
+            return apply_batched(cls, args)
+        return run(cls, args)[0]
+
+    # ------------------------------------------------------------------------------------------------ PyTorch 0.1 to 0.4
+    def __call__(self, *args: Any) -> Any:
+        """Run a function of the old style, whose instance is its context."""
+        if _is_static(type(self), "forward"):
+            raise RuntimeError(
+                "Legacy autograd function object was called with a static forward method. Use "
+                f"{type(self).__name__}.apply(...) instead."
+            )
+        return run(type(self), args, old_style=self)[0]
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """Of an old-style function: what ``save_for_backward`` kept."""
+        return self._old_ctx.saved_tensors
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        """Of an old-style function: which arguments need a gradient."""
+        return self._old_ctx.needs_input_grad
+
+
+def _is_static(cls: Any, name: str) -> bool:
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return isinstance(base.__dict__[name], (staticmethod, classmethod))
+    return False
+
+
+def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+    """Keyword arguments of ``apply`` in the order of ``forward``."""
+    import inspect
+
+    with_ctx = cls.setup_context is Function.setup_context
+    signature = inspect.signature(cls.forward)
+    bound = signature.bind(*((None, *args) if with_ctx else args), **kwargs)
+    bound.apply_defaults()
+    return bound.args[1:] if with_ctx else bound.args
+
+
+# ------------------------------------------------------------------------------------------------------------------ running
+def run(cls: Any, args: tuple[Any, ...], old_style: Any = None) -> tuple[Any, BackwardCFunction]:
+    """Call ``forward`` without recording and give its outputs their history."""
+    ctx = cls._backward_cls()
+    frame = lines.user_frame(lines.sys._getframe(1))
+    ctx.code, ctx.lasti = frame.f_code, frame.f_lasti
+    edges = tuple(current_fn(a) if isinstance(a, Tensor) else None for a in args)
+    ctx.needs_input_grad = tuple(e is not None for e in edges)
+    track = is_grad_enabled() and any(ctx.needs_input_grad)
+    versions = {id(a): a._version for a in args if isinstance(a, Tensor)}
+    with grad_mode(False):
+        outputs = _call_forward(cls, ctx, args, old_style)
+    single = not isinstance(outputs, tuple)
+    flat = (outputs,) if single else outputs
+    if old_style is not None:
+        _adopt_old_context(ctx, old_style)
+    if not track:
+        if ctx.dirty_tensors:
+            _bump_dirty(ctx, versions)
+        fresh = tuple(_alias_input(o, args, ctx) for o in flat)
+        return (fresh[0] if single else fresh), ctx
+    ctx.fx = edges
+    ctx._inputs = tuple((a._a.shape, a._a.dtype) if isinstance(a, Tensor) else None for a in args)
+    ctx.seq = tick()
+    results = _with_history(ctx, args, flat, versions)
+    _save(ctx, results)
+    return (results[0] if single else tuple(results)), ctx
+
+
+def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any) -> Any:
+    if old_style is not None:
+        old_style.__dict__["_old_ctx"] = ctx
+        outputs = old_style.forward(*args)
+    elif cls.setup_context is Function.setup_context:
+        outputs = cls.forward(ctx, *args)
+    else:
+        outputs = cls.forward(*args)
+        cls.setup_context(ctx, args, outputs)
+    return tuple(outputs) if isinstance(outputs, list) else outputs
+
+
+def _adopt_old_context(ctx: Any, old: Any) -> None:
+    """What an old-style instance said about its call moves to the node."""
+    state = old.__dict__
+    for name in ("to_save", "dirty_tensors", "non_differentiable"):
+        if name in state:
+            setattr(ctx, name, state.pop(name))
+    if "materialize_grads" in state:
+        ctx.materialize_grads = state["materialize_grads"]
+    ctx._old_style = old
+    # the node holds the instance; the instance must not hold the node, or both wait for the garbage collector
+    old.__dict__["_old_ctx"] = _Weak(ctx)
+
+
+class _Weak:
+    """A weak stand-in for a node."""
+
+    def __init__(self, node: Any) -> None:
+        import weakref
+
+        self._ref = weakref.ref(node)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ref(), name)
+
+
+def _bump_dirty(ctx: Any, versions: dict[int, int]) -> None:
+    for t in ctx.dirty_tensors:
+        if t._version == versions.get(id(t)):
+            bump(t)
+
+
+def _alias_input(o: Any, args: tuple[Any, ...], ctx: Any) -> Any:
+    """Without recording: an input that is returned as it is comes back as a new tensor on the same memory."""
+    if isinstance(o, Tensor) and any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
+        return o.view_as(o) if not isinstance(o._a, Value) else wrap(o._a)
+    return o
+
+
+def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...], versions: dict[int, int]) -> list[Any]:
+    dirty = {id(t) for t in ctx.dirty_tensors}
+    plain = {id(t) for t in ctx.non_differentiable}
+    inputs = {id(a): a for a in args if isinstance(a, Tensor)}
+    _check_dirty(ctx, flat)
+    ctx.meta = tuple(
+        (o._a.shape, o._a.dtype) if isinstance(o, Tensor) else (None, None) for o in flat
+    )
+    many = len(flat) > 1
+    results: list[Any] = []
+    for k, o in enumerate(flat):
+        if not isinstance(o, Tensor):
+            results.append(o)
+            continue
+        differentiable = id(o) not in plain and o._a.dtype.kind in "fcV"
+        node: Any = (Port(ctx, k) if many else ctx) if differentiable else None
+        results.append(_one_output(ctx, o, node, id(o) in inputs, id(o) in dirty, versions))
+    return results
+
+
+def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:
+    for t in ctx.dirty_tensors:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"mark_dirty only accepts input tensors, but argument is of type {type_text(t)}")
+        if not any(t is o for o in flat):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                "modified inplace must all be outputs of the Function."
+            )
+
+
+def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool, versions: dict[int, int]) -> Any:
+    if is_dirty:
+        check_inplace(o, True)
+        if o._version == versions.get(id(o)):
+            bump(o, ctx.seq)
+        rebase(o, node)
+        return o
+    if is_input:  # returned as it is: a view of the input, which may not be written in place
+        a = alias_payload(o)
+        t = wrap(a[...] if isinstance(a, np.ndarray) else a, node)
+        if isinstance(a, np.ndarray):
+            t._v = (o, _ALIAS, (), CUSTOM_VIEW)
+        return t
+    view = view_of(o)
+    if view is not None and node is not None:  # a view made in forward: its history is this function, not the view's
+        o._v = (*view[:3], CUSTOM_VIEW)
+    o._fn = node
+    return o
+
+
+def _save(ctx: Any, results: list[Any]) -> None:
+    """Box what was given to ``save_for_backward``."""
+    if not ctx.to_save:
+        ctx._boxes = ()
+        ctx.__dict__.pop("to_save", None)
+        return
+    hooks = saved_tensors_hooks()
+    boxes: list[Any] = []
+    for t in ctx.to_save:
+        if t is None:
+            boxes.append((None, None))
+            continue
+        if not isinstance(t, Tensor):
+            raise TypeError(f"save_for_backward can only save variables, but argument {len(boxes)} is of type {type_text(t)}")
+        box = box_of(t)
+        k = next((k for k, r in enumerate(results) if r is t), None)
+        if hooks:
+            from ._saved_hooks import pack_box
+
+            boxes.append(pack_box(ctx, box, ctx._output_node(k) if k is not None else t._fn, hooks[-1], k is not None))
+        else:
+            boxes.append((box, k if k is not None else t._fn))
+    ctx._boxes = tuple(boxes)
+    ctx.__dict__.pop("to_save", None)
+    ctx.__dict__.pop("dirty_tensors", None)
+    ctx.__dict__.pop("non_differentiable", None)
+
+
+class _Alias:
+    """The view operator of an input that a custom function returned as it is."""
+
+    name = "reshape"
+    outputs = 1
+
+    @staticmethod
+    def core(parent: Tensor) -> Tensor:
+        """The same tensor, for replaying the view."""
+        return T.reshape(parent, tuple(parent.shape))
+
+
+_ALIAS = _Alias()
+
+
+class InplaceFunction(Function):
+    """A function with an ``inplace`` flag, kept for old programs."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+class NestedIOFunction(Function):
+    """Kept for old programs: a function whose arguments and results may be nested tuples and lists of tensors."""
+
+
+def once_differentiable(fn: Any) -> Any:
+    """Decorator of a ``backward`` that cannot itself be differentiated: a second derivative is an error, not wrong."""
+
+    @functools.wraps(fn)
+    def wrapper(ctx: Any, *args: Any) -> Any:
+        recording = is_grad_enabled()
+        with grad_mode(False):
+            outputs = fn(ctx, *args)
+        if not recording:
+            return outputs
+        many = isinstance(outputs, tuple)
+        values = outputs if many else (outputs,)
+        refused = tuple(_refusing(v) for v in values)
+        return refused if many else refused[0]
+
+    return wrapper
+
+
+class DelayedError(Node):
+    """A node whose backward step is an error."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        self.h = None
+        self.seq = tick()
+        self.code = None
+        self.lasti = 0
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        raise RuntimeError(self.message)
+
+
+def _refusing(v: Any) -> Any:
+    if not isinstance(v, Tensor):
+        return v
+    t = wrap(v._a)
+    t._fn = DelayedError("trying to differentiate twice a function that was marked with @once_differentiable")
+    return t
+
+
+def traceable(fn_cls: Any) -> Any:
+    """Kept for old programs; does nothing."""
+    return fn_cls
+

@@ -1,0 +1,60 @@
+"""``Variable``: PyTorch 0.1's name for what is a Tensor today."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .._node import leaf_node
+from .._tensor import Tensor, alias_payload, make, new
+from .._tensor import TensorMeta
+
+
+class VariableMeta(TensorMeta):
+    """``isinstance(t, Variable)`` is true for every Tensor."""
+
+    def __instancecheck__(cls, other: Any) -> bool:
+        return isinstance(other, Tensor)
+
+    def __subclasscheck__(cls, other: Any) -> bool:
+        return issubclass(other, Tensor)
+
+    def __call__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False, **kwargs: Any) -> Any:
+        if data is None:
+            t: Any = Tensor()
+        elif isinstance(data, Tensor):
+            t = make() if type(data) is Tensor else new(type(data))
+            t._a = alias_payload(data)
+            t._fn = None
+            t._m = None
+        else:
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        if volatile:
+            from .._volatile import mark_volatile
+
+            if requires_grad:
+                raise ValueError("Variable can't be volatile and require_grad at the same time!")
+            warnings.warn(
+                "volatile was removed from PyTorch (Variable.volatile is always False there). Use `with torch.no_grad():` "
+                "instead:\n    with torch.no_grad():\n        y = model(x)",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            return mark_volatile(t)
+        if requires_grad:
+            from .._graph import check_floating
+
+            check_floating(t)
+            leaf_node(t)
+        return t
+
+
+class Variable(metaclass=VariableMeta):
+    """``Variable(t)`` is a Tensor on t's memory, outside of t's graph.
+
+    >>> import wengert as torch
+    >>> from wengert.autograd import Variable
+    >>> x = Variable(torch.ones(2), requires_grad=True)
+    >>> isinstance(x, torch.Tensor), isinstance(x, Variable)
+    (True, True)
+    """
