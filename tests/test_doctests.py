@@ -1,7 +1,8 @@
 """Every example in a docstring is run, on the installed package, as a reader would run it.
 
-An example sees `torch` (which is wengert) and nothing else of ours: what works only with a module's own names in scope
-does not help a reader. Output is compared to the character, but for `...`, which stands for anything.
+In a public module an example sees `torch` (which is wengert) and nothing else of ours: what works only with a module's
+own names in scope does not help a reader. In a private one, whose readers are contributors, it sees the module's names
+too. Output is compared to the character, but for `...`, which stands for anything.
 
 The modules are listed from the files of the package, so one that fails to import fails its own test and no other.
 """
@@ -39,11 +40,15 @@ def examples_of(module: ModuleType) -> Iterator[doctest.DocTest]:
     object that says it is this module's is handed to it by name.
     """
     finder = doctest.DocTestFinder(exclude_empty=True)
-    scope = {"torch": wengert, "__name__": "__main__"}
+    private = any(part.startswith("_") for part in module.__name__.split("."))
+    scope = {**(vars(module) if private else {}), "torch": wengert, "__name__": "__main__"}
     yield from finder.find(module.__doc__ or "", module.__name__, module=False, globs=scope)
     seen: set[str] = set()
     for name, value in sorted(vars(module).items()):
-        if not (inspect.isclass(value) or inspect.isroutine(value)) or value.__module__ != module.__name__:
+        if (
+            not (inspect.isclass(value) or inspect.isroutine(value))
+            or getattr(value, "__module__", None) != module.__name__
+        ):
             continue
         for test in finder.find(value, f"{module.__name__}.{name}", module=False, globs=scope):
             if test.docstring not in seen:  # an operator is there as function, as method and under older names

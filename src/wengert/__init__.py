@@ -1,14 +1,68 @@
-"""wengert: PyTorch's tensors and gradients on NumPy."""
+"""wengert: PyTorch's tensors and gradients on NumPy.
 
-from . import _values  # noqa: F401
-from . import ops  # noqa: F401
-from ._construct import tensor
-from ._dtypes import *  # noqa
+    import wengert as torch
+
+Functions and dtypes are here, by PyTorch's names; ``torch.nn``, ``torch.autograd``, ... are imported when they are
+first named.
+
+>>> import wengert as torch
+>>> x = torch.tensor([1., 2., 3.], requires_grad=True)
+>>> (x * x).sum().backward()
+>>> x.grad
+tensor([2., 4., 6.])
+"""
+
+from math import e, inf, nan, pi
+from typing import Any
+
+from . import _values, ops
+from ._construct import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
+from ._dtypes import (
+    DTYPES,
+    LAYOUTS,
+    MEMORY_FORMATS,
+    Size,
+    can_cast,
+    device,
+    dtype,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    layout,
+    memory_format,
+    promote_types,
+    set_default_dtype,
+)
 from ._grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from ._methods import attach as _attach
-from ._methods import namespace as _namespace
+from ._legacy_types import TYPES, set_default_tensor_type
+from ._methods import attach, module_names, namespace, submodule
+from ._modes import is_inference_mode_enabled
+from ._printing import set_printoptions
+from ._storage import TypedStorage, UntypedStorage
 from ._tensor import Tensor
 from ._version import __version__
+from .random import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 
-_attach()
-globals().update(_namespace("torch"))
+newaxis = None
+
+attach()
+for _names in (DTYPES, LAYOUTS, MEMORY_FORMATS, TYPES, namespace("torch")):
+    globals().update(_names)
+for _name in ("DTYPES", "LAYOUTS", "MEMORY_FORMATS", "TYPES", "attach", "namespace", "_names", "_name"):
+    globals().pop(_name, None)
+
+
+def __getattr__(name: str) -> Any:
+    return submodule(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *module_names()} - {"Any", "submodule", "module_names"})

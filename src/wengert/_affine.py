@@ -1,9 +1,11 @@
 """The kind of what a layer computes: a product of two tensors, and a third tensor added to it.
 
     @affine(
-        first=lambda xp, g, input, weight: xp.mm(g, weight),        # input's cotangent: a product again
-        second=lambda xp, g, input, weight: xp.mm(g.mT, input),     # weight's
-        added=lambda xp, g, shape: xp.sum_to(g, shape),             # bias's: linear, so it needs nothing but its shape
+        first=lambda xp, g, input, weight: xp.mat_mat(g, weight),      # input's cotangent: a product again
+        second=lambda xp, g, input, weight: xp.mat_mat(g.mT, input),   # weight's
+        added=lambda xp, g, shape: xp.sum_to(g, shape),                # bias's: it needs nothing but its shape
+        spread=lambda xp, t, shape: xp.expand(t, shape),               # and that one's transpose
+        node="AddmmBackward0",
     )
     def linear(lib, input, weight, bias): ...
 
@@ -33,6 +35,7 @@ def affine(
     first: Formula,
     second: Formula,
     added: Formula,
+    spread: Formula,
     *,
     node: str,
     node_without: str | None = None,
@@ -45,8 +48,9 @@ def affine(
 ) -> Callable[[Any], Any]:
     """Declare an operator ``product(x, y, *parameters) + added``; see the module's text.
 
-    ``first`` and ``second`` are called ``(xp, g, x, y, *parameters)``, ``added`` is called ``(xp, g, shape,
-    *parameters)``. ``node_without``: the node's name where nothing is added. ``added_first``: the order of
+    ``first`` and ``second`` are called ``(xp, g, x, y, *parameters)``, ``added(xp, g, shape, *parameters)``
+    takes the cotangent back to the third tensor and ``spread(xp, tangent, shape, *parameters)`` takes its tangent forth
+    to the result's shape. ``node_without``: the node's name where nothing is added. ``added_first``: the order of
     ``next_functions``. ``ranks``: the only ranks of the factors that the operator itself takes; ``other_ranks`` gets
     the arguments otherwise, which costs less here than in a function around it. ``refuse_shapes(error, x, y, added,
     *parameters)`` raises PyTorch's error for arrays that the library refused.
@@ -126,7 +130,7 @@ def affine(
                 return d if ty is None else d + f(x, ty, None, *p)
             if ty is not None:
                 return f(x, ty, tc, *p)
-            return f(xp.zeros_like(x), y, tc, *p)
+            return spread(xp, tc, result.shape, *p)
 
         info.refuse_mixed = facts.get("refuse_mixed", refuse_addmm)  # type: ignore[attr-defined]
         info.node = With
@@ -196,7 +200,8 @@ def _nodes(
     def saved(n: Any, key: str) -> Any:
         key, view = aliases.get(key, (key, None))
         if view is not None:
-            return view(saved(n, key))
+            value = saved(n, key)
+            return None if value is None else view(value)
         if key in info.params[:2]:
             slot = "x" if key == info.params[0] else "y"
             value = getattr(n, slot)

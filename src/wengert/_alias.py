@@ -27,8 +27,8 @@ from ._dispatch import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_V
 from ._dtypes import BY_NUMPY, FLOATING, can_cast
 from ._errors import INTERNAL, here, noted, user_frame
 from ._modes import M, MODE, is_grad_enabled
-from ._node import AccumulateGrad, Cell, Node, cell_of, tick, view_of
-from ._registry import Info, own
+from ._node import AccumulateGrad, Cell, Node, Port, cell_of, tick, view_of
+from ._registry import REGISTRY, Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
 
@@ -86,40 +86,45 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
         _check_creation(self, view)
 
 
-def _check_creation(self: Tensor, view: tuple[Any, ...]) -> None:
+def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False) -> None:
+    """Refuse to rewrite the history of a view that was not made as an ordinary view is.
+
+    ``indirect``: it was its base, or another view of that, that was written to.
+    """
     creation = 0
     while view is not None and not creation:
         creation = view[3]
         view = view_of(view[0])  # type: ignore[assignment]
     if not creation:
         return
-    name = self._fn.name() if self._fn is not None else "a view operation"
-    texts = {
-        MULTI_OUTPUT_VIEW: (
-            f"Output {getattr(self._fn, 'k', 0)} of {name} is a view and is being modified inplace. This view is the output "
-            "of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
-            "You should replace the inplace operation by an out-of-place one."
-        ),
-        NO_GRAD_VIEW: (
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
-            "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
-            "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
-            "you want the inplace to be tracked)."
-        ),
-        INFERENCE_VIEW: (
-            "A view was created in inference mode and is being modified inplace with grad mode enabled. Given that this use "
-            "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
-            "inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both "
+    fn = self._fn
+    name = "" if fn is None else (fn.fx if type(fn) is Port else fn).name().partition("Backward")[0]
+    what = "its base or another view of its base has been" if indirect else "is being"
+    if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
+        mode = "inference" if creation == INFERENCE_VIEW else "no_grad"
+        who = f"Output {self.output_nr} of {name} is a view of a view which was" if fn is not None else "A view was"
+        message = f"{who} created in {mode} mode and {what} modified inplace with grad mode enabled."
+    else:
+        message = f"Output {self.output_nr} of {name} is a view and {what} modified inplace."
+    if creation == MULTI_OUTPUT_VIEW:
+        message += (
+            " This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+            "to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    elif creation == CUSTOM_VIEW:
+        message += (
+            " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
+            "handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
+            "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
+        )
+    else:
+        block = "inference_mode" if creation == INFERENCE_VIEW else "no_grad"
+        message += (
+            " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+            f"the view and the inplace either both inside the {block} block (if you don't want the inplace to be tracked) or both "
             "outside (if you want the inplace to be tracked)."
-        ),
-        CUSTOM_VIEW: (
-            f"Output 0 of {name} is a view and is being modified inplace. This view was created inside a custom Function (or "
-            "because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom "
-            "backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You "
-            "can fix this by cloning the output of the custom Function."
-        ),
-    }
-    raise RuntimeError(texts[creation])
+        )
+    raise RuntimeError(message)
 
 
 def writable(self: Tensor) -> Any:
@@ -147,13 +152,13 @@ SCALARS = frozenset((float, int))
 def check_result(self: Tensor, result: Tensor) -> None:
     """The result of an in-place operator must fit into the tensor it is written to."""
     a, r = self._a, result._a
-    if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
-        raise RuntimeError(
-            f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}"
-        )
     if r.shape != a.shape:
         raise RuntimeError(
             f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(r.shape)}"
+        )
+    if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
+        raise RuntimeError(
+            f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}"
         )
 
 
@@ -361,19 +366,14 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
 
 def rebase(self: Tensor, node: Node | None) -> None:
     """Give a tensor that was written in place its new history, and its base and other views theirs."""
-    view = view_of(self)
-    if view is None:
+    if view_of(self) is None:
         self._fn = node
         _mark_views(self)
         return
-    chain = []
-    t = self
-    while view is not None:
-        chain.append((view[1], view[2]))
-        t = view[0]
-        view = view_of(t)
-    base = t
-    base._fn = CopySlices(base, tuple(reversed(chain)), node)
+    from .ops.strided import chain_of
+
+    base, chain = chain_of(self)
+    base._fn = CopySlices(base, chain, node)
     _mark_views(base)
     regenerate(self)
 
@@ -429,31 +429,15 @@ def refresh_all(args: Any) -> None:
 
 
 def regenerate(tensor: Tensor) -> None:
-    """Make a view's node again from its base's history."""
-    chain = []
-    t = tensor
-    view = view_of(t)
-    while view is not None:
-        chain.append((t, view))
-        t = view[0]
-        view = view_of(t)
-    parent = t
-    cell = cell_of(parent)
-    from ._grad_mode import grad_mode
+    """Make a view's node again from its base's history: one node, whatever the views between, as PyTorch's."""
+    from .ops.strided import chain_of, renamed
 
-    with grad_mode(True):
-        for t, (_, info, p, _) in reversed(chain):
-            if t._fn is None or t._fn.seq < cell.rebased:
-                fresh = replay(info, wrap(parent._a, parent._fn), p)
-                t._fn = fresh._fn
-            parent = t
-
-
-def replay(info: Info, parent: Tensor, p: tuple[Any, ...]) -> Tensor:
-    """Make a view again from a parent."""
-    if info.outputs == 1:
-        return info.core(parent, *p)
-    return info.core(parent, *p[:-1])[p[-1]]
+    base, chain = chain_of(tensor)
+    if base._fn is None:
+        return
+    _check_creation(tensor, tensor._v, indirect=True)
+    fresh = REGISTRY["view_gather"].core(wrap(base._a, base._fn), chain)
+    tensor._fn = renamed(fresh, "AsStridedBackward0")._fn
 
 
 class CopySlices(Node):
@@ -464,7 +448,7 @@ class CopySlices(Node):
     def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None) -> None:
         self.fx = base._fn
         self.fy = written
-        self.chain = tuple((info.name, p) for info, p in chain)
+        self.chain = chain
         self.shape = base._a.shape
         self.seq = tick()
         self.h = None
@@ -472,6 +456,12 @@ class CopySlices(Node):
 
     def edges(self) -> tuple[Node | None, ...]:
         return (self.fx, self.fy)
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def __repr__(self) -> str:
+        return f"<CopySlices object at {id(self):#x}>"
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         pairs: list[Any] = []

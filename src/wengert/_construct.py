@@ -16,7 +16,8 @@ import numpy as np
 
 from . import _dtypes
 from ._dispatch import cast, logical_dtype
-from ._dtypes import BY_NUMPY, as_dtype, dtype as Dtype, promote_types, type_name
+from ._dtypes import BY_NUMPY, as_dtype, promote_types, type_name
+from ._dtypes import dtype as Dtype
 from ._errors import noted, warn, warn_once
 from ._modes import M
 from ._node import leaf_node
@@ -39,16 +40,9 @@ def made(a: Any, requires_grad: Any = False) -> Tensor:
             )
         leaf_node(t)
     if M:
-        mark_inference(t)
-    return t
+        from ._inference import mark_if_on
 
-
-def mark_inference(t: Tensor) -> Tensor:
-    """Remember that a tensor was made under ``inference_mode``, if it is."""
-    from ._modes import is_inference_mode_enabled
-
-    if is_inference_mode_enabled():
-        t.__dict__["_inference"] = True
+        mark_if_on(t)
     return t
 
 
@@ -313,6 +307,11 @@ def _of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -
     except OverflowError as error:
         if kind == "i":
             raise ValueError("Overflow when unpacking long long") from None
+        if kind == "u":
+            negative = any(x < 0 for x in flat)
+            raise OverflowError(
+                "can't convert negative int to unsigned" if negative else "int too big to convert"
+            ) from None
         raise error from None
 
 
@@ -334,7 +333,7 @@ def _inferred(flat: list[Any], kinds: dict[type, None]) -> Dtype:
             found[_dtypes.int64] = None
         elif issubclass(ty, complex):
             found[_dtypes.default_complex_dtype] = None
-        else:
+        elif not issubclass(ty, (list, tuple)):  # a list among numbers is refused when it is to become one
             raise _no_dtype(ty)
     common, *others = found
     for other in others:

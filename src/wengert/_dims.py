@@ -81,3 +81,31 @@ def out_of_range(dim: int, ndim: int) -> IndexError:
     """PyTorch's error for a dim that the tensor does not have."""
     n = ndim or 1
     return IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+
+
+def rank(input: Any, name: str) -> int:
+    """The number of dimensions of what must be a tensor."""
+    try:
+        ndim: int = input._a.ndim
+        return ndim
+    except AttributeError:
+        from ._dispatch import type_text
+
+        raise TypeError(
+            f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}"
+        ) from None
+
+
+def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments with NumPy's ``axis`` and ``keepdims`` called as PyTorch calls them, which takes both."""
+    for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")):
+        if theirs in kwargs:
+            kwargs[ours] = kwargs.pop(theirs)
+    return kwargs
+
+
+def nonempty_dims(shape: tuple[int, ...], dims: tuple[int, ...], name: str) -> None:
+    """Refuse an operator without identity, such as a maximum, along a dim of size zero."""
+    for d in dims:
+        if not shape[d]:
+            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")

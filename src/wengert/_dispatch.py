@@ -164,26 +164,41 @@ def push_down(tensors: Any) -> list[Any] | None:
 
 
 def care(info: Info, x: Tensor, y: Any = None) -> Any:
-    """Operands of an integer or bool dtype (possibly with a Python number), none of which records."""
+    """Operands of a dtype that is not the hot path's (mostly an integer one), possibly with a Python number.
+
+    A declaration's ``check(info, x, y, dtype)`` refuses the dtypes that PyTorch refuses, ``integer`` is the body for
+    integers and bools. Nothing of this records.
+    """
+    number = info.arity == 2 and not isinstance(y, Tensor)
     if info.arity == 1:
-        return info.op(cast(x, default_np()))
-    number = not isinstance(y, Tensor)
-    dtype = info.__dict__.get("promote", common_dtype)((x, y))
-    if info.to_float and dtype not in INEXACT:  # type: ignore[attr-defined]
+        dtype = logical_dtype(x)
+    else:
+        dtype = info.__dict__.get("promote", common_dtype)((x, y))
+    check = info.__dict__.get("check")
+    if check is not None:
+        check(info, x, y, dtype)
+    if info.to_float and dtype not in INEXACT:
         dtype = default_np()
+    if info.arity == 1:
+        return info.op(cast(x, dtype)) if info.to_float else _integers(info, x)
     if dtype in INEXACT:
         return info.op(cast(x, dtype), y if number and type(y) is not complex else cast_operand(y, dtype))
-    x, y = cast(x, dtype), cast_operand(y, dtype)
-    body = info.__dict__.get("integer")
+    return _integers(info, cast(x, dtype), cast_operand(y, dtype))
+
+
+def _integers(info: Info, *operands: Tensor) -> Any:
+    """Run an operator's body for integers, or the array library's function where there is none."""
     from ._registry import XP
 
-    xp = XP[type(x._a)]
+    payloads = [t._a for t in operands]
+    xp = XP[type(payloads[0])]
+    body = info.__dict__.get("integer")
     try:
-        if body is not None:
-            return wrap(body(xp.lib, x._a, y._a))
-        return wrap(getattr(xp, info.name)(x._a, y._a))
+        if body is not None and hasattr(xp, "lib"):
+            return wrap(body(xp.lib, *payloads))
+        return wrap(getattr(xp, info.name)(*payloads))
     except ValueError as error:
-        return second_operand(info, x, y, error)
+        return second_operand(info, operands[0], operands[1], error)
 
 
 def cast_operand(y: Any, dtype: Any) -> Any:
@@ -209,12 +224,16 @@ def first_operand(info: Info, *args: Any) -> Any:
         from ._values import bind
 
         return bind(info, *args)
+    if info.__dict__.get("number_first") and type(args[0]) in _NUMBER and (isinstance(args[1], Tensor) or type(args[1]) in _NUMBER):
+        return info.op(cast_operand(args[0], common_dtype(args)), args[1])
+    if info.__dict__.get("overloads"):
+        raise _no_overload(info, *args[:2])
     for position, a in enumerate(tensors):
         if not isinstance(a, Tensor):
             name = ("input", "other", "tensor2")[position]
             raise noted(
                 TypeError(
-                    f"{info.name.strip('_')}(): argument '{name}' (position {position + 1}) must be Tensor, not {type_text(a)}"
+                    f"{info.called}(): argument '{name}' (position {position + 1}) must be Tensor, not {type_text(a)}"
                 ),
                 "What to do: make it a tensor first, with torch.tensor(...) or torch.as_tensor(...).",
             )
@@ -235,6 +254,8 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
     from ._values import Const, Value
 
     if error is not None:
+        if isinstance(error, TypeError):
+            raise not_implemented(info, x) from None
         if isinstance(y, Tensor):
             raise broadcast_error(x, y) from None
         raise error
@@ -255,7 +276,22 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
         if isinstance(y, np.ndarray):
             return info.op(x, wrap(np.asarray(y)))
         return NotImplemented
-    raise TypeError(f"{info.name.strip('_')}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
+    if not info.__dict__.get("overloads"):
+        raise TypeError(f"{info.called}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
+    raise _no_overload(info, x, y)
+
+
+def _no_overload(info: Info, x: Any, y: Any) -> TypeError:
+    return TypeError(
+        f"{info.called}() received an invalid combination of arguments - got ({type_text(x)}, {type_text(y)}), but expected "
+        "one of:\n * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out = None)\n"
+    )
+
+
+def not_implemented(info: Info, x: Tensor, name: str | None = None) -> NotImplementedError:
+    """PyTorch's error for a dtype that an operator does not take."""
+    kernel = name or info.__dict__.get("kernel") or f"{info.called}_cpu"
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{_dtypes.BY_NUMPY[logical_dtype(x)].scalar_name}'")
 
 
 def broadcast_error(x: Any, y: Any) -> RuntimeError:

@@ -187,18 +187,36 @@ def _deliver(
 def _captured(got: dict[Node, Any], inputs: list[Node]) -> list[Any]:
     """What ``autograd.grad`` returns: each array the caller's own."""
     results: list[Any] = []
-    seen: set[int] = set()
-    for m in inputs:
-        g = got.get(m)
+    for i, m in enumerate(inputs):
+        again = m in inputs[i + 1 :]
+        g = got.get(m) if again else got.pop(m, None)
         if g is not None and not isinstance(g, Tensor):
-            owner = g if getattr(g, "base", None) is None else g.base
-            if type(g) is np.ndarray and (id(owner) in seen or g.base is not None or getrefcount(g) > 3):
-                g = g.copy()
-            else:
-                seen.add(id(owner))
-            g = wrap(g)
+            g = wrap(_own(g))
         results.append(g)
     return results
+
+
+_exclusive = 0  # the reference count, inside of _own, of an array that only _own's caller holds
+
+
+def _own(g: Any) -> Any:
+    """The array itself if nothing but the caller's variable refers to it or to its memory, else a copy."""
+    if type(g) is np.ndarray and (getrefcount(g) > _exclusive or g.base is not None or not g.flags.writeable):
+        return g.copy()
+    return g
+
+
+def _calibrate() -> None:
+    """Find that count: it depends on the interpreter's version."""
+    global _exclusive
+    while True:
+        g = np.empty(1)
+        if _own(g) is g:
+            return
+        _exclusive += 1
+
+
+_calibrate()
 
 
 def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> None:
@@ -209,6 +227,8 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> 
             g = before(m, g, create_graph)
         if h.pre:
             (g,) = _run_pre(h, (g,), create_graph)
+    if m.grad is None and not isinstance(g, Tensor):
+        g = _own(g)
     with AccumulateGrad.lock:
         _add_to_grad(m, g)
     if h is not None:
@@ -236,8 +256,6 @@ def _add_to_grad(m: Any, g: Any) -> None:
             g = g.real
         g = g.astype(want)
     if old is None:
-        if type(g) is np.ndarray and (g.base is not None or getrefcount(g) > 5 or not g.flags.writeable):
-            g = g.copy()
         m.grad = wrap(g)
     elif old._fn is None and type(old._a) is np.ndarray and type(g) is np.ndarray and old._a.dtype is g.dtype:
         from ._alias import bump

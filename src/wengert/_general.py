@@ -59,8 +59,9 @@ def general(
 ) -> Callable[[Any], Any]:
     """Declare an operator of the general kind; see the module's text.
 
-    ``outputs``: how many it returns, -1 for a list. ``promote``: ``True`` brings the operands to their common dtype
-    first, a function of the operands gives another one. ``batch`` is its batching rule (see ``_batching``).
+    ``outputs``: how many it returns, -1 for a list; ``results``: their names, which formulas may use. ``promote``:
+    ``True`` brings the operands to their common dtype first, a function of the operands gives another one. ``batch``
+    is its batching rule (see ``_batching``).
     """
 
     def declare(decl: Any) -> Any:
@@ -240,7 +241,7 @@ def _refuse(info: Info, operands: Any, args: tuple[Any, ...]) -> Any:
         return info.core(*fixed, *args[len(fixed) :]) if info.arity >= 0 else info.core(fixed, *args[1:])
     for position, t in enumerate(operands):
         if t is not None and not isinstance(t, Tensor) and type(t) not in _NUMBERS:
-            name = info.name.strip("_")
+            name = info.called
             if info.arity < 0:
                 raise TypeError(
                     f"expected Tensor as element {position} in argument 0, but got {type_text(t)}"
@@ -280,8 +281,14 @@ class Plan:
             return ("param", info.params.index(name) - len(operand_names))
         if name == "needs":
             return ("needs", 0)
+        base, _, first = name.rpartition("_from")  # ``tensors_from1``: the operands of a sequence without the first
+        if info.arity < 0 and base in operand_names and first.isdigit():
+            return ("operands", int(first))
         if name.startswith("result"):
             return ("result", int(name[6:] or 0))
+        results = info.__dict__.get("results", ())
+        if name in results:
+            return ("result", results.index(name))
         for suffix in ("_shape", "_dtype"):
             base = name.removesuffix(suffix)
             if base != name and base in operand_names:
@@ -312,7 +319,7 @@ class Plan:
             elif how == "dtype":
                 s.append(getattr(raws[i], "dtype", None))
             elif how == "operands":
-                s.append([box_of(t) if isinstance(t, Tensor) else t for t in operands])
+                s.append([box_of(t) if isinstance(t, Tensor) else t for t in operands[i:]])
             elif how == "shapes":
                 s.append([a.shape for a in raws])
             elif how == "dtypes":
@@ -333,7 +340,7 @@ class Plan:
         if how == "operands":
             if v is FREED:
                 return unbox(n, v, None, xp)
-            return [unbox(n, b, e, xp) for b, e in zip(v, n.fx, strict=True)]
+            return [unbox(n, b, e, xp) for b, e in zip(v, n.fx[i:], strict=True)]
         return v
 
     def _output(self, n: Any, k: int) -> Any:
@@ -348,6 +355,7 @@ class Plan:
 
     def saved(self, n: Any, name: str) -> Any:
         """``_saved_NAME``."""
+        name = name.replace("_sym_sizes", "_shape")
         if name not in self.uses:
             raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
         return self.value(n, self.uses.index(name), T)

@@ -69,6 +69,7 @@ class Generator:
     Seeded as `numpy.random.RandomState(seed)` is.  Methods may be called from several threads; each draw is whole.
     Can be copied, deep-copied and pickled; a copy goes on from the same place in the stream.
 
+    >>> from wengert._generator import Generator
     >>> g = Generator().manual_seed(0)
     >>> g.initial_seed()
     0
@@ -100,6 +101,7 @@ class Generator:
 
         Raises RuntimeError if `seed` is not an int, ValueError if it is out of range.
 
+        >>> from wengert._generator import Generator
         >>> Generator().manual_seed(-1).initial_seed() == 2**64 - 1
         True
         """
@@ -143,6 +145,7 @@ class Generator:
     def get_state_array(self) -> np.ndarray:
         """The state as PyTorch lays it out: a uint8 array of shape (5056,), for `set_state_array` here or there.
 
+        >>> from wengert._generator import Generator
         >>> g = Generator().manual_seed(0)
         >>> g.get_state_array()[:12]
         array([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0], dtype=uint8)
@@ -378,20 +381,23 @@ def fused_multiply_add(a: np.ndarray, b: float, c: float) -> np.ndarray:
     Dekker's product and Knuth's sum ("A floating-point technique...", Numer. Math. 18, 1971; TAOCP 2, 4.2.2), wrong
     in the last bit about once in 2**50 numbers.
     """
-    product = a * b
-    if c == 0.0:
-        return product
-    total = product + c
-    if b == 1.0:
-        return total
-    split = 134217729.0  # 2**27 + 1
-    a_high = a * split - (a * split - a)
-    b_high = b * split - (b * split - b)
-    a_low, b_low = a - a_high, b - b_high
-    product_error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    moved = total - product
-    sum_error = (product - (total - moved)) + (c - moved)
-    return total + (sum_error + product_error)
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = a * b
+        if c == 0.0:
+            return product
+        total = product + c
+        if b == 1.0 or not math.isfinite(b) or not math.isfinite(c):
+            return total
+        if abs(b) > 2.0**900:  # would overflow below
+            return fused_multiply_add(a, b * 2.0**-200, c * 2.0**-200) * 2.0**200
+        split = 134217729.0  # 2**27 + 1
+        a_high = a * split - (a * split - a)
+        b_high = b * split - (b * split - b)
+        a_low, b_low = a - a_high, b - b_high
+        product_error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+        moved = total - product
+        sum_error = (product - (total - moved)) + (c - moved)
+        return total + (sum_error + product_error)
 
 
 # ---- blocks of normals

@@ -32,7 +32,7 @@ import numpy as np
 
 from . import _errors as lines
 from ._backends.numpy import INEXACT
-from ._dispatch import care, first_operand, mixed, mixed_product, refuse_quietly, second_operand, slow
+from ._dispatch import care, first_operand, mixed, mixed_product, not_implemented, refuse_quietly, second_operand, slow
 from ._modes import M
 from ._node import FREED, Box, Node, box_of, tick
 from ._registry import RAW, Impl, Info, own, place, register
@@ -48,7 +48,7 @@ def formula_names(formula: Formula | None) -> tuple[str, ...]:
     return () if formula is None else formula.__code__.co_varnames[2 : formula.__code__.co_argcount]
 
 
-def node_class(name: str, slots: tuple[str, ...], **members: Any) -> Any:
+def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
     """A node class of one operator."""
     return type(name, (Node,), {"__slots__": slots, "__module__": "torch.autograd.graph", **members})
 
@@ -75,6 +75,7 @@ def info_for(decl: Any, kind: str, facts: dict[str, Any]) -> Info:
     info.domain = (-2.0, 2.0)
     info.dtypes = "fc"
     info.to_float = False
+    info.called = decl.__name__.strip("_")
     info.__dict__.update(facts)
     return info
 
@@ -90,7 +91,7 @@ def publish(info: Info, names: str | None, methods: bool = True, inplace: bool =
         form = inplace_form(info)
         for full in names.split():
             space, _, name = full.rpartition(".")
-            if space in ("torch", "Tensor"):
+            if space == "Tensor" or (space == "torch" and info.arity == 1):
                 place(form, f"{space}.{name}_")
 
 
@@ -103,6 +104,8 @@ def unary(
     to_float: bool = True,
     holomorphic: bool = True,
     inplace: bool = True,
+    integers: bool = False,
+    fast: Any = INEXACT,
     **facts: Any,
 ) -> Callable[[Any], Any]:
     """Elementwise in one tensor.
@@ -110,9 +113,11 @@ def unary(
     ``to_float``: integers become the default dtype first, as in PyTorch. ``holomorphic``: the formula holds the
     complex derivative and the kind conjugates. ``grad=None``: no derivative, the result never requires grad.
     ``libname``: the array library's name of the function if it is another and the declaration has no body.
+    ``integers``: integers and bools take the declaration's ``integer`` body. ``fast``: the dtypes that need no care.
     """
     uses = formula_names(grad)
     assert set(uses) <= {"self", "result"}, uses
+    check_dtype = to_float or integers
     keep_self, keep_result = "self" in uses, "result" in uses
 
     def declare(decl: Any) -> Any:
@@ -154,12 +159,18 @@ def unary(
             t = make()
             t._m = None
             if fx is None:
-                if to_float and a.dtype not in INEXACT:
+                if check_dtype and a.dtype not in fast:
                     return care(info, input)
                 t._fn = None
-                t._a = table[type(a)](a)
+                try:
+                    t._a = table[type(a)](a)
+                except TypeError:
+                    raise not_implemented(info, input) from None
                 return t
-            t._a = r = table[type(a)](a)
+            try:
+                t._a = r = table[type(a)](a)
+            except TypeError:
+                raise not_implemented(info, input) from None
             n = N()
             n.fx = fx
             n.seq = tick()
@@ -187,11 +198,14 @@ def unary(
                 a = input._a
             except AttributeError:
                 return first_operand(info, input)
-            if to_float and a.dtype not in INEXACT:
+            if check_dtype and a.dtype not in fast:
                 return care(info, input)
             t = make()
             t._m = t._fn = None
-            t._a = table[type(a)](a)
+            try:
+                t._a = table[type(a)](a)
+            except TypeError:
+                raise not_implemented(info, input) from None
             return t
 
         def jvp(xp: Any, tangents: Any, result: Any, self: Any) -> Any:
@@ -331,6 +345,8 @@ def binary(
     holomorphic: bool = True,
     inplace: bool = True,
     integers: bool = False,
+    fast: Any = INEXACT,
+    scalar_node: str | None = None,
     dunder: str | None = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
@@ -338,7 +354,8 @@ def binary(
 
     ``self`` and ``other`` are the derivative formulas (names: ``self, other, result``); without them the result never
     requires grad. ``to_float``: two integer tensors become the default dtype first. ``integers``: the array library's
-    function differs from PyTorch's on integers and bools; ``care_NAME`` of the declaration's facts handles them.
+    function differs from PyTorch's on integers and bools; the declaration's ``integer`` body handles them. ``fast``:
+    the dtypes that need no care (see ``care``). ``scalar_node``: the node's name where the second operand is a number.
     Broadcasting is undone here, not in a formula.
     """
     gx_, gy_ = self, other
@@ -451,6 +468,7 @@ def binary(
                     {k: v for k, v in (("self", "x"), ("other", "y")) if k in ux + uy}, {"result": "r"} if keep_result else {}
                 ),
                 saved_names=tuple(dict.fromkeys(ux + uy)),
+                **({"name": _named_by_operand(scalar_node, node)} if scalar_node else {}),
             )
 
         def op(input: Any, other: Any, out: Any = None) -> Any:
@@ -463,7 +481,7 @@ def binary(
                 return first_operand(info, input, other)
             if type(other) in SCALARS:
                 if fx is None:
-                    if xa.dtype not in INEXACT:
+                    if xa.dtype not in fast:
                         return care(info, input, other)
                     t = make()
                     t._m = t._fn = None
@@ -492,20 +510,20 @@ def binary(
                 if xa.dtype is not ya.dtype:
                     return mixed(info, input, other)
                 if fx is None and fy is None:
-                    if check_dtype and xa.dtype not in INEXACT:
+                    if check_dtype and xa.dtype not in fast:
                         return care(info, input, other)
                     t = make()
                     t._m = t._fn = None
                     try:
                         t._a = fn(xa, ya)
-                    except ValueError as error:
+                    except (ValueError, TypeError) as error:
                         return reject(info, input, other, error)
                     return t
                 t = make()
                 t._m = None
                 try:
                     t._a = r = fn(xa, ya)
-                except ValueError as error:
+                except (ValueError, TypeError) as error:
                     return reject(info, input, other, error)
                 n = N()
                 n.fx = fx
@@ -566,7 +584,7 @@ def binary(
             except AttributeError:
                 return first_operand(info, input, other)
             if type(other) in SCALARS:
-                if xa.dtype not in INEXACT:
+                if xa.dtype not in fast:
                     return care(info, input, other)
                 ya = other
             else:
@@ -576,13 +594,13 @@ def binary(
                     return reject(info, input, other)
                 if xa.dtype is not ya.dtype:
                     return mixed(info, input, other)
-                if check_dtype and xa.dtype not in INEXACT:
+                if check_dtype and xa.dtype not in fast:
                     return care(info, input, other)
             t = make()
             t._m = t._fn = None
             try:
                 t._a = fn(xa, ya)
-            except ValueError as error:
+            except (ValueError, TypeError) as error:
                 return reject(info, input, other, error)
             return t
 
@@ -607,6 +625,13 @@ def binary(
         return info.op
 
     return declare
+
+
+def _named_by_operand(scalar_node: str, node: Any) -> Any:
+    def name(n: Any) -> str:
+        return scalar_node if n.fy is None and not isinstance(n.y, Box) else node
+
+    return name
 
 
 class ByFirst:

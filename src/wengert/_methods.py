@@ -1,12 +1,22 @@
-"""Putting the declared names where users find them: methods on ``Tensor``, functions in modules."""
+"""Putting the declared names where users find them: methods on ``Tensor``, functions in modules, modules on demand."""
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from . import _graph
+from . import _copying, _graph, _protocol, _settings, _storage  # noqa: F401  (each enters what it declares)
 from ._registry import PUBLIC
 from ._tensor import Tensor
+
+# Public names of the package that live in a module which is not imported at start.
+LATE = {
+    "vmap": "func",
+    "save": "serialization",
+    "load": "serialization",
+}
 
 
 def attach() -> None:
@@ -24,3 +34,22 @@ def attach() -> None:
 def namespace(space: str) -> dict[str, Any]:
     """The public functions of one module, by name: ``namespace("nn.functional")``."""
     return PUBLIC.get(space, {})
+
+
+def module_names() -> list[str]:
+    """The public modules of the package, and the names that are found in them when first asked for."""
+    folder = Path(__file__).parent
+    found = {path.stem for path in folder.glob("[a-z]*.py")} | {path.parent.name for path in folder.glob("[a-z]*/__init__.py")}
+    return sorted((found | LATE.keys()) - {"ops"})
+
+
+def submodule(name: str) -> Any:
+    """``torch.NAME`` for a module, or a name of one, that is not imported yet."""
+    package = sys.modules[__package__]
+    home = LATE.get(name, name)
+    if not name.startswith("_") and home in module_names():
+        module = import_module(f".{home}", __package__)
+        value = module if home == name else getattr(module, name)
+        setattr(package, name, value)
+        return value
+    raise AttributeError(f"module '{package.__name__}' has no attribute '{name}'")

@@ -60,6 +60,7 @@ class Info:
     kind: str
     doc: str | None
     decl: Callable[..., Any] | None  # the declared body, whose first argument is the array library; None: the library's own
+    called: str  # its public function's name in errors
     libname: str  # its name in the array library
     arity: int  # how many leading arguments are tensors; -1: the first argument is a sequence of tensors
     params: tuple[str, ...]  # names of all arguments
@@ -94,10 +95,13 @@ def place(fn: Any, names: str | tuple[str, ...]) -> Any:
 
 
 def public(*names: str) -> Callable[[Any], Any]:
-    """Decorator: the public names of a function that is composed of operators."""
+    """Decorator: the public names of a function that is composed of operators; it is called by the first of them."""
+    all_names = tuple(n for name in names for n in name.split())
 
     def decorate(fn: Any) -> Any:
-        return place(fn, tuple(n for name in names for n in name.split()))
+        if isinstance(fn, types.FunctionType):
+            fn.__name__ = fn.__qualname__ = all_names[0].rpartition(".")[2]
+        return place(fn, all_names)
 
     return decorate
 

@@ -39,12 +39,19 @@ class TensorMeta(type):
             return _LegacyNew.__new__(cls, *args, **kwargs)
         return type.__call__(cls, *args, **kwargs)
 
+    def __repr__(cls) -> str:
+        # as PyTorch's classes print, by the names that users import them by
+        package, _, module = cls.__module__.partition(".")
+        if package != __package__:
+            return type.__repr__(cls)
+        return f"<class 'torch.{cls.__qualname__ if module == '_tensor' else f'{module}.{cls.__qualname__}'}'>"
+
 
 class _LegacyNew:
     __slots__ = ()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        from ._construct import legacy_new
+        from ._legacy_types import legacy_new
 
         return legacy_new(cls, args, kwargs)
 
@@ -102,7 +109,7 @@ class Tensor(metaclass=TensorMeta):
     @property
     def requires_grad(self) -> bool:
         """Whether operators on this tensor are recorded."""
-        return self._fn is not None
+        return (current_fn(self) if stale_views else self._fn) is not None
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

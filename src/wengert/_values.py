@@ -162,6 +162,12 @@ class Value:
         """Ones of this shape and dtype, a constant to every transform."""
         return np.ones(self.shape, self.dtype.base_dtype)
 
+    @property
+    def mT(self) -> Any:
+        """The last two dimensions exchanged."""
+        n = self.ndim
+        return U.permute(self, (*range(n - 2), n - 1, n - 2))
+
     def copy(self) -> Any:
         """Values are never written to."""
         return self

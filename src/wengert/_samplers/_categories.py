@@ -24,6 +24,9 @@ def multinomial(
     Without replacement, or for one sample, the largest of weight / Exp(1) (the Gumbel trick); with it, a search in the
     cumulative weights.
 
+    >>> import numpy as np
+    >>> from wengert._generator import Generator
+    >>> from wengert._samplers import multinomial
     >>> multinomial(Generator().manual_seed(0), np.ones(5, np.float32), 3)
     array([2, 4, 1])
     """
@@ -40,7 +43,7 @@ def multinomial(
     if prob.ndim == 2 and not prob.shape[0]:
         return np.empty((0, num_samples), np.int64)
     sample = _multinomial_search if replacement and num_samples > 1 else _multinomial_race
-    made = sample(resolve(generator), prob.reshape(-1, prob.shape[-1]), num_samples)
+    made = sample(resolve(generator), np.atleast_2d(prob), num_samples)
     return made.reshape(*prob.shape[:-1], num_samples)
 
 

@@ -14,13 +14,13 @@ Shape = tuple[int, ...]
 
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 # dtype: PyTorch's name, C++'s name as GCC prints it, bits of the significand
-FLOATS = {
+FLOATS: dict[str, tuple[str, str, int]] = {
     "float16": ("Half", "c10::Half", 11),
     "bfloat16": ("BFloat16", "c10::BFloat16", 8),
     "float32": ("Float", "float", 24),
     "float64": ("Double", "double", 53),
 }
-INTS = {
+INTS: dict[str, tuple[str, str]] = {
     "bool": ("Bool", "bool"),
     "uint8": ("Byte", "unsigned char"),
     "int8": ("Char", "signed char"),
@@ -31,7 +31,7 @@ INTS = {
     "uint32": ("UInt32", "unsigned int"),
     "uint64": ("UInt64", "long unsigned int"),
 }
-COMPLEX = {
+COMPLEX: dict[str, tuple[str, str]] = {
     "complex64": ("ComplexFloat", "c10::complex<float>"),
     "complex128": ("ComplexDouble", "c10::complex<double>"),
 }
@@ -40,7 +40,7 @@ FULL_PRECISION = frozenset({"float32", "float64"})
 CLASSIC_INTS = frozenset({"uint8", "int8", "int16", "int32", "int64"})  # the later ones lack most kernels
 COUNTABLE = REAL | CLASSIC_INTS
 
-_NAMES = {**FLOATS, **INTS, **COMPLEX}
+_NAMES = {name: (str(names[0]), str(names[1])) for name, names in [*FLOATS.items(), *INTS.items(), *COMPLEX.items()]}
 
 
 def resolve(generator: Generator | None) -> Generator:
@@ -68,11 +68,11 @@ def name_of(dtype: np.dtype) -> str:
 
 
 def torch_name(dtype: np.dtype) -> str:
-    return _NAMES.get(name_of(dtype), (name_of(dtype),))[0]
+    return _NAMES.get(name_of(dtype), (name_of(dtype), ""))[0]
 
 
 def cpp_name(dtype: np.dtype) -> str:
-    return _NAMES.get(name_of(dtype), (None, name_of(dtype)))[1]
+    return _NAMES.get(name_of(dtype), ("", name_of(dtype)))[1]
 
 
 def require(dtype: np.dtype, supported: frozenset[str], kernel: str) -> np.dtype:

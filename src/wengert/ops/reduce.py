@@ -1,42 +1,454 @@
-"""Reductions."""
+"""Reductions: sums, means, products and truth, of all elements or along dims.
+
+What a reduction's formula needs to undo it is here too: ``kept`` and ``restored`` put reduced dims back as ones.
+Extrema are in ``extrema``, norms in ``norms``, spread and order statistics in ``statistics``.
+"""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._alias import write_out
+from .._dims import normal_dim, normal_dims, numpy_names, rank
+from .._dispatch import cast, default_np, logical_dtype
+from .._dtypes import BY_NUMPY, INEXACT, as_dtype
+from .._general import general
 from .._kinds import linear
-from .._registry import public
+from .._registry import place, public
+
+if TYPE_CHECKING:
+    from .._dtypes import dtype as DType
+    from .._tensor import Tensor
+
+Dims = int | Sequence[int] | None
 
 
-def kept(shape, dim):
+# ------------------------------------------------------------------------------------------------------------ common parts
+def kept(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:
     """The shape with the reduced dims set to one."""
-    dims = {d % len(shape) for d in ((dim,) if isinstance(dim, int) else dim)} if shape else ()
+    if not shape:
+        return ()
+    dims = {d % len(shape) for d in ((dim,) if isinstance(dim, int) else dim)}
     return tuple(1 if i in dims else n for i, n in enumerate(shape))
 
 
+def restored(xp: Any, g: Any, shape: tuple[int, ...], dim: int | tuple[int, ...], keepdim: bool) -> Any:
+    """A reduction's result, or its cotangent, with the reduced dims back as ones, so that it broadcasts."""
+    return g if keepdim else xp.reshape(g, kept(shape, dim))
+
+
+def count_of(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
+    """How many elements are reduced into one."""
+    n = 1
+    for d in dims:
+        n *= shape[d]
+    return n
+
+
+class _Accumulators(dict[Any, Any]):
+    """dtype -> the dtype that PyTorch adds up and multiplies in; ``None``: its own, or what NumPy takes anyway."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        if dtype.kind in "bu":
+            found = np.dtype(np.int64)
+        else:
+            found = np.dtype(np.float32) if dtype.itemsize == 2 and dtype.kind in "fV" else None
+        self[dtype] = found
+        return found
+
+
+ACCUMULATOR = _Accumulators()
+
+
+def add_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """Sum as PyTorch: integers and bools give int64, half precision is added up in float32. NumPy's pairwise order."""
+    wide = ACCUMULATOR[x.dtype]
+    if wide is None:
+        return lib.add.reduce(x, dim, None, None, keepdim)
+    r = lib.add.reduce(x, dim, wide, None, keepdim)
+    return r if wide.kind == "i" else r.astype(x.dtype)
+
+
+def reduction(*names: str) -> Callable[[Any], Any]:
+    """Decorator: a public reduction; it takes ``axis=`` and ``keepdims=`` as well, and ``out=``."""
+
+    def decorate(fn: Any) -> Any:
+        @functools.wraps(fn)
+        def form(*args: Any, **kwargs: Any) -> Any:
+            if kwargs:
+                out = kwargs.pop("out", None)
+                kwargs = numpy_names(kwargs)
+                if out is not None:
+                    return write_out(out, fn, args, kwargs)
+            return fn(*args, **kwargs)
+
+        place(form, tuple(n for name in names for n in name.split()))
+        return form
+
+    return decorate
+
+
+def in_dtype(input: Tensor, dtype: DType | None, name: str) -> Tensor:
+    """The input in the dtype that was asked for."""
+    return input if dtype is None else cast(input, as_dtype(dtype, name).np)
+
+
+def dtype_text(t: Tensor) -> str:
+    """The dtype's name in PyTorch's errors: ``Float``, ``Long``."""
+    return BY_NUMPY[logical_dtype(t)].scalar_name
+
+
+def unimplemented(kernel: str, t: Tensor) -> NotImplementedError:
+    """PyTorch's error for a dtype that an operator has no meaning for."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_text(t)}'")
+
+
+def is_kind(t: Tensor, kinds: str) -> bool:
+    """Whether the tensor's dtype is of these NumPy kinds (``"c"``, ``"b"``, ...)."""
+    return logical_dtype(t).kind in kinds
+
+
+def wanted_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
+    """The dims to reduce; none given, or an empty tuple, means all of them."""
+    if dim is None or (type(dim) is not int and not isinstance(dim, int) and hasattr(dim, "__len__") and not len(dim)):
+        return tuple(range(ndim))
+    return normal_dims(dim, ndim, name)
+
+
+# -------------------------------------------------------------------------------------------------------------------- sum
 @linear(
     transpose=lambda xp, g, self_shape: xp.expand(g, self_shape),
     node="SumBackward0",
     batch=lambda U, info, inner, mine, p: U.sum_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
-    samples=[((3, 4), ()), ((), ())],
+    samples=[((3, 4), ()), ((), ()), ((0, 2), ())],
+    called="sum",
 )
 def sum_all(lib, self):
     """Sum of all elements."""
-    return lib.add.reduce(self, None)
+    return add_up(lib, self, None, False)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dim, keepdim: xp.expand(restored(xp, g, self_shape, dim, keepdim), self_shape),
+    node="SumBackward1",
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False)), ((2, 0), ((1,), False))],
+    called="sum",
+)
+def sum_dim(lib, self, dim, keepdim):
+    """Sum over some dims."""
+    return add_up(lib, self, dim, keepdim)
+
+
+@public("torch.sum Tensor.sum")
+def sum(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    **spelling: Any,
+) -> Tensor:
+    """Sum of the elements: of all of them, or along one or several dims.
+
+    Integers and bools give int64. ``dtype``: what the elements become first.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1., 2.], [3., 4.]])
+    >>> x.sum(), x.sum(0), x.sum(dim=1, keepdim=True)
+    (tensor(10.), tensor([4., 6.]), tensor([[3.],
+            [7.]]))
+    """
+    if dim is None and not keepdim and dtype is None and out is None and not spelling:
+        return sum_all(input)
+    if out is not None:
+        return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype or out.dtype, **spelling})
+    if spelling:
+        return sum(input, **numpy_names({"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
+    dims = wanted_dims(dim, rank(input, "sum"), "sum")
+    if dtype is not None:
+        input = in_dtype(input, dtype, "sum")
+        if dim is None and not keepdim:
+            return sum_all(input)
+    return sum_dim(input, dims, keepdim)
+
+
+@general(
+    grad=lambda xp, g, self, dim, keepdim: xp.where(
+        xp.isnan(self), 0.0, xp.expand(restored(xp, g, self.shape, dim, keepdim), self.shape)
+    ),
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=[((3, 4), ((1,), False)), ((2, 3), ((0, 1), True)), ((), ((), False))],
+)
+def nansum(lib, self, dim, keepdim):
+    """Sum over some dims, counting nan as zero."""
+    if self.dtype.kind in "fV":
+        self = lib.where(lib.isnan(self), self.dtype.type(0), self)
+    return add_up(lib, self, dim, keepdim)
+
+
+@reduction("torch.nansum Tensor.nansum")
+def _nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Sum of the elements that are not nan.
+
+    >>> import wengert as torch
+    >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
+    tensor(3.)
+    """
+    dims = wanted_dims(dim, rank(input, "nansum"), "nansum")
+    if is_kind(input, "c"):
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    return nansum(in_dtype(input, dtype, "nansum"), dims, keepdim)
+
+
+# ------------------------------------------------------------------------------------------------------------------- mean
+def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
+    """Mean over dims that hold ``count`` elements together; of half precision in float32."""
+    wide = ACCUMULATOR[x.dtype]
+    if wide is None:
+        return lib.add.reduce(x, dim, None, None, keepdim) / count
+    return (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
+
+
+def _numel(shape: tuple[int, ...]) -> int:
+    n = 1
+    for s in shape:
+        n *= s
+    return n
+
+
+@linear(
+    transpose=lambda xp, g, self_shape: xp.expand(g / (_numel(self_shape) or 1), self_shape),
+    node="MeanBackward0",
+    batch=lambda U, info, inner, mine, p: U.mean_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
+    samples=[((3, 4), ()), ((), ())],
+    dtypes="fc",
+    called="mean",
+)
+def mean_all(lib, self):
+    """Mean of all elements."""
+    return average(lib, self, None, self.size, False)
 
 
 @linear(
     transpose=lambda xp, g, self_shape, dim, keepdim: xp.expand(
-        g if keepdim else xp.reshape(g, kept(self_shape, dim)), self_shape
+        restored(xp, g, self_shape, dim, keepdim) / (count_of(self_shape, dim) or 1), self_shape
     ),
-    node="SumBackward1",
+    node="MeanBackward1",
     batch=("dim", ("dim",)),
-    samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, -1), True))],
+    samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False))],
+    dtypes="fc",
+    called="mean",
 )
-def sum_dim(lib, self, dim, keepdim):
-    """Sum over some dims."""
-    return lib.add.reduce(self, dim, None, None, keepdim)
+def mean_dim(lib, self, dim, keepdim):
+    """Mean over some dims."""
+    return average(lib, self, dim, count_of(self.shape, dim), keepdim)
 
 
-@public("torch.sum Tensor.sum")
-def sum(input, dim=None, keepdim=False, *, dtype=None):
-    """Sum of the elements, of all of them or along dims."""
-    return sum_all(input) if dim is None else sum_dim(input, dim, keepdim)
+@public("torch.mean Tensor.mean")
+def mean(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    **spelling: Any,
+) -> Tensor:
+    """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1., 2.], [3., 6.]])
+    >>> x.mean(), x.mean(0)
+    (tensor(3.), tensor([2., 4.]))
+    """
+    if dim is None and not keepdim and dtype is None and out is None and not spelling:
+        try:
+            if input._a.dtype in INEXACT:
+                return mean_all(input)
+        except AttributeError:
+            pass
+    if out is not None:
+        return write_out(out, mean, (input, dim, keepdim), {"dtype": dtype, **spelling})
+    if spelling:
+        return mean(input, **numpy_names({"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
+    dims = wanted_dims(dim, rank(input, "mean"), "mean")
+    if dtype is not None:
+        if not (as_dtype(dtype).is_floating_point or as_dtype(dtype).is_complex):
+            raise _no_mean("Optional", as_dtype(dtype).scalar_name)
+        input = in_dtype(input, dtype, "mean")
+    elif not is_kind(input, "fcV"):
+        raise _no_mean("Input", dtype_text(input))
+    return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
+
+
+def _no_mean(what: str, got: str) -> RuntimeError:
+    return RuntimeError(
+        f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. Got: {got}"
+    )
+
+
+@reduction("torch.nanmean Tensor.nanmean")
+def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Mean of the elements that are not nan.
+
+    >>> import wengert as torch
+    >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
+    tensor(1.5000)
+    """
+    ndim = rank(input, "nanmean")
+    if not is_kind(input, "fcV"):
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {dtype_text(input)}"
+        )
+    dims = wanted_dims(dim, ndim, "nanmean")
+    total = _nansum(input, dims, keepdim, dtype=dtype) if dims else _nansum(input, dtype=dtype)
+    return total / _not_nan_count(input, dims, keepdim)
+
+
+@general(batch=("dim", ("dim",)), dtypes="f", samples=[((3, 4), ((1,), False))], why_not="it counts")
+def _not_nan_count(lib, self, dim, keepdim):
+    """How many elements are not nan, in the elements' dtype."""
+    return lib.cast(lib.add.reduce(self == self, dim, None, None, keepdim), self.dtype)
+
+
+# ---------------------------------------------------------------------------------------------------------------- product
+def multiply_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """Product as PyTorch: integers and bools give int64, half precision is multiplied in float32."""
+    wide = ACCUMULATOR[x.dtype]
+    if wide is None:
+        return lib.multiply.reduce(x, dim, None, None, keepdim)
+    r = lib.multiply.reduce(x, dim, wide, None, keepdim)
+    return r if wide.kind == "i" else r.astype(x.dtype)
+
+
+def _others(xp: Any, x: Any, dim: int) -> Any:
+    """For each element the product of all others along a dim: no division, so right at zeros, in every order."""
+    return xp._cumprod_before(x, dim, False) * xp._cumprod_before(x, dim, True)
+
+
+@general(
+    grad=lambda xp, g, self: g * xp.reshape(_others(xp, xp.reshape(self, (_numel(self.shape),)), 0), self.shape),
+    node="ProdBackward0",
+    batch=lambda U, info, inner, mine, p: U.prod_dim(
+        U.reshape(inner[0], (inner[0].shape[0], _numel(inner[0].shape[1:]))), 1, False
+    ),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((a,), ())
+        for a in (rng.standard_normal((2, 3)), np.array([1.5, 0.0, 2.0]), np.array([0.0, 0.0, 2.0]), np.array(2.0), np.zeros(0))
+    ],
+    called="prod",
+)
+def prod_all(lib, self):
+    """Product of all elements."""
+    return multiply_up(lib, self, None, False)
+
+
+@general(
+    grad=lambda xp, g, self, dim, keepdim: restored(xp, g, self.shape, dim, keepdim) * _others(xp, self, dim),
+    node="ProdBackward1",
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((a,), (1, keep))
+        for a in (rng.standard_normal((2, 3)), np.array([[1.5, 0.0, 2.0], [0.0, 3.0, 0.0]]))
+        for keep in (False, True)
+    ],
+    called="prod",
+)
+def prod_dim(lib, self, dim, keepdim):
+    """Product over one dim."""
+    return multiply_up(lib, self, dim, keepdim)
+
+
+@reduction("torch.prod Tensor.prod")
+def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Product of all elements, or along one dim. Its gradient is right where elements are zero, in every order.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([2., 0., 3.], requires_grad=True)
+    >>> x.prod().backward()
+    >>> x.grad
+    tensor([0., 6., 0.])
+    """
+    ndim = rank(input, "prod")
+    input = in_dtype(input, dtype, "prod")
+    if dim is None:
+        return prod_all(input)
+    dim = normal_dim(dim, ndim, "prod")
+    return prod_dim(input, dim, keepdim) if ndim else prod_all(input)
+
+
+# ------------------------------------------------------------------------------------------------------ truth and counting
+@general(batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], why_not="truth")
+def all_dim(lib, self, dim, keepdim):
+    """Whether all elements over some dims are true."""
+    return _as_truth(lib.logical_and.reduce(self, dim, None, None, keepdim), self)
+
+
+@general(batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], why_not="truth")
+def any_dim(lib, self, dim, keepdim):
+    """Whether any element over some dims is true."""
+    return _as_truth(lib.logical_or.reduce(self, dim, None, None, keepdim), self)
+
+
+def _as_truth(r: Any, x: Any) -> Any:
+    return r.astype(x.dtype if x.dtype == np.uint8 else np.bool_)
+
+
+@reduction("torch.all Tensor.all")
+def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
+
+    >>> import wengert as torch
+    >>> torch.all(torch.tensor([[True, False], [True, True]]), 0)
+    tensor([ True, False])
+    """
+    return all_dim(input, normal_dims(dim, rank(input, "all"), "all"), keepdim)
+
+
+@reduction("torch.any Tensor.any")
+def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
+
+    >>> import wengert as torch
+    >>> torch.any(torch.tensor([[True, False], [False, False]]), 1)
+    tensor([ True, False])
+    """
+    return any_dim(input, normal_dims(dim, rank(input, "any"), "any"), keepdim)
+
+
+@general(
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=[((3, 4), ((1,),)), ((3, 4), ((0, 1),)), ((), ((),))],
+    why_not="it counts",
+)
+def count_nonzero(lib, self, dim):
+    """How many elements over some dims are not zero."""
+    if len(dim) == self.ndim:
+        return np.int64(lib.count_nonzero(self))
+    return lib.add.reduce(self != 0, dim, np.int64)
+
+
+@public("torch.count_nonzero Tensor.count_nonzero")
+def _count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
+    """How many elements are not zero, as int64.
+
+    >>> import wengert as torch
+    >>> torch.count_nonzero(torch.tensor([[0, 1], [2, 3]]), dim=0)
+    tensor([1, 2])
+    """
+    return count_nonzero(input, wanted_dims(dim, rank(input, "count_nonzero"), "count_nonzero"))
+
+
+def to_default(input: Tensor) -> Tensor:
+    """Integers and bools in the default dtype, as operators take them that only have floating results."""
+    return input if logical_dtype(input) in INEXACT else cast(input, default_np())

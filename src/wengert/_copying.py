@@ -1,0 +1,120 @@
+"""``copy.deepcopy``, ``copy.copy`` and pickling of tensors.
+
+A deep copy is a leaf with its own memory; tensors that shared memory before share the copy's. A pickled tensor is its
+array, whether it requires grad, and the attributes that the program set on it; gradients and hooks stay behind.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ._errors import noted
+from ._node import leaf_node
+from ._registry import public
+from ._tensor import Tensor, alias_payload, current_fn, new
+
+_OWN = frozenset(("_grad", "_retains"))  # what the library itself keeps in a tensor's __dict__
+
+
+def _attributes(self: Tensor) -> dict[str, Any]:
+    """What the program set on a tensor."""
+    return {key: value for key, value in self.__dict__.items() if key not in _OWN}
+
+
+def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
+    """A tensor from what was pickled."""
+    t = new(cls)
+    t._a = a
+    t._m = None
+    t._fn = None
+    if requires_grad:
+        leaf_node(t)
+    return t
+
+
+@public("Tensor.__reduce_ex__")
+def _reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
+    a = self._a
+    if not isinstance(a, np.generic):
+        a = _array(self, "pickled")
+    _warn_of_hooks(self)
+    parts = (rebuild, (type(self), a, self._fn is not None))
+    attributes = _attributes(self)
+    return (*parts, attributes) if attributes else parts
+
+
+def _warn_of_hooks(self: Tensor) -> None:
+    hooks = self._fn.h if self._fn is not None else None
+    for hook in (hooks.tensor_pre or {}).values() if hooks is not None else ():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=3,
+            )
+
+
+def _array(self: Tensor, what: str) -> Any:
+    from ._values import Value
+
+    if isinstance(self._a, (Value, Tensor)):
+        raise RuntimeError(f"a tensor inside of a transform (grad, vmap, jvp) cannot be {what}")
+    return alias_payload(self)
+
+
+@public("Tensor.__deepcopy__")
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    known = memo.get(id(self))
+    if known is not None:
+        return known
+    current_fn(self)
+    if not self.is_leaf:
+        raise noted(
+            RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+                "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+                "see https://github.com/pytorch/pytorch/pull/103001"
+            ),
+            f"Why: the tensor was made by {self.grad_fn.name()}; a copy of it would need a copy of its history."
+            if self.grad_fn is not None
+            else "",
+            "What to do: tensor.detach().clone() copies the value, tensor.clone() keeps the history.",
+        )
+    twin = rebuild(type(self), _deep_array(_array(self, "copied"), memo), False)
+    memo[id(self)] = twin
+    if self._fn is not None:
+        leaf_node(twin)
+    grad = self.grad
+    if grad is not None:
+        twin.grad = copy.deepcopy(grad, memo)
+    attributes = _attributes(self)
+    if attributes:
+        twin.__dict__.update(copy.deepcopy(attributes, memo))
+    return twin
+
+
+def _deep_array(a: Any, memo: dict[int, Any]) -> Any:
+    """A copy of an array; arrays on the same memory become arrays on the same copy."""
+    from ._protocol import owner_of
+
+    if not isinstance(a, np.ndarray):
+        return copy.deepcopy(a, memo)
+    owner = owner_of(a)
+    if owner.base is not None or type(owner) is not np.ndarray:  # memory of another kind: a buffer, a file
+        return a.copy()
+    copied = memo.get(id(owner))
+    if copied is None:
+        copied = memo[id(owner)] = owner.copy(order="K")
+        memo.setdefault(id(memo), []).append(owner)  # keeps the id valid as long as the memo lives
+    if a is owner:
+        return copied
+    if copied.strides != owner.strides:  # the owner was not dense: the offset below would be another element's
+        return a.copy()
+    offset = a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    view = np.ndarray(a.shape, a.dtype, copied, offset, a.strides)
+    view.flags.writeable = a.flags.writeable
+    return view

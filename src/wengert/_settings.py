@@ -1,0 +1,115 @@
+"""Process-wide settings that PyTorch has and programs call: threads, determinism, the default device.
+
+NumPy's threads belong to its BLAS library, which reads its own environment variables when it is loaded
+(``OMP_NUM_THREADS``, ``OPENBLAS_NUM_THREADS``): a number that is set here is kept and told, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ._construct import cpu_only
+from ._dispatch import common_dtype
+from ._dtypes import BY_NUMPY, device
+from ._dtypes import dtype as Dtype
+from ._registry import public
+
+_threads: dict[str, int] = {}
+_deterministic = {"on": False, "warn": False}
+
+
+def _count(n: Any, function: str) -> int:
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise TypeError(f"{function} expects an int, but got {type(n).__name__}")
+    if n <= 0:
+        raise RuntimeError("Expected positive number of threads")
+    return n
+
+
+@public("torch.set_num_threads")
+def set_num_threads(n: int, /) -> None:
+    """Keep the number for ``get_num_threads``; NumPy's own threads are set in the environment.
+
+    >>> import wengert as torch
+    >>> torch.set_num_threads(1)
+    >>> torch.get_num_threads()
+    1
+    """
+    _threads["intra"] = _count(n, "set_num_threads")
+
+
+@public("torch.get_num_threads")
+def get_num_threads() -> int:
+    """The number that was set; else that of the environment, else the number of processors."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        if "intra" not in _threads and os.environ.get(name, "").isdigit():
+            return int(os.environ[name])
+    return _threads.get("intra") or os.cpu_count() or 1
+
+
+@public("torch.set_num_interop_threads")
+def set_num_interop_threads(n: int, /) -> None:
+    """Keep the number for ``get_num_interop_threads``: operators run one after the other."""
+    _threads["inter"] = _count(n, "set_num_interop_threads")
+
+
+@public("torch.get_num_interop_threads")
+def get_num_interop_threads() -> int:
+    """The number that was set, else 1."""
+    return _threads.get("inter", 1)
+
+
+@public("torch.use_deterministic_algorithms")
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Kept and told: every operator here is deterministic anyway."""
+    _deterministic.update(on=bool(mode), warn=bool(warn_only))
+
+
+@public("torch.are_deterministic_algorithms_enabled")
+def are_deterministic_algorithms_enabled() -> bool:
+    """What ``use_deterministic_algorithms`` set."""
+    return _deterministic["on"]
+
+
+@public("torch.is_deterministic_algorithms_warn_only_enabled")
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """What ``use_deterministic_algorithms`` set."""
+    return _deterministic["on"] and _deterministic["warn"]
+
+
+@public("torch.get_default_device")
+def get_default_device() -> device:
+    """The CPU."""
+    return device("cpu")
+
+
+@public("torch.set_default_device")
+def set_default_device(device: Any) -> None:
+    """Accepts the CPU, where every tensor is."""
+    cpu_only(device, "set_default_device")
+
+
+@public("torch.result_type")
+def result_type(tensor1: Any, tensor2: Any) -> Dtype:
+    """The dtype of the result of an operator on two tensors or numbers.
+
+    >>> import wengert as torch
+    >>> torch.result_type(torch.tensor([1, 2]), 1.0)
+    torch.float32
+    """
+    return BY_NUMPY[common_dtype((tensor1, tensor2))]
+
+
+@public("torch.typename")
+def typename(obj: Any) -> str:
+    """The name of an object's type: of a tensor its legacy type, such as ``torch.FloatTensor``."""
+    from ._tensor import Tensor
+
+    if isinstance(obj, Tensor):
+        return obj.type()
+    module = getattr(obj, "__module__", "")
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+    if name is None:
+        module, name = type(obj).__module__, type(obj).__qualname__
+    return name if module in ("", "builtins") else f"{module}.{name}"

@@ -1,0 +1,218 @@
+"""Storages: the memory that a tensor and its views share, as an object.
+
+Minimal: size, address, elements, and writing to them. ``untyped_storage()`` counts bytes, ``storage()`` (deprecated in
+PyTorch) elements. Here a storage is the NumPy array that owns the memory.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ._alias import bump
+from ._dtypes import BY_NUMPY, device
+from ._errors import noted, warn_once
+from ._protocol import _address, array_of, owner_of
+from ._registry import public
+from ._tensor import Tensor, alias_payload
+
+
+class _Storage:
+    """What both kinds share: an array of the elements that are counted, and the tensor it was asked of."""
+
+    def __init__(self, array: np.ndarray, tensor: Tensor) -> None:
+        self._array = array
+        self._tensor = tensor
+
+    @property
+    def device(self) -> device:
+        """The CPU."""
+        return device("cpu")
+
+    is_cuda = False
+    is_sparse = False
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return _address(self._array) if self._array.size else 0
+
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return self._array.nbytes
+
+    def size(self) -> int:
+        """The number of elements (of bytes, for an untyped storage)."""
+        return self._array.size
+
+    __len__ = size
+
+    def element_size(self) -> int:
+        """Bytes per element."""
+        return self._array.itemsize
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers."""
+        return self._array.tolist()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def __getitem__(self, index: Any) -> Any:
+        item = self._array[index]
+        return type(self)(item, self._tensor) if isinstance(item, np.ndarray) else item.item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._array[index] = value
+        bump(self._tensor)
+
+    def fill_(self, value: Any) -> Any:
+        """Set every element."""
+        self._array[...] = value
+        bump(self._tensor)
+        return self
+
+    def copy_(self, source: Any, non_blocking: bool = False) -> Any:
+        """Take over another storage's elements, of which there must be as many."""
+        if len(source) != len(self):
+            raise RuntimeError(f"size of source ({len(source)}) and destination ({len(self)}) storages differ")
+        self._array[...] = source._array
+        bump(self._tensor)
+        return self
+
+    def clone(self) -> Any:
+        """A storage of its own with the same elements."""
+        return type(self)(self._array.copy(), self._tensor)
+
+    def cpu(self) -> Any:
+        """The storage itself."""
+        return self
+
+    def is_shared(self) -> bool:
+        """Whether other processes see this memory."""
+        return _is_shared(self._array)
+
+
+class UntypedStorage(_Storage):
+    """The bytes of a storage."""
+
+    def untyped(self) -> UntypedStorage:
+        """The storage itself."""
+        return self
+
+    def __repr__(self) -> str:
+        lines = "".join(f" {b}\n" for b in self.tolist())
+        return f"{lines}[torch.storage.UntypedStorage(device=cpu) of size {len(self)}]"
+
+
+class TypedStorage(_Storage):
+    """The elements of a storage."""
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the elements."""
+        return BY_NUMPY[self._array.dtype]
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory, counted in bytes."""
+        return UntypedStorage(self._array.view(np.uint8), self._tensor)
+
+    def type(self) -> str:
+        """The name of the type, such as ``"torch.FloatStorage"``."""
+        return self._tensor.type().replace("Tensor", "Storage")
+
+    def __repr__(self) -> str:
+        lines = "".join(f" {x}\n" for x in self.tolist())
+        return f"{lines}[torch.storage.TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+
+
+def _memory(self: Tensor) -> np.ndarray:
+    """The whole memory that a tensor is a view of, as a 1-dimensional array of its dtype."""
+    array_of(self)
+    owner = owner_of(alias_payload(self))
+    flat = owner.ravel(order="K")
+    if not np.shares_memory(flat, owner) and owner.size:
+        flat = np.lib.stride_tricks.as_strided(owner, (1,), (owner.itemsize,))
+    return flat
+
+
+@public("Tensor.untyped_storage")
+def untyped_storage(self: Tensor) -> UntypedStorage:
+    """The memory that the tensor and its views share, counted in bytes.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3)[0].untyped_storage().nbytes()
+    24
+    """
+    return UntypedStorage(_memory(self).view(np.uint8), self)
+
+
+@public("Tensor.storage")
+def storage(self: Tensor) -> TypedStorage:
+    """The memory that the tensor and its views share, counted in elements; ``untyped_storage`` is today's form."""
+    warn_once(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This "
+        "should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
+        "tensor.untyped_storage() instead of tensor.storage()"
+    )
+    return _typed_storage(self)
+
+
+@public("Tensor._typed_storage")
+def _typed_storage(self: Tensor) -> TypedStorage:
+    memory = _memory(self)
+    dtype = alias_payload(self).dtype
+    return TypedStorage(memory if memory.dtype == dtype else memory.view(dtype), self)
+
+
+@public("torch.is_storage")
+def is_storage(obj: Any) -> bool:
+    """Whether an object is a storage."""
+    return isinstance(obj, _Storage)
+
+
+# -------------------------------------------------------------------------------------------------- memory between processes
+def _root(a: np.ndarray) -> Any:
+    base: Any = a
+    while isinstance(base, (np.ndarray, memoryview)):
+        base = base.obj if isinstance(base, memoryview) else base.base
+    return base
+
+
+def _is_shared(a: np.ndarray) -> bool:
+    return isinstance(_root(a), mmap.mmap)
+
+
+@public("Tensor.is_shared")
+def is_shared(self: Tensor) -> bool:
+    """Whether processes forked from this one see the tensor's memory: see ``share_memory_``."""
+    a = self._a
+    return isinstance(a, np.ndarray) and _is_shared(a)
+
+
+@public("Tensor.share_memory_")
+def share_memory_(self: Tensor) -> Tensor:
+    """Move the elements to memory that processes forked from this one see and write to.
+
+    Call it before views are taken: those of earlier stay on the old memory. A process that is started anew ("spawn")
+    gets a copy.
+
+    Raises:
+        RuntimeError: the tensor is a view, whose base would stay where it is.
+    """
+    if is_shared(self):
+        return self
+    if self._is_view():
+        raise noted(
+            RuntimeError("share_memory_() on a view: its base would stay where it is"),
+            "What to do: call it on the base, or clone() the view first.",
+        )
+    a = alias_payload(self)
+    shared = np.frombuffer(mmap.mmap(-1, max(a.nbytes, 1)), a.dtype, a.size).reshape(a.shape)
+    np.copyto(shared, a)
+    self._a = shared
+    if self._m is not None:
+        self._m.a = shared
+    return self

@@ -1,0 +1,11 @@
+"""The functions of ``torch.nn.functional``, as the operators declare them.
+
+>>> import wengert as torch
+>>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+tensor(2.)
+"""
+
+from .._methods import namespace
+
+globals().update(namespace("nn.functional"))
+__all__ = sorted(namespace("nn.functional"))  # noqa: PLE0605

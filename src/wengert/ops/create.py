@@ -1,0 +1,965 @@
+"""New tensors of a given shape: zeros, ones, full, empty, eye, ranges, and the ``*_like`` and ``new_*`` forms.
+
+None of them has a derivative, so they are plain functions that make an array. ``shape_of`` reads sizes as PyTorch
+does; ``allocate`` turns NumPy's errors about sizes into PyTorch's; ``finish`` is what every maker ends with.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes
+from .._alias import bump, check_inplace, writable
+from .._construct import array_of, check_flag, cpu_only, made, no_pinning, strided_only
+from .._dispatch import logical_dtype
+from .._dtypes import BY_NUMPY, as_dtype, type_name
+from .._dtypes import dtype as Dtype
+from .._errors import warn
+from .._generator import fused_multiply_add
+from .._registry import public
+from .._tensor import Tensor
+
+
+# ---------------------------------------------------------------------------------------------------------------- arguments
+def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[int, ...]:
+    """The shape that sizes name: one by one, or as one tuple or list; ``kwargs`` may have it as ``size``.
+
+    Raises TypeError for what is no size, for none, and for keyword arguments that are unknown.
+    """
+    if kwargs:
+        if "size" in kwargs and not size:
+            size = (kwargs.pop("size"),)
+        for key in kwargs:
+            raise TypeError(f"{function}() got an unexpected keyword argument '{key}'")
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        return _sizes(function, size[0], True)
+    if not size:
+        raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
+    if isinstance(size[0], (tuple, list)):
+        raise TypeError(f"{function}() takes 1 positional argument but {len(size)} were given")
+    return _sizes(function, size, False)
+
+
+def _sizes(function: str, items: Any, listed: bool) -> tuple[int, ...]:
+    sizes = []
+    for position, n in enumerate(items):
+        if type(n) is not int:
+            n = _one_size(function, n, position, listed)
+        if n < 0:
+            if function == "zeros":
+                raise RuntimeError("zeros: Dimension size must be non-negative.")
+            text = ", ".join(str(i) for i in items)
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{text}]")
+        if n >= 1 << 63:
+            raise TypeError(
+                f"{function}(): argument 'size' failed to unpack the object at pos {position + 1} with error "
+                '"Overflow when unpacking long long"'
+            )
+        sizes.append(n)
+    return tuple(sizes)
+
+
+def _one_size(function: str, n: Any, position: int, listed: bool) -> int:
+    if not isinstance(n, (bool, str, float)):
+        try:
+            return operator.index(n)
+        except (TypeError, RuntimeError):
+            pass
+    if listed:
+        what = f", but found element of type {type_name(n)} at pos {position}"
+    elif position == 0:
+        what = f", not {type_name(n)}"
+    else:
+        raise TypeError(
+            f"{function}(): argument 'size' failed to unpack the object at pos {position + 1} with error "
+            f'"type must be tuple of ints,but got {type_name(n)}"'
+        )
+    raise TypeError(f"{function}(): argument 'size' (position 1) must be tuple of ints{what}")
+
+
+def tuple_shape(function: str, size: Any) -> tuple[int, ...]:
+    """A shape that must be given as a tuple or list."""
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"{function}(): argument 'size' (position 1) must be tuple of ints, not {type_name(size)}")
+    return _sizes(function, size, True)
+
+
+def options(
+    function: str, dtype: Any, layout: Any = None, device: Any = None, pin_memory: Any = False, requires_grad: Any = False
+) -> Dtype | None:
+    """Check what all makers take; the dtype, ``None`` if it was not given."""
+    if layout is not None:
+        strided_only(layout, function)
+    if device is not None:
+        cpu_only(device, function)
+    if pin_memory:
+        no_pinning(pin_memory)
+    if type(requires_grad) is not bool:
+        check_flag(requires_grad, function)
+    return dtype if dtype is None or type(dtype) is Dtype else as_dtype(dtype, function)
+
+
+def _chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
+    """The NumPy dtype of what is made: the one asked for, else that of ``out``, else the default."""
+    if dtype is None:
+        return _dtypes.default_np if out is None else out._a.dtype
+    if out is not None and dtype.np is not out._a.dtype:
+        raise RuntimeError(
+            f"dtype {dtype.scalar_name} does not match dtype of out parameter ({BY_NUMPY[out._a.dtype].scalar_name})"
+        )
+    return dtype.np
+
+
+def allocate(make: Callable[..., Any], shape: tuple[int, ...], np_dtype: Any) -> Any:
+    """``make(shape, dtype)``, with PyTorch's errors for sizes that no memory has."""
+    try:
+        return make(shape, np_dtype)
+    except MemoryError:
+        nbytes = math.prod(shape) * np_dtype.itemsize
+        raise RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+            f"{nbytes} bytes. Error code 12 (Cannot allocate memory)"
+        ) from None
+    except (ValueError, OverflowError):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}") from None
+
+
+def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
+    """A new tensor on the array, or ``out`` with its elements, resized if it has another shape."""
+    if out is None:
+        return made(a, requires_grad)
+    if not isinstance(out, Tensor):
+        raise TypeError(f"argument 'out' must be Tensor, not {type_name(out)}")
+    check_inplace(out, False)
+    if out._a.shape == a.shape:
+        np.copyto(writable(out), a, casting="unsafe")
+    else:
+        out._a = np.array(a, out._a.dtype)
+        if out._m is not None:
+            out._m.a = out._a
+    bump(out)
+    return out.requires_grad_() if requires_grad else out
+
+
+def number_of(value: Any, function: str, argument: str, position: int) -> Any:
+    """A Python number from one, from NumPy's, or from a 0-dimensional tensor."""
+    if isinstance(value, Tensor) and value._a.ndim == 0 and value._fn is None:
+        return value.item()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (int, float, complex)):
+        return value
+    raise TypeError(f"{function}(): argument '{argument}' (position {position}) must be Number, not {type_name(value)}")
+
+
+_CPP = {
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "int8": "int8_t",
+    "int16": "int16_t", "int32": "int", "int64": "int64_t", "uint8": "uint8_t", "uint16": "uint16_t",
+    "uint32": "uint32_t", "uint64": "uint64_t", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def element(value: Any, np_dtype: Any) -> Any:
+    """A Python number as one of this dtype; RuntimeError where it has no such, as C++'s checked conversion."""
+    kind = np_dtype.kind
+    if kind == "b":
+        return bool(value)
+    ok = True
+    if kind != "c" and isinstance(value, complex):
+        ok, value = value.imag == 0, value.real
+    if ok and kind in "iu":
+        largest = int(np.iinfo(np_dtype).max)
+        smallest = -largest - (kind == "i")
+        ok = math.isfinite(value) and smallest <= int(value) <= largest
+        if ok:
+            return int(value) % (1 << 8 * np_dtype.itemsize) if kind == "u" else int(value)
+    elif ok:
+        parts = (value.real, value.imag) if isinstance(value, complex) else (value,)
+        largest = _dtypes.finfo(BY_NUMPY[np_dtype]).max
+        ok = all(not math.isfinite(p) or abs(p) <= largest for p in parts)
+    if not ok:
+        raise RuntimeError(f"value cannot be converted to type {_CPP[np_dtype.name]} without overflow")
+    return value
+
+
+def filled(shape: tuple[int, ...], value: Any, np_dtype: Any) -> Any:
+    """A new array with one value everywhere."""
+    value = element(value, np_dtype)
+    a = allocate(np.empty, shape, np_dtype)
+    a.fill(value)
+    return a
+
+
+# ------------------------------------------------------------------------------------------------------- zeros, ones, empty
+@public("torch.zeros")
+def zeros(
+    *size: Any,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """A tensor of zeros.
+
+    >>> import wengert as torch
+    >>> torch.zeros(2, 3), torch.zeros((2,), dtype=torch.int64)
+    (tensor([[0., 0., 0.],
+            [0., 0., 0.]]), tensor([0, 0]))
+    """
+    dtype = options("zeros", dtype, layout, device, pin_memory, requires_grad)
+    shape = shape_of("zeros", size, kwargs)
+    return finish(allocate(np.zeros, shape, _chosen(dtype, out)), out, requires_grad)
+
+
+@public("torch.ones")
+def ones(
+    *size: Any,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """A tensor of ones.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, requires_grad=True)
+    tensor([1., 1.], requires_grad=True)
+    """
+    dtype = options("ones", dtype, layout, device, pin_memory, requires_grad)
+    shape = shape_of("ones", size, kwargs)
+    return finish(filled(shape, 1, _chosen(dtype, out)), out, requires_grad)
+
+
+@public("torch.empty")
+def empty(
+    *size: Any,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    **kwargs: Any,
+) -> Tensor:
+    """A tensor whose elements are whatever is in its memory.
+
+    >>> import wengert as torch
+    >>> torch.empty(2, 3).shape
+    torch.Size([2, 3])
+    """
+    dtype = options("empty", dtype, layout, device, pin_memory, requires_grad)
+    shape = shape_of("empty", size, kwargs)
+    if memory_format is _dtypes.preserve_format:
+        raise RuntimeError("unsupported memory format Preserve")
+    return finish(_empty_in(shape, _chosen(dtype, out), memory_format), out, requires_grad)
+
+
+def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None) -> Any:
+    """Uninitialised memory in a memory format."""
+    for wanted, rank, name in ((_dtypes.channels_last, 4, "channels_last"), (_dtypes.channels_last_3d, 5, "channels_last_3d")):
+        if memory_format is wanted:
+            if len(shape) != rank:
+                raise RuntimeError(f"required rank {rank} tensor to use {name} format")
+            a = allocate(np.empty, (shape[0], *shape[2:], shape[1]), np_dtype)
+            return a.transpose(0, rank - 1, *range(1, rank - 1))
+    return allocate(np.empty, shape, np_dtype)
+
+
+@public("torch.full")
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor with one value everywhere, whose type decides the dtype if none is given.
+
+    Raises RuntimeError if the dtype cannot hold the value.
+
+    >>> import wengert as torch
+    >>> torch.full((2,), 3), torch.full((2,), 3.)
+    (tensor([3, 3]), tensor([3., 3.]))
+    """
+    dtype = options("full", dtype, layout, device, pin_memory, requires_grad)
+    shape = tuple_shape("full", size)
+    value = number_of(fill_value, "full", "fill_value", 2)
+    if dtype is None and out is None:
+        dtype = _dtype_of_number(value)
+    return finish(filled(shape, value, _chosen(dtype, out)), out, requires_grad)
+
+
+def _dtype_of_number(value: Any) -> Dtype:
+    if isinstance(value, bool):
+        return _dtypes.bool_
+    if isinstance(value, int):
+        return _dtypes.int64
+    return _dtypes.default_complex_dtype if isinstance(value, complex) else _dtypes.default_dtype
+
+
+@public("torch.scalar_tensor")
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 0-dimensional tensor, of the default dtype if none is given.
+
+    >>> import wengert as torch
+    >>> torch.scalar_tensor(3)
+    tensor(3.)
+    """
+    dtype = options("scalar_tensor", dtype, layout, device, pin_memory, requires_grad)
+    value = number_of(s, "scalar_tensor", "s", 1)
+    return finish(filled((), value, _chosen(dtype, None)), None, requires_grad)
+
+
+@public("torch.eye")
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m is n if it is not given.
+
+    >>> import wengert as torch
+    >>> torch.eye(2, 3)
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
+    """
+    dtype = options("eye", dtype, layout, device, pin_memory, requires_grad)
+    n = _count("eye", "n", 1, n)
+    m = n if m is None else _count("eye", "m", 2, m)
+    a = allocate(np.zeros, (n, m), _chosen(dtype, out))
+    np.fill_diagonal(a, 1)
+    return finish(a, out, requires_grad)
+
+
+def _count(function: str, argument: str, position: int, value: Any) -> int:
+    if isinstance(value, (bool, float)) or not hasattr(value, "__index__"):
+        raise TypeError(f"{function}(): argument '{argument}' (position {position}) must be int, not {type_name(value)}")
+    value = operator.index(value)
+    if value < 0:
+        raise RuntimeError(f"{argument} must be greater or equal to 0, got {value}")
+    return value
+
+
+@public("torch.empty_strided")
+def empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An uninitialised tensor with given strides, counted in elements.
+
+    >>> import wengert as torch
+    >>> torch.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    dtype = options("empty_strided", dtype, layout, device, pin_memory, requires_grad)
+    return made(_strided(tuple_shape("empty_strided", size), stride, _chosen(dtype, None)), requires_grad)
+
+
+def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any) -> Any:
+    strides = tuple(operator.index(s) for s in stride)
+    if len(shape) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})"
+        )
+    if any(s < 0 for s in strides):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(strides)}")
+    count = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    memory = allocate(np.empty, (count,), np_dtype)
+    if not count:
+        return np.empty(shape, np_dtype)
+    return np.ndarray(shape, np_dtype, memory, 0, tuple(s * np_dtype.itemsize for s in strides))
+
+
+@public("torch.empty_permuted")
+def empty_permuted(
+    size: Any,
+    physical_layout: Any,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An uninitialised tensor whose dimensions lie in memory in the given order, outermost first.
+
+    >>> import wengert as torch
+    >>> torch.empty_permuted((2, 3, 4), (2, 0, 1)).stride()
+    (3, 1, 6)
+    """
+    dtype = options("empty_permuted", dtype, layout, device, pin_memory, requires_grad)
+    shape = tuple_shape("empty_permuted", size)
+    order = tuple(physical_layout)
+    if len(order) != len(shape):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    for d in order:
+        if not 0 <= d < len(shape):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got {d} at index "
+                f"{order.index(d)}).  NB: negative dims not currently supported; file an issue if you want it."
+            )
+    if len(set(order)) != len(order):
+        raise RuntimeError("Duplicate dim not allowed")
+    a = allocate(np.empty, tuple(shape[d] for d in order), _chosen(dtype, None))
+    return made(a.transpose(tuple(order.index(d) for d in range(len(shape)))), requires_grad)
+
+
+# ------------------------------------------------------------------------------------------------------------------ ranges
+@public("torch.arange")
+def arange(
+    *args: Any,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start up to and without end.
+
+    Of ints it is int64, with a float among the arguments of the default dtype.
+
+    Raises RuntimeError if step is zero or leads away from end.
+
+    >>> import wengert as torch
+    >>> torch.arange(3), torch.arange(1, 2.5, 0.5)
+    (tensor([0, 1, 2]), tensor([1.0000, 1.5000, 2.0000]))
+    """
+    dtype = options("arange", dtype, layout, device, pin_memory, requires_grad)
+    start, end, step = _range_arguments("arange", args, kwargs)
+    if dtype is None:
+        dtype = _range_dtype((start, end, step)) if out is None else BY_NUMPY[out._a.dtype]
+    if dtype.kind in ("bool", "complex"):
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
+    _check_range(start, end, step)
+    count = _range_count(start, end, step, dtype)
+    return finish(_range_values(start, step, count, dtype), out, requires_grad)
+
+
+def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+    names = ("end",) if len(args) == 1 and not {"end"} & kwargs.keys() else ("start", "end", "step")
+    given = dict(zip(names, args, strict=False))
+    if len(args) > 3 or given.keys() & kwargs.keys() or not kwargs.keys() <= {"start", "end", "step"} or not (
+        "end" in given or "end" in kwargs
+    ):
+        got = ", ".join([type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
+        raise TypeError(
+            f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            " * (Number end, *, Tensor out = None, torch.dtype dtype = None, ...)\n"
+            " * (Number start, Number end, Number step = 1, *, Tensor out = None, torch.dtype dtype = None, ...)\n"
+        )
+    given.update(kwargs)
+    values = (given.get("start", 0), given["end"], given.get("step", 1))
+    places = {name: i + 1 for i, name in enumerate(names)}
+    return tuple(  # type: ignore[return-value]
+        number_of(v, function, n, places.get(n, 3)) for n, v in zip(("start", "end", "step"), values, strict=True)
+    )
+
+
+def _range_dtype(numbers: Any) -> Dtype:
+    return _dtypes.int64 if all(isinstance(n, int) for n in numbers) else _dtypes.default_dtype
+
+
+def _check_range(start: Any, end: Any, step: Any) -> None:
+    if any(isinstance(n, complex) for n in (start, end, step)):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    for n in (start, end, step):
+        if isinstance(n, int) and not -(2**63) <= n < 2**63:
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    if not (step > 0 or step < 0):
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    if (step > 0 and end < start) or (step < 0 and end > start):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+
+
+def _range_count(start: Any, end: Any, step: Any, dtype: Dtype) -> int:
+    if dtype is _dtypes.int64:
+        first, last, by = int(start), int(end), int(step)
+        if by == 0:
+            raise ValueError("step must be nonzero")
+        return max(-((first - last) // by), 0)
+    count = math.ceil((float(end) - float(start)) / float(step))
+    if count >= 2**63:
+        raise RuntimeError("invalid size, possible overflow?")
+    return count
+
+
+def _range_values(start: Any, step: Any, count: int, dtype: Dtype) -> Any:
+    """start + i * step. Floats as PyTorch's kernel counts: in blocks from a rounded first number (see ``_by_blocks``)."""
+    np_dtype = dtype.np
+    i = allocate(lambda n, d: np.arange(n[0], dtype=d), (count,), np.dtype(np.int64))
+    if np_dtype.kind in "iu":
+        return (i * int(step) + int(start)).astype(np_dtype)
+    if np_dtype.itemsize == 2:
+        single = np.float32
+        return (single(start) + single(step) * i.astype(single)).astype(np_dtype)
+    return _by_blocks(float(start), float(step), i, np_dtype)
+
+
+def _by_blocks(start: float, step: float, i: Any, np_dtype: Any) -> Any:
+    """start + i * step with PyTorch's rounding: 32 bytes at a time, each block counted on from its first element.
+
+    A remainder of less than two blocks is counted from ``start``. (ATen/native/cpu/RangeFactoriesKernel.cpp.)
+    """
+    width = 32 // np_dtype.itemsize
+    whole = len(i) // (2 * width) * (2 * width)
+    inside = i % width
+    inside[whole:] = 0
+    first = fused_multiply_add((i - inside).astype(np.float64), step, start).astype(np_dtype)
+    if not whole:
+        return first
+    k = inside[:whole].astype(np.float64)
+    blocks = first[:whole].astype(np.float64)
+    if np_dtype.itemsize == 8:
+        first[:whole] = _fused(k, step, blocks)
+    else:
+        first[:whole] = k * step + blocks
+    return first
+
+
+def _fused(a: Any, b: float, c: Any) -> Any:
+    """a * b + c rounded once, for float64 arrays a and c (Dekker's product, Knuth's sum; see ``_generator``)."""
+    product = a * b
+    split = 134217729.0  # 2**27 + 1
+    a_high, b_high = a * split - (a * split - a), b * split - (b * split - b)
+    a_low, b_low = a - a_high, b - b_high
+    product_error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    total = product + c
+    moved = total - product
+    return total + (((product - (total - moved)) + (c - moved)) + product_error)
+
+
+@public("torch.range")
+def range_(
+    *args: Any,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, and of the default dtype."""
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
+        "range builtin. Instead, use torch.arange, which produces values in [start, end)."
+    )
+    dtype = options("range", dtype, layout, device, False, requires_grad) or _dtypes.default_dtype
+    start, end, step = _range_arguments("range", args, kwargs)
+    _check_range(start, end, step)
+    count = math.floor((end - start) / step) + 1
+    i = np.arange(count, dtype=np.float64 if dtype.is_floating_point else np.int64)
+    return finish((start + i * step).astype(dtype.np), out, requires_grad)
+
+
+@public("torch.linspace")
+def linspace(
+    start: Any,
+    end: Any,
+    steps: Any = None,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``steps`` numbers at equal distances from start to end, both included.
+
+    >>> import wengert as torch
+    >>> torch.linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
+    dtype = options("linspace", dtype, layout, device, pin_memory, requires_grad)
+    start, end, steps = _space_arguments("linspace", start, end, steps)
+    dtype = _space_dtype("linspace", start, end, dtype, out)
+    return finish(_spaced(start, end, steps, dtype.np), out, requires_grad)
+
+
+@public("torch.logspace")
+def logspace(
+    start: Any,
+    end: Any,
+    steps: Any = None,
+    base: float = 10.0,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``base`` to the power of ``linspace(start, end, steps)``.
+
+    >>> import wengert as torch
+    >>> torch.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    dtype = options("logspace", dtype, layout, device, pin_memory, requires_grad)
+    start, end, steps = _space_arguments("logspace", start, end, steps)
+    np_dtype = _space_dtype("logspace", start, end, dtype, out).np
+    wide = np.complex128 if np_dtype.kind == "c" else np.float64
+    if np_dtype.kind in "iu":
+        exponents = int(start) + (int(end) - int(start)) / max(steps - 1, 1) * np.arange(steps)
+    else:
+        exponents = _spaced(start, end, steps, np_dtype).astype(wide)
+    with np.errstate(all="ignore"):
+        return finish(np.power(wide(base), exponents).astype(np_dtype), out, requires_grad)
+
+
+def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
+    for name, value in (("start", start), ("end", end)):
+        if isinstance(value, Tensor) and value._a.ndim:
+            raise RuntimeError(
+                f"{function} only supports 0-dimensional start and end tensors, but got {name} with {value._a.ndim} "
+                "dimension(s)."
+            )
+    given = (start, end) if steps is None else (start, end, steps)
+    if steps is None or isinstance(steps, (bool, float)) or not hasattr(steps, "__index__"):
+        got = ", ".join(type_name(a) for a in given)
+        raise TypeError(
+            f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            " * (Number start, Number end, int steps, *, Tensor out = None, torch.dtype dtype = None, ...)\n"
+        )
+    steps = operator.index(steps)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    a, b = (
+        number_of(v.item() if isinstance(v, Tensor) else v, function, n, p)
+        for v, n, p in ((start, "start", 1), (end, "end", 2))
+    )
+    return a, b, steps
+
+
+def _space_dtype(function: str, start: Any, end: Any, dtype: Dtype | None, out: Tensor | None) -> Dtype:
+    if dtype is None:
+        if out is not None:
+            dtype = BY_NUMPY[out._a.dtype]
+        elif isinstance(start, complex) or isinstance(end, complex):
+            dtype = _dtypes.default_complex_dtype
+        else:
+            dtype = _dtypes.default_dtype
+    elif (isinstance(start, complex) or isinstance(end, complex)) and not dtype.is_complex:
+        raise RuntimeError(
+            f"torch.{function}(): inferred dtype {_dtypes.default_complex_dtype.scalar_name} can't be safely cast to passed "
+            f"dtype {dtype.scalar_name}"
+        )
+    if dtype is _dtypes.bool_:
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for 'Bool'")
+    return dtype
+
+
+def _spaced(start: Any, end: Any, steps: int, np_dtype: Any) -> Any:
+    """PyTorch's numbers: the first half counted from start, the second from end, each rounded once."""
+    if steps == 1:
+        return filled((1,), start, np_dtype)
+    i = np.arange(steps)
+    first = i < steps // 2
+    kind = np_dtype.kind
+    if kind in "iu":
+        low, high = int(start), int(end)
+        step = (float(high) - float(low)) / (steps - 1) if steps else 0.0
+        return np.trunc(np.where(first, low + step * i, high - step * (steps - 1 - i))).astype(np_dtype)
+    number = np_dtype.type
+    low, high = number(element(start, np_dtype)), number(element(end, np_dtype))
+    if not steps:
+        return np.empty(0, np_dtype)
+    step = (high - low) / number(steps - 1)
+    if kind == "c" or np_dtype.itemsize == 2:
+        low, high, step = (x.astype(np.complex128 if kind == "c" else np.float32) for x in (low, high, step))
+        return np.where(first, low + step * i, high - step * (steps - 1 - i)).astype(np_dtype)
+    low, high, step = float(low), float(high), float(step)
+    up = fused_multiply_add(i.astype(np.float64), step, low) if step else np.full(steps, low)
+    down = fused_multiply_add((steps - 1.0) - i, -step, high) if step else np.full(steps, high)
+    return np.where(first, up, down).astype(np_dtype)
+
+
+# ---------------------------------------------------------------------------------------------------------------- like a tensor
+def like_options(
+    function: str, input: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any, requires_grad: Any
+) -> Any:
+    """Check what all ``*_like`` functions take; the NumPy dtype of the result."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    dtype = options(function, dtype, layout, device, pin_memory, requires_grad)
+    return logical_dtype(input) if dtype is None else dtype.np
+
+
+def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) -> Any:
+    """Uninitialised memory of a tensor's shape, in its order of dimensions unless another is asked for."""
+    a = input._a
+    if memory_format in (None, _dtypes.preserve_format):
+        if type(a) is np.ndarray and not a.flags.c_contiguous:
+            return _dense_like(a, np_dtype)
+        return np.empty(tuple(a.shape), np_dtype)
+    return _empty_in(tuple(a.shape), np_dtype, memory_format)
+
+
+def _dense_like(a: Any, np_dtype: Any) -> Any:
+    """Dense memory with the dimensions in the order of another array's (PyTorch's ``infer_dense_strides``)."""
+    order = list(range(a.ndim))[::-1]  # innermost first
+    for i in range(1, a.ndim):
+        place = i
+        for other in range(i - 1, -1, -1):
+            verdict = _compared(a, order[other], order[place])
+            if verdict > 0:
+                order[other], order[place] = order[place], order[other]
+                place = other
+            elif verdict < 0:
+                break
+    order.reverse()
+    b = np.empty([a.shape[d] for d in order], np_dtype)
+    return b.transpose([order.index(d) for d in range(a.ndim)])
+
+
+def _compared(a: Any, d: int, e: int) -> int:
+    """Below zero if dim d lies inside of dim e in memory, above it if outside, 0 if nothing tells."""
+    first, second = a.strides[d], a.strides[e]
+    if first == 0 or second == 0:
+        return 0
+    return (first > second) - (first < second) or int(a.shape[d] > a.shape[e])
+
+
+@public("torch.zeros_like")
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Zeros of another tensor's shape and dtype.
+
+    >>> import wengert as torch
+    >>> torch.zeros_like(torch.tensor([1, 2]))
+    tensor([0, 0])
+    """
+    return _like("zeros_like", input, 0, dtype, layout, device, pin_memory, requires_grad, memory_format)
+
+
+@public("torch.ones_like")
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Ones of another tensor's shape and dtype.
+
+    >>> import wengert as torch
+    >>> torch.ones_like(torch.tensor([1., 2.]))
+    tensor([1., 1.])
+    """
+    return _like("ones_like", input, 1, dtype, layout, device, pin_memory, requires_grad, memory_format)
+
+
+@public("torch.full_like")
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """One value everywhere, of another tensor's shape and dtype.
+
+    >>> import wengert as torch
+    >>> torch.full_like(torch.tensor([1., 2.]), 7)
+    tensor([7., 7.])
+    """
+    value = number_of(fill_value, "full_like", "fill_value", 2)
+    return _like("full_like", input, value, dtype, layout, device, pin_memory, requires_grad, memory_format)
+
+
+@public("torch.empty_like")
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Uninitialised, of another tensor's shape and dtype.
+
+    >>> import wengert as torch
+    >>> torch.empty_like(torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
+    return _like("empty_like", input, None, dtype, layout, device, pin_memory, requires_grad, memory_format)
+
+
+def _like(
+    function: str, input: Tensor, value: Any, dtype: Any, layout: Any, device: Any, pin: Any, requires_grad: Any, order: Any
+) -> Tensor:
+    np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
+    a = empty_array_like(input, np_dtype, order)
+    if value is not None:
+        a.fill(element(value, np_dtype))
+    return made(a, requires_grad)
+
+
+# ------------------------------------------------------------------------------------------------------ methods: new_...
+def _new(
+    function: str, self: Tensor, shape: tuple[int, ...], value: Any, dtype: Any, device: Any, requires_grad: Any, layout: Any, pin: Any
+) -> Tensor:
+    chosen = options(function, dtype, layout, device, pin, requires_grad)
+    np_dtype = logical_dtype(self) if chosen is None else chosen.np
+    a = allocate(np.empty, shape, np_dtype) if value is None else filled(shape, value, np_dtype)
+    return made(a, requires_grad)
+
+
+@public("Tensor.new_zeros")
+def new_zeros(
+    self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False, **kwargs: Any
+) -> Tensor:  # fmt: skip
+    """Zeros of this tensor's dtype.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1]).new_zeros(2)
+    tensor([0, 0])
+    """
+    shape = shape_of("new_zeros", size, kwargs)
+    return _new("new_zeros", self, shape, 0, dtype, device, requires_grad, layout, pin_memory)
+
+
+@public("Tensor.new_ones")
+def new_ones(
+    self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False, **kwargs: Any
+) -> Tensor:  # fmt: skip
+    """Ones of this tensor's dtype."""
+    shape = shape_of("new_ones", size, kwargs)
+    return _new("new_ones", self, shape, 1, dtype, device, requires_grad, layout, pin_memory)
+
+
+@public("Tensor.new_empty")
+def new_empty(
+    self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False, **kwargs: Any
+) -> Tensor:  # fmt: skip
+    """Uninitialised, of this tensor's dtype."""
+    shape = shape_of("new_empty", size, kwargs)
+    return _new("new_empty", self, shape, None, dtype, device, requires_grad, layout, pin_memory)
+
+
+@public("Tensor.new_full")
+def new_full(
+    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False
+) -> Tensor:  # fmt: skip
+    """One value everywhere, of this tensor's dtype.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1.]).new_full((2,), 3)
+    tensor([3., 3.])
+    """
+    value = number_of(fill_value, "new_full", "fill_value", 2)
+    shape = tuple_shape("new_full", size)
+    return _new("new_full", self, shape, value, dtype, device, requires_grad, layout, pin_memory)
+
+
+@public("Tensor.new_empty_strided")
+def new_empty_strided(
+    self: Tensor, size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False
+) -> Tensor:  # fmt: skip
+    """Uninitialised, with given strides, of this tensor's dtype."""
+    chosen = options("new_empty_strided", dtype, layout, device, pin_memory, requires_grad)
+    np_dtype = logical_dtype(self) if chosen is None else chosen.np
+    return made(_strided(tuple_shape("new_empty_strided", size), stride, np_dtype), requires_grad)
+
+
+@public("Tensor.new_tensor")
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False
+) -> Tensor:  # fmt: skip
+    """A new leaf with a copy of the data, of this tensor's dtype.
+
+    >>> import wengert as torch
+    >>> torch.ones(1).new_tensor([1, 2])
+    tensor([1., 2.])
+    """
+    chosen = options("new_tensor", dtype, layout, device, pin_memory, requires_grad) or BY_NUMPY[logical_dtype(self)]
+    if isinstance(data, Tensor):
+        warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than tensor.new_tensor(sourceTensor)."
+        )
+    return made(array_of(data, chosen), requires_grad)
+
+
+@public("Tensor.new")
+def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """PyTorch 0.1's form of ``new_empty`` (given sizes) and ``new_tensor`` (given a list).
+
+    >>> import wengert as torch
+    >>> torch.tensor([1]).new([4, 5]), torch.ones(1).new(2, 3).shape
+    (tensor([4, 5]), torch.Size([2, 3]))
+    """
+    from .._legacy_types import name_of_type, new_of
+
+    dtype = BY_NUMPY[logical_dtype(self)]
+    return new_of(dtype, name_of_type(dtype), args, kwargs)
+
+
+__all__ = ["allocate", "element", "filled", "finish", "number_of", "options", "shape_of", "tuple_shape"]

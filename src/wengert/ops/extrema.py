@@ -1,0 +1,467 @@
+"""Largest and smallest elements: ``max``, ``min``, ``amax``, ``amin``, ``aminmax``, ``argmax``, ``argmin``.
+
+``max(dim)`` sends its cotangent to the one element it chose, the first of equal ones; ``amax``, ``aminmax`` and ``max()``
+of all elements share it evenly among equal ones, as PyTorch does. ``pick`` and ``put`` (elements along a dim by index,
+and their transpose) carry those cotangents, for these and for what sorts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._alias import write_out
+from .._dims import nonempty_dims, normal_dim, numpy_names, rank
+from .._general import general
+from .._registry import T, public
+from .._return_types import return_type
+from .._tensor import Tensor
+from .reduce import Dims, is_kind, reduction, restored, unimplemented, wanted_dims
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MaxResult = return_type("max", "values", "indices")
+MinResult = return_type("min", "values", "indices")
+AminmaxResult = return_type("aminmax", "min", "max")
+
+
+# ------------------------------------------------------------------------------------------- elements along a dim, by index
+def positions(index: Any, dim: int, size: int) -> Any:
+    """Where the elements chosen by ``index`` along ``dim`` lie in the flat array whose dim has ``size`` elements."""
+    shape = index.shape
+    after = 1
+    for s in shape[dim + 1 :]:
+        after *= s
+    flat = index if after == 1 else index * after
+    if after > 1:
+        flat = flat + np.arange(after).reshape(shape[dim + 1 :])
+    before = 1
+    for s in shape[:dim]:
+        before *= s
+    if before > 1:
+        flat = flat + (np.arange(before) * (size * after)).reshape((*shape[:dim],) + (1,) * (len(shape) - dim))
+    return flat
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g, index, dim, unique, self_shape: xp._put_along(g, index, dim, self_shape[dim], unique)},
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [((rng.standard_normal((2, 3)), np.array([[2, 0], [1, 2]])), (1, True))],
+)
+def _take_along(lib, self, index, dim, unique):
+    """The elements along a dim at integer positions; ``unique``: no position occurs twice."""
+    return self.reshape(-1)[positions(index, dim, self.shape[dim])]
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g, index, dim, size, unique: xp._take_along(g, index, dim, unique)},
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((rng.standard_normal((2, 2)), np.array([[2, 0], [1, 2]])), (1, 3, True)),
+        ((rng.standard_normal((2, 2)), np.array([[2, 0], [2, 2]])), (0, 3, False)),
+    ],
+)
+def _put_along(lib, self, index, dim, size, unique):
+    """Zeros of ``size`` along a dim, with the elements added at integer positions."""
+    shape = (*index.shape[:dim], size, *index.shape[dim + 1 :])
+    r = lib.zeros(_product(shape), self.dtype)
+    flat = positions(index, dim, size)
+    if unique:
+        r[flat] = self
+    else:
+        np.add.at(r, flat.reshape(-1), self.reshape(-1))
+    return r.reshape(shape)
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    n = 1
+    for s in shape:
+        n *= s
+    return n
+
+
+def put_chosen(
+    xp: Any, g: Any, indices: Any, shape: tuple[int, ...], dim: int, keepdim: bool
+) -> Any:
+    """The cotangent of a reduction that chose one element along a dim."""
+    g = restored(xp, g, shape, dim, keepdim)
+    return xp._put_along(g, restored(xp, indices, shape, dim, keepdim), dim, shape[dim], True)
+
+
+# --------------------------------------------------------------------------------------------------------- sharing evenly
+@general(tensors=2, batch="elementwise", why_not="a comparison", samples=[((3,), (3,), (True,))], dtypes="fib")
+def _ties(lib, self, result, nan):
+    """Where the elements equal the result; ``nan``: where they are both nan, too."""
+    mask = self == result
+    if nan and self.dtype.kind in "fV":
+        mask = mask | (lib.isnan(self) & lib.isnan(result))
+    return mask
+
+
+@general(
+    tensors=2,
+    batch=("dim", ("dim",)),
+    why_not="it counts",
+    samples=lambda rng: [((np.array([True, False]), np.zeros(2)), ((0,),))],
+)
+def _tie_count(lib, mask, self, dim):
+    """How many are true over some dims, in the dtype of ``self``, the dims kept."""
+    return lib.add.reduce(mask, dim, None, None, True).astype(self.dtype)
+
+
+def shared(
+    xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdim: bool, nan: bool = False
+) -> Any:
+    """The cotangent of an extremum over dims, shared evenly among equal elements."""
+    mask = xp._ties(self, restored(xp, result, self.shape, dim, keepdim), nan)
+    each = restored(xp, g, self.shape, dim, keepdim) / xp._tie_count(mask, self, dim)
+    return xp.where(mask, each, 0.0)
+
+
+def all_dims(a: Any) -> tuple[int, ...]:
+    """Every dim of an array."""
+    return tuple(range(a.ndim))
+
+
+# ---------------------------------------------------------------------------------------------------- max and min of all
+def _batch_all(name: str) -> Callable[..., Any]:
+    return lambda U, info, inner, mine, p: getattr(U, name)(inner[0], tuple(range(1, inner[0].ndim)), False)
+
+
+_TIES = lambda rng: [
+    ((a,), ()) for a in (rng.standard_normal((2, 3)), np.array(1.5))
+]
+
+
+@general(
+    grad=lambda xp, g, self, result: shared(xp, g, self, result, all_dims(self), False, True),
+    node="MaxBackward1",
+    batch=_batch_all("amax"),
+    dtypes="fib",
+    samples=_TIES,
+    called="max",
+)
+def max_all(lib, self):
+    """The largest element."""
+    return lib.maximum.reduce(self, None)
+
+
+@general(
+    grad=lambda xp, g, self, result: shared(xp, g, self, result, all_dims(self), False, True),
+    node="MinBackward1",
+    batch=_batch_all("amin"),
+    dtypes="fib",
+    samples=_TIES,
+    called="min",
+)
+def min_all(lib, self):
+    """The smallest element."""
+    return lib.minimum.reduce(self, None)
+
+
+# ------------------------------------------------------------------------------------------------- max and min along a dim
+_DIM_SAMPLES = lambda rng: [
+    ((rng.standard_normal(s),), (d, keep)) for s, d in (((3, 4), 1), ((3, 4), 0), ((5,), 0)) for keep in (False, True)
+]
+
+
+@general(
+    grad=lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
+    outputs=2,
+    results=("values", "indices"),
+    differentiable=(True, False),
+    node="MaxBackward0",
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=_DIM_SAMPLES,
+    called="max",
+)
+def max_dim(lib, self, dim, keepdim):
+    """The largest element along a dim and where it stands; the first of equal ones, the first nan if there is one."""
+    return lib.maximum.reduce(self, dim, None, None, keepdim), _int64(lib.argmax(self, dim, keepdims=keepdim))
+
+
+@general(
+    grad=lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
+    outputs=2,
+    results=("values", "indices"),
+    differentiable=(True, False),
+    node="MinBackward0",
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=_DIM_SAMPLES,
+    called="min",
+)
+def min_dim(lib, self, dim, keepdim):
+    """The smallest element along a dim and where it stands; the first of equal ones, the first nan if there is one."""
+    return lib.minimum.reduce(self, dim, None, None, keepdim), _int64(lib.argmin(self, dim, keepdims=keepdim))
+
+
+def _int64(index: Any) -> Any:
+    return index if index.dtype == np.int64 else index.astype(np.int64)
+
+
+@public("torch.max Tensor.max")
+def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Largest elements.
+
+    - ``max(input)``: the largest of all;
+    - ``max(input, dim, keepdim=False)``: the largest along a dim, and its indices (the first of equal ones);
+    - ``max(input, other)``: the larger of each pair, as ``maximum``.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1., 5.], [7., 3.]])
+    >>> x.max()
+    tensor(7.)
+    >>> x.max(1).indices
+    tensor([1, 0])
+    """
+    if not args and not kwargs and out is None:
+        return _extremum_of_all(input, max_all, "max")
+    return _extremum(input, args, kwargs, out, max, "max")
+
+
+@public("torch.min Tensor.min")
+def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``.
+
+    >>> import wengert as torch
+    >>> torch.min(torch.tensor([[1., 5.], [7., 3.]]), 0).values
+    tensor([1., 3.])
+    """
+    if not args and not kwargs and out is None:
+        return _extremum_of_all(input, min_all, "min")
+    return _extremum(input, args, kwargs, out, min, "min")
+
+
+def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
+    try:
+        a = input._a
+        if a.size and a.dtype.kind != "c":
+            return op(input)
+    except AttributeError:
+        rank(input, name)
+    if is_kind(input, "c"):
+        raise unimplemented(f"{name}_all", input)
+    raise RuntimeError(
+        f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+        "Specify the reduction dim with the 'dim' argument."
+    )
+
+
+def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, fn: Any, name: str) -> Any:
+    """``max`` or ``min`` with more than the tensor: along a dim, or of pairs."""
+    if out is not None:
+        return write_out(out, fn, (input, *args), kwargs)
+    kwargs = numpy_names(kwargs)
+    if "other" in kwargs or (args and isinstance(args[0], Tensor) and (args[0].ndim or not _is_index(args[0]))):
+        pair = getattr(T, name + "imum")
+        return pair(input, *args, **kwargs)
+    dim, keepdim = _dim_and_keepdim(name, input, args, kwargs)
+    if dim is None:
+        return fn(input)
+    ndim = rank(input, name)
+    dim = normal_dim(dim, ndim, name)
+    if is_kind(input, "c"):
+        raise unimplemented(f"{name}_cpu", input)
+    if ndim:
+        nonempty_dims(input._a.shape, (dim,), name)
+    values, indices = along(max_dim if name == "max" else min_dim, input, dim, keepdim)
+    return (MaxResult if name == "max" else MinResult)((values, indices))
+
+
+def _is_index(t: Tensor) -> bool:
+    return is_kind(t, "iu")
+
+
+def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, bool]:
+    given = dict(zip(("dim", "keepdim"), args, strict=False)) | kwargs
+    known = set(given) <= {"dim", "keepdim"} and len(args) <= 2 and "dim" in given
+    dim = given.get("dim")
+    if not known or not (dim is None or isinstance(dim, Tensor) or (hasattr(dim, "__index__") and dim is not True and dim is not False)):
+        from .._dispatch import type_text
+
+        got = ", ".join([type_text(a) for a in (input, *args)] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            f" * (Tensor input)\n * (Tensor input, Tensor other)\n * (Tensor input, int dim, bool keepdim = False)\n"
+        )
+    return dim, given.get("keepdim", False)
+
+
+def along(op: Any, input: Tensor, dim: int, *p: Any) -> tuple[Tensor, ...]:
+    """An operator of several outputs along one dim, on a 0-dimensional tensor too, which it sees as one element."""
+    if input._a.ndim:
+        return op(input, dim, *p)  # type: ignore[no-any-return]
+    return tuple(T.reshape(t, ()) for t in op(T.reshape(input, (1,)), 0, *p))
+
+
+def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
+    """``along`` for an operator of one output."""
+    if input._a.ndim:
+        return op(input, dim, *p)  # type: ignore[no-any-return]
+    return T.reshape(op(T.reshape(input, (1,)), 0, *p), ())  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------------------------------------------------- amax and amin
+_DIMS_SAMPLES = lambda rng: [
+    ((rng.standard_normal(s),), (d, keep))
+    for s, d in (((3, 4), (1,)), ((2, 3, 4), (0, 2)), ((), ()))
+    for keep in (False, True)
+]
+
+
+@general(
+    grad=lambda xp, g, self, result, dim, keepdim: shared(xp, g, self, result, dim, keepdim),
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=_DIMS_SAMPLES,
+)
+def amax(lib, self, dim, keepdim):
+    """The largest element over some dims."""
+    return lib.maximum.reduce(self, dim, None, None, keepdim)
+
+
+@general(
+    grad=lambda xp, g, self, result, dim, keepdim: shared(xp, g, self, result, dim, keepdim),
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=_DIMS_SAMPLES,
+)
+def amin(lib, self, dim, keepdim):
+    """The smallest element over some dims."""
+    return lib.minimum.reduce(self, dim, None, None, keepdim)
+
+
+@reduction("torch.amax Tensor.amax")
+def _amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
+    """The largest element over one, several or all dims; equal ones share the gradient evenly.
+
+    >>> import wengert as torch
+    >>> torch.amax(torch.tensor([[1., 5.], [7., 3.]]), 1)
+    tensor([5., 7.])
+    """
+    return amax(input, _extremum_dims(input, dim, "amax", "max_values_cpu"), keepdim)
+
+
+@reduction("torch.amin Tensor.amin")
+def _amin(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
+    """The smallest element over one, several or all dims; equal ones share the gradient evenly.
+
+    >>> import wengert as torch
+    >>> torch.amin(torch.tensor([[1., 5.], [7., 3.]]), (0, 1))
+    tensor(1.)
+    """
+    return amin(input, _extremum_dims(input, dim, "amin", "min_values_cpu"), keepdim)
+
+
+def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int, ...]:
+    dims = wanted_dims(dim, rank(input, name), name)
+    shape = input._a.shape
+    if 0 in shape:
+        if dim is None or (not isinstance(dim, int) and not len(dim)):
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                "Specify the reduction dim with the 'dim' argument."
+            )
+        nonempty_dims(shape, dims, name)
+    if is_kind(input, "c"):
+        raise unimplemented(kernel, input)
+    return dims
+
+
+@general(
+    grad=lambda xp, g, self, min, max, dim, keepdim: shared(xp, g[0], self, min, dim, keepdim)
+    + shared(xp, g[1], self, max, dim, keepdim),
+    outputs=2,
+    results=("min", "max"),
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=_DIMS_SAMPLES,
+)
+def aminmax(lib, self, dim, keepdim):
+    """The smallest and the largest element over some dims."""
+    return lib.minimum.reduce(self, dim, None, None, keepdim), lib.maximum.reduce(self, dim, None, None, keepdim)
+
+
+@reduction("torch.aminmax Tensor.aminmax")
+def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The smallest and the largest element, of all or along a dim.
+
+    >>> import wengert as torch
+    >>> torch.aminmax(torch.tensor([3., 1., 2.])).max
+    tensor(3.)
+    """
+    ndim = rank(input, "aminmax")
+    dims = tuple(range(ndim)) if dim is None else (normal_dim(dim, ndim, "aminmax"),) * bool(ndim)
+    shape = input._a.shape
+    if dim is None and 0 in shape:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
+    for d in dims:
+        if not shape[d]:
+            raise IndexError(f"aminmax: Expected reduction dim {d} to have non-zero size.")
+    if is_kind(input, "c"):
+        raise unimplemented("aminmax_cpu", input)
+    return AminmaxResult(aminmax(input, dims, keepdim))
+
+
+# ------------------------------------------------------------------------------------------------------- argmax and argmin
+@general(batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], why_not="indices")
+def argmax(lib, self, dim, keepdim):
+    """Where the largest element along a dim stands: the first of equal ones, the first nan if there is one."""
+    return _int64(lib.argmax(self, dim, keepdims=keepdim))
+
+
+@general(batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], why_not="indices")
+def argmin(lib, self, dim, keepdim):
+    """Where the smallest element along a dim stands: the first of equal ones, the first nan if there is one."""
+    return _int64(lib.argmin(self, dim, keepdims=keepdim))
+
+
+@reduction("torch.argmax Tensor.argmax")
+def _argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1., 5.], [7., 3.]])
+    >>> x.argmax(), x.argmax(1)
+    (tensor(2), tensor([1, 0]))
+    """
+    return _arg_extremum(argmax, "argmax", input, dim, keepdim)
+
+
+@reduction("torch.argmin Tensor.argmin")
+def _argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones.
+
+    >>> import wengert as torch
+    >>> torch.argmin(torch.tensor([[1., 5.], [7., 3.]]), dim=0)
+    tensor([0, 1])
+    """
+    return _arg_extremum(argmin, "argmin", input, dim, keepdim)
+
+
+def _arg_extremum(op: Any, name: str, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    ndim = rank(input, name)
+    if is_kind(input, "cb"):
+        raise RuntimeError(f"{name}(): does not support {'bool' if is_kind(input, 'b') else 'complex'} input")
+    shape = input._a.shape
+    if dim is None:
+        n = input._a.size
+        if not n:
+            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        flat = input if ndim == 1 else T.reshape(input, (n,))
+        found = op(flat, 0, False)
+        return T.reshape(found, (1,) * ndim) if keepdim and ndim else found  # type: ignore[no-any-return]
+    dim = normal_dim(dim, ndim, name)
+    if ndim:
+        nonempty_dims(shape, (dim,), name)
+    return along_one(op, input, dim, keepdim)

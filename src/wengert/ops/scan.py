@@ -1,0 +1,433 @@
+"""Scans: running sums, products, extrema and log-sum-exps along a dim, differences and trapezoids.
+
+Everything multiplicative stands on one operator that is closed under differentiation, the linear recurrence
+
+    h[t] = b[t] + a[t] * h[t-1]         and its transpose        h[t] = b[t] + a[t+1] * h[t+1]
+
+so no derivative here divides by an element: products that hold zeros have the right gradients in every order.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._alias import inplace_of
+from .._backends.numpy import in_lib
+from .._dims import normal_dim, rank
+from .._general import general
+from .._kinds import linear
+from .._registry import T, place
+from .._return_types import return_type
+from .._tensor import Tensor
+from .extrema import along, along_one
+from .reduce import in_dtype, is_kind, reduction, to_default, unimplemented
+
+if TYPE_CHECKING:
+    from .._dtypes import dtype as DType
+
+CummaxResult = return_type("cummax", "values", "indices")
+CumminResult = return_type("cummin", "values", "indices")
+
+
+class _ScanAccumulators(dict[Any, Any]):
+    """dtype -> the dtype that PyTorch's scans run in: the next wider one; integers and bools give int64."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        wide = {"float32": np.float64, "complex64": np.complex128, "float16": np.float32, "bfloat16": np.float32}
+        found = np.dtype(np.int64 if dtype.kind in "biu" else wide.get(dtype.name, dtype))
+        self[dtype] = found
+        return found
+
+
+ACCUMULATOR = _ScanAccumulators()
+
+
+def _scan(ufunc: Any, x: Any, dim: int, reverse: bool = False) -> Any:
+    wide = ACCUMULATOR[x.dtype]
+    if reverse:
+        x = _flipped(x, dim)
+    r = ufunc.accumulate(x, dim, wide)
+    if reverse:
+        r = _flipped(r, dim)
+    return r if wide is x.dtype or wide.kind == "i" else r.astype(x.dtype)
+
+
+def _flipped(x: Any, dim: int) -> Any:
+    return x[(slice(None),) * dim + (slice(None, None, -1),)]
+
+
+def _part(dim: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
+    return (slice(None),) * dim + (slice(start, stop),)
+
+
+# ------------------------------------------------------------------------------------------------------------------- sums
+@linear(
+    transpose=lambda xp, g, dim: xp._cumsum_reverse(g, dim),
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
+)
+def cumsum(lib, self, dim):
+    """Running sum along a dim."""
+    return _scan(lib.add, self, dim)
+
+
+@linear(
+    transpose=lambda xp, g, dim: xp.cumsum(g, dim), batch=("dim", ("dim",)), samples=[((3, 4), (1,)), ((3, 4), (0,))]
+)
+def _cumsum_reverse(lib, self, dim):
+    """Running sum along a dim from its end."""
+    return _scan(lib.add, self, dim, True)
+
+
+@reduction("torch.cumsum Tensor.cumsum")
+def _cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+    """Running sum along a dim; integers and bools give int64.
+
+    >>> import wengert as torch
+    >>> torch.cumsum(torch.tensor([1., 2., 3.]), 0)
+    tensor([1., 3., 6.])
+    """
+    dim = normal_dim(dim, rank(input, "cumsum"), "cumsum")
+    return in_dtype(along_one(cumsum, in_dtype(input, dtype, "cumsum"), dim), dtype, "cumsum")
+
+
+# --------------------------------------------------------------------------------------------------------------- products
+@general(
+    grad=lambda xp, g, self, dim: xp._cumprod_before(self, dim, False) * xp._recurrence(self, g, dim, True),
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((a,), (d,))
+        for a in (rng.standard_normal((3, 4)), np.array([[1.5, 0.0, 2.0, 0.0, 3.0], [0.5, 2.0, 0.0, 1.0, 2.0]]))
+        for d in (0, 1)
+    ],
+)
+def cumprod(lib, self, dim):
+    """Running product along a dim."""
+    return _scan(lib.multiply, self, dim)
+
+
+@general(
+    grad=lambda xp, g, self, dim, reverse, result: result
+    * (
+        xp._recurrence(xp._delay(self, dim, 1), xp._delay(g, dim, 1), dim, False)
+        if reverse
+        else xp._recurrence(self, xp._delay(g, dim, -1), dim, True)
+    ),
+    batch=("dim", ("dim",)),
+    samples=lambda rng: [
+        ((a,), (d, reverse))
+        for a in (rng.standard_normal((2, 3)), np.array([[1.5, 0.0, 2.0], [0.0, 3.0, 0.0]]))
+        for d in (0, 1)
+        for reverse in (False, True)
+    ],
+)
+def _cumprod_before(lib, self, dim, reverse):
+    """For each element the product of those before it along a dim (of those after it, if ``reverse``)."""
+    r = lib.ones(self.shape, self.dtype)
+    if self.shape[dim] > 1:
+        if reverse:
+            r[_part(dim, None, -1)] = _scan(lib.multiply, self[_part(dim, 1, None)], dim, True)
+        else:
+            r[_part(dim, 1, None)] = _scan(lib.multiply, self[_part(dim, None, -1)], dim)
+    return r
+
+
+@linear(
+    transpose=lambda xp, g, dim, by: xp._delay(g, dim, -by),
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), (1, 1)), ((3, 4), (0, -1)), ((1,), (0, 1)), ((0,), (0, 1))],
+)
+def _delay(lib, self, dim, by):
+    """The elements one further (``by`` 1) or one earlier (-1) along a dim; zero comes in."""
+    r = lib.zeros(self.shape, self.dtype)
+    here, there = _part(dim, 1, None), _part(dim, None, -1)
+    if by > 0:
+        r[here] = self[there]
+    else:
+        r[there] = self[here]
+    return r
+
+
+def _recurrence_grad(xp: Any, g: Any, self: Any, dim: int, transposed: bool, result: Any) -> tuple[Any, Any]:
+    gb = xp._recurrence(self, g, dim, not transposed)
+    return (xp._delay(gb, dim, 1) * result if transposed else gb * xp._delay(result, dim, 1), gb)
+
+
+@general(
+    tensors=2,
+    grad=lambda xp, g, self, dim, transposed, result: _recurrence_grad(xp, g, self, dim, transposed, result),
+    batch=("dim", ("dim",)),
+    samples=lambda rng: [
+        ((rng.standard_normal(s), rng.standard_normal(s)), (d, transposed))
+        for s, d in (((2, 3), 1), ((3, 2), 0), ((1,), 0), ((3, 20), 0))
+        for transposed in (False, True)
+    ],
+)
+def _recurrence(lib, self, b, dim, transposed):
+    """h[t] = b[t] + self[t] h[t-1] along a dim; transposed: h[t] = b[t] + self[t+1] h[t+1]."""
+    return lib.linear_recurrence(self, b, dim, transposed)
+
+
+_FEW_ROWS = 12  # up to here a loop over Python numbers is faster than one over array slices
+
+
+@in_lib
+def linear_recurrence(a: Any, b: Any, dim: int, transposed: bool) -> Any:
+    """See ``_recurrence``. Sequential along the dim, in Python's floats if there are only a few rows."""
+    if not b.size:
+        return b.copy()
+    n = b.shape[dim]
+    a, b = np.moveaxis(a, dim, 0), np.moveaxis(b, dim, 0)
+    if transposed:  # the same, from the end; the coefficient is then the one of the element before
+        a, b = np.roll(a[::-1], 1, 0), b[::-1]
+    r = np.empty(b.shape, b.dtype)
+    if b.size // n <= _FEW_ROWS:
+        _by_number(a.reshape(n, -1), b.reshape(n, -1), r.reshape(n, -1))
+    else:
+        _by_slice(a, b, r)
+    return np.ascontiguousarray(np.moveaxis(r[::-1] if transposed else r, 0, dim))
+
+
+def _by_number(a: Any, b: Any, r: Any) -> None:
+    def step(h: Any, ab: Any) -> Any:
+        return ab[1] + ab[0] * h
+
+    for k in range(b.shape[1]):
+        first, *rest = b[:, k].tolist()
+        r[:, k] = list(accumulate(zip(a[1:, k].tolist(), rest, strict=True), step, initial=first))
+
+
+def _by_slice(a: Any, b: Any, r: Any) -> None:
+    h = r[0] = b[0]
+    for t in range(1, len(b)):
+        h = np.multiply(a[t], h, out=r[t])
+        h += b[t]
+
+
+@reduction("torch.cumprod Tensor.cumprod")
+def _cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+    """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero.
+
+    >>> import wengert as torch
+    >>> torch.cumprod(torch.tensor([1., 2., 3.]), 0)
+    tensor([1., 2., 6.])
+    """
+    dim = normal_dim(dim, rank(input, "cumprod"), "cumprod")
+    return in_dtype(along_one(cumprod, in_dtype(input, dtype, "cumprod"), dim), dtype, "cumprod")
+
+
+place(inplace_of(_cumsum, "cumsum_"), "Tensor.cumsum_")
+place(inplace_of(_cumprod, "cumprod_"), "Tensor.cumprod_")
+
+
+# ---------------------------------------------------------------------------------------------------------------- extrema
+def _running(ufunc: Any, lib: Any, x: Any, dim: int) -> Any:
+    values = ufunc.accumulate(x, dim)
+    here = x == values
+    if x.dtype.kind in "fV":
+        here |= lib.isnan(x)
+    steps = lib.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
+    return values, lib.maximum.accumulate(lib.where(here, steps, 0), dim)
+
+
+def _running_declaration(name: str) -> dict[str, Any]:
+    return {
+        "grad": lambda xp, g, indices, dim, self_shape: xp._put_along(g, indices, dim, self_shape[dim], False),
+        "outputs": 2,
+        "results": ("values", "indices"),
+        "differentiable": (True, False),
+        "batch": ("dim", ("dim",)),
+        "dtypes": "fib",
+        "samples": [((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
+        "node": f"{name}Backward0",
+    }
+
+
+@general(**_running_declaration("Cummax"))
+def cummax(lib, self, dim):
+    """Running maximum along a dim and where it stands: the last of equal ones."""
+    return _running(lib.maximum, lib, self, dim)
+
+
+@general(**_running_declaration("Cummin"))
+def cummin(lib, self, dim):
+    """Running minimum along a dim and where it stands: the last of equal ones."""
+    return _running(lib.minimum, lib, self, dim)
+
+
+@reduction("torch.cummax Tensor.cummax")
+def _cummax(input: Tensor, dim: int) -> Any:
+    """Running maximum along a dim, and where it stands: the last of equal ones.
+
+    >>> import wengert as torch
+    >>> torch.cummax(torch.tensor([1., 3., 2.]), 0).values
+    tensor([1., 3., 3.])
+    """
+    dim = normal_dim(dim, rank(input, "cummax"), "cummax")
+    if is_kind(input, "c"):
+        raise unimplemented("cummax_cpu", input)
+    return CummaxResult(along(cummax, input, dim))
+
+
+@reduction("torch.cummin Tensor.cummin")
+def _cummin(input: Tensor, dim: int) -> Any:
+    """Running minimum along a dim, and where it stands: the last of equal ones.
+
+    >>> import wengert as torch
+    >>> torch.cummin(torch.tensor([3., 1., 2.]), 0).indices
+    tensor([0, 1, 1])
+    """
+    dim = normal_dim(dim, rank(input, "cummin"), "cummin")
+    if is_kind(input, "c"):
+        raise unimplemented("cummin_cpu", input)
+    return CumminResult(along(cummin, input, dim))
+
+
+# ----------------------------------------------------------------------------------------------------------- log-sum-exps
+def _logcumsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: int) -> Any:
+    # u[t] = sum over k >= t of g[k] exp(result[t] - result[k]): a recurrence whose coefficients lie in [0, 1]
+    decay = xp.exp(xp._delay(result, dim, 1) - result)
+    return xp.exp(self - result) * xp._recurrence(decay, g, dim, True)
+
+
+@general(
+    grad=lambda xp, g, self, dim, result: _logcumsumexp_grad(xp, g, self, result, dim),
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
+)
+def logcumsumexp(lib, self, dim):
+    """Logarithm of the running sum of exponentials along a dim."""
+    if self.dtype.kind == "c":
+        return lib.complex_logcumsumexp(self, dim)
+    wide = ACCUMULATOR[self.dtype]
+    r = lib.logaddexp.accumulate(self, dim, wide)
+    return r if wide is self.dtype else r.astype(self.dtype)
+
+
+@in_lib
+def complex_logcumsumexp(x: Any, dim: int) -> Any:
+    """See ``logcumsumexp``: NumPy's ``logaddexp`` has no complex form."""
+    r = np.moveaxis(x.astype(np.complex128), dim, 0).copy()
+    for t in range(1, len(r)):
+        top = np.maximum(r[t - 1].real, r[t].real)
+        top = np.where(np.isfinite(top), top, 0.0)
+        r[t] = np.log(np.exp(r[t - 1] - top) + np.exp(r[t] - top)) + top
+    return np.moveaxis(r, 0, dim).astype(x.dtype)
+
+
+@reduction("torch.logcumsumexp Tensor.logcumsumexp")
+def _logcumsumexp(input: Tensor, dim: int) -> Tensor:
+    """Logarithm of the running sum of exponentials along a dim, without overflow.
+
+    >>> import wengert as torch
+    >>> torch.logcumsumexp(torch.tensor([1000., 1000.]), 0)
+    tensor([1000.0000, 1000.6931])
+    """
+    dim = normal_dim(dim, rank(input, "logcumsumexp"), "logcumsumexp")
+    if is_kind(input, "biu"):
+        raise unimplemented("logcumsumexp_out_cpu", input)
+    return along_one(logcumsumexp, input, dim)
+
+
+# ------------------------------------------------------------------------------------------------ differences, trapezoids
+@reduction("torch.diff Tensor.diff")
+def diff(
+    input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
+    """The n-th difference of neighbours along a dim; ``prepend`` and ``append`` are attached along it first.
+
+    >>> import wengert as torch
+    >>> torch.diff(torch.tensor([1., 4., 9.]))
+    tensor([3., 5.])
+    """
+    ndim = rank(input, "diff")
+    if not ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    dim = normal_dim(dim, ndim, "diff")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    for more in (prepend, append):
+        if more is not None:
+            _check_attached(input, more, dim)
+    if prepend is not None or append is not None:
+        input = T.cat([t for t in (prepend, input, append) if t is not None], dim)
+    for _ in range(min(n, input._a.shape[dim])):
+        after, before = _neighbours(input, dim)
+        input = T.logical_xor(after, before) if is_kind(input, "b") else after - before
+    return T.clone(input) if n == 0 else input  # type: ignore[no-any-return]
+
+
+def _check_attached(input: Tensor, more: Tensor, dim: int) -> None:
+    if more.ndim != input.ndim:
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for d in range(input.ndim):
+        if d != dim and more.shape[d] != input.shape[d]:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({d}) = {input.shape[d]}, but got tensor.size({d}) = {more.shape[d]}"
+            )
+
+
+def _neighbours(t: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Along a dim, all elements but the first and all but the last."""
+    n = t._a.shape[dim]
+    return t.narrow(dim, 1, n - 1), t.narrow(dim, 0, n - 1)
+
+
+@reduction("torch.trapezoid torch.trapz")
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim: int = -1) -> Tensor:
+    """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``.
+
+    >>> import wengert as torch
+    >>> torch.trapezoid(torch.tensor([1., 2., 3.]), dx=2)
+    tensor(8.)
+    """
+    dim = _check_trapezoid("trapezoid", y, x, dim)
+    if not y._a.shape[dim]:
+        return to_default(T.sum_dim(y, (dim,), False))  # type: ignore[no-any-return]
+    after, before = _neighbours(to_default(y), dim)
+    return ((before + after) * _spacing("trapezoid", y, x, dx, dim)).sum(dim) / 2.0  # type: ignore[no-any-return]
+
+
+@reduction("torch.cumulative_trapezoid")
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim: int = -1) -> Tensor:
+    """Running integral along a dim by the trapezoidal rule; one element fewer than ``y`` has.
+
+    >>> import wengert as torch
+    >>> torch.cumulative_trapezoid(torch.tensor([1., 2., 3.]))
+    tensor([1.5000, 4.0000])
+    """
+    dim = _check_trapezoid("cumulative_trapezoid", y, x, dim)
+    if not y._a.shape[dim]:
+        return to_default(y)
+    after, before = _neighbours(to_default(y), dim)
+    return _cumsum(_spacing("cumulative_trapezoid", y, x, dx, dim) / 2.0 * (before + after), dim)  # type: ignore[no-any-return]
+
+
+def _check_trapezoid(name: str, y: Tensor, x: Tensor | None, dim: int) -> int:
+    ndim = rank(y, name)
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    dim = normal_dim(dim, ndim, name)
+    if is_kind(y, "b") or (x is not None and is_kind(x, "b")):
+        which = "y" if is_kind(y, "b") else "x"
+        raise RuntimeError(f"{name}: received a bool input for `{which}`, but bool is not supported")
+    return dim
+
+
+def _spacing(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Any:
+    """The distances between the points, in a form that multiplies along ``dim``."""
+    if x is None:
+        return dx
+    ndim = y.ndim
+    if x.ndim == 1:
+        if x.shape[0] != y.shape[dim]:
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+        x = T.reshape(x, tuple(-1 if d == dim else 1 for d in range(ndim)))
+    elif x.ndim < ndim:
+        x = T.reshape(x, (1,) * (ndim - x.ndim) + tuple(x.shape))
+    return diff(x, dim=dim)

@@ -1,0 +1,292 @@
+"""The softmax family: ``softmax``, ``log_softmax``, ``softmin``, ``logsumexp``.
+
+Each saves its result only. Its derivative is an operator of its own, as in PyTorch (``_softmax_backward_data``,
+``_log_softmax_backward_data``), with its own derivative. The bodies for NumPy work in place on one new array.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._backends.numpy import in_lib
+from .._dims import normal_dim, rank
+from .._general import general
+from .._registry import public
+from .._tensor import Tensor
+from .extrema import along_one
+from .reduce import Dims, in_dtype, reduction, restored, to_default, unimplemented, wanted_dims
+
+if TYPE_CHECKING:
+    from .._dtypes import dtype as DType
+
+# NOTE [ When softmax need not look for each row's maximum ]
+#     exp(x) / sum(exp(x)) is as accurate as the form with x - max(x) as long as no exponential leaves the normal numbers
+#     and no sum overflows. The extremes of the whole array tell that in a third of the time that the rows' maxima take.
+#     log_softmax may not do so: it would lose the digits of log-probabilities near zero.
+_SAFE_EXPONENT = {"float32": 60.0, "float64": 500.0}
+_LARGE = 4096  # elements from which these considerations pay
+_LONG = 4096  # a row longer than this is added up pairwise, a shorter one by BLAS
+
+
+def _rows_summed(r: Any, dim: int) -> Any:
+    """The sum along a dim, kept. Along the last one BLAS does it, five times as fast as a reduction."""
+    if dim == r.ndim - 1 and r.size >= _LARGE and r.shape[-1] <= _LONG and r.dtype.kind == "f":
+        return (r.reshape(-1, r.shape[-1]) @ np.ones(r.shape[-1], r.dtype)).reshape(*r.shape[:-1], 1)
+    return np.add.reduce(r, dim, None, None, True)
+
+
+def _rows_maximum(x: Any, dim: int) -> Any:
+    """The maximum along a dim, kept. For many short rows, column by column: NumPy starts anew for each row."""
+    n = x.shape[dim]
+    if dim == x.ndim - 1 and n <= 64 and x.size >= _LARGE:
+        columns = x.reshape(-1, n)
+        r = columns[:, 0].copy()
+        for k in range(1, n):
+            np.maximum(r, columns[:, k], out=r)
+        return r.reshape(*x.shape[:-1], 1)
+    return np.maximum.reduce(x, dim, None, None, True)
+
+
+def _is_narrow(x: Any) -> bool:
+    return bool(x.dtype.itemsize == 2)
+
+
+@in_lib
+def softmax_rows(x: Any, dim: int) -> Any:
+    """exp(x) over its sum along a dim; half precision in float32."""
+    if _is_narrow(x):
+        return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
+    if not x.size:
+        return x.copy()
+    safe = _SAFE_EXPONENT.get(x.dtype.name, 0.0) if x.size >= _LARGE else 0.0
+    if safe and np.maximum.reduce(x, None) <= safe and np.minimum.reduce(x, None) >= -safe:
+        r = np.exp(x)
+    else:
+        r = x - _rows_maximum(x, dim)
+        np.exp(r, out=r)
+    r /= _rows_summed(r, dim)
+    return r
+
+
+@in_lib
+def log_softmax_rows(x: Any, dim: int) -> Any:
+    """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
+    if _is_narrow(x):
+        return log_softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
+    if not x.size:
+        return x.copy()
+    r = x - _rows_maximum(x, dim)
+    s = _rows_summed(np.exp(r), dim)
+    r -= np.log(s, out=s)
+    return r
+
+
+@in_lib
+def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
+    """y * (g - sum(g * y)) along a dim."""
+    if _is_narrow(y):
+        return softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
+    if dim == y.ndim - 1 and y.size >= _LARGE and y.shape[-1] <= _LONG:
+        s = np.vecdot(g, y)[..., None]
+    else:
+        s = np.add.reduce(g * y, dim, None, None, True)
+    r = g - s
+    r *= y
+    return r
+
+
+@in_lib
+def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
+    """g - exp(y) * sum(g) along a dim."""
+    if _is_narrow(y):
+        return log_softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
+    r = np.exp(y)
+    r *= _rows_summed(g, dim)
+    return np.subtract(g, r, out=r)
+
+
+# ---------------------------------------------------------------------------------------------------------------- softmax
+_SAMPLES = [((3, 4), (1,)), ((3, 4), (0,)), ((2, 3, 2), (1,)), ((0,), (0,))]
+
+
+@general(
+    grad=lambda xp, g, result, dim: xp._softmax_backward_data(g, result, dim), batch=("dim", ("dim",)), samples=_SAMPLES, dtypes="f"
+)
+def softmax(lib, self, dim):
+    """exp(x) over its sum along a dim."""
+    return lib.softmax_rows(self, dim)
+
+
+def _softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: int, needs: Any) -> tuple[Any, Any]:
+    by_output = None
+    if needs[1]:
+        by_output = g * (grad_output - xp.sum_dim(grad_output * output, (dim,), True)) - grad_output * xp.sum_dim(
+            g * output, (dim,), True
+        )
+    return (xp._softmax_backward_data(g, output, dim) if needs[0] else None, by_output)
+
+
+@general(
+    tensors=2,
+    grad=lambda xp, g, grad_output, output, dim, needs: _softmax_backward_grad(xp, g, grad_output, output, dim, needs),
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), (3, 4), (1,)), ((3, 4), (3, 4), (0,))],
+    dtypes="f",
+)
+def _softmax_backward_data(lib, grad_output, output, dim):
+    """The transpose of softmax's derivative: y * (g - sum(g * y))."""
+    return lib.softmax_backward_rows(grad_output, output, dim)
+
+
+@general(
+    grad=lambda xp, g, result, dim: xp._log_softmax_backward_data(g, result, dim),
+    batch=("dim", ("dim",)),
+    samples=_SAMPLES,
+    dtypes="f",
+)
+def log_softmax(lib, self, dim):
+    """x minus the logarithm of the sum of exp(x) along a dim."""
+    return lib.log_softmax_rows(self, dim)
+
+
+def _log_softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: int) -> tuple[Any, Any]:
+    h = g * xp.exp(output)
+    return g - xp.sum_dim(h, (dim,), True), -h * xp.sum_dim(grad_output, (dim,), True)
+
+
+@general(
+    tensors=2,
+    grad=lambda xp, g, grad_output, output, dim: _log_softmax_backward_grad(xp, g, grad_output, output, dim),
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), (3, 4), (1,)), ((3, 4), (3, 4), (0,))],
+    dtypes="f",
+)
+def _log_softmax_backward_data(lib, grad_output, output, dim):
+    """The transpose of log_softmax's derivative: g - exp(y) * sum(g)."""
+    return lib.log_softmax_backward_rows(grad_output, output, dim)
+
+
+# ------------------------------------------------------------------------------------------------------- public functions
+@reduction("torch.softmax Tensor.softmax special.softmax")
+def _softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+    """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first.
+
+    >>> import wengert as torch
+    >>> torch.softmax(torch.tensor([1., 1., 1., 1.]), 0)
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
+    return _along(softmax, "softmax", input, dim, dtype)
+
+
+@reduction("torch.log_softmax Tensor.log_softmax special.log_softmax")
+def _log_softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+    """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1.
+
+    >>> import wengert as torch
+    >>> torch.log_softmax(torch.tensor([1000., 0.]), 0)
+    tensor([    0., -1000.])
+    """
+    return _along(log_softmax, "log_softmax", input, dim, dtype)
+
+
+def _along(op: Any, name: str, input: Tensor, dim: Any, dtype: DType | None) -> Tensor:
+    dim = normal_dim(dim, rank(input, name), name)
+    if dtype is not None:
+        input = in_dtype(input, dtype, name)
+    elif input._a.dtype.kind not in "fV":
+        raise unimplemented(f"{name}_lastdim_kernel_impl" if dim >= input.ndim - 1 else f"{name}_kernel_impl", input)
+    return along_one(op, input, dim)
+
+
+def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+@public("nn.functional.softmax")
+def functional_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Tensor:
+    """exp(x) over its sum along a dim. Without ``dim`` (as old programs call it) dim 1, or 0 for 0, 1 or 3 dimensions.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.softmax(torch.zeros(2, 2), dim=1)
+    tensor([[0.5000, 0.5000],
+            [0.5000, 0.5000]])
+    """
+    if dim is None:
+        dim = _implicit_dim("softmax", rank(input, "softmax"), _stacklevel)
+    return _along(softmax, "softmax", input, dim, dtype)
+
+
+@public("nn.functional.log_softmax")
+def functional_log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None
+) -> Tensor:
+    """Logarithm of softmax along a dim; see ``nn.functional.softmax`` for a missing ``dim``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
+    tensor([-0.6931, -0.6931])
+    """
+    if dim is None:
+        dim = _implicit_dim("log_softmax", rank(input, "log_softmax"), _stacklevel)
+    return _along(log_softmax, "log_softmax", input, dim, dtype)
+
+
+@public("nn.functional.softmin")
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
+    """Softmax of the negated input; see ``nn.functional.softmax`` for a missing ``dim``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.softmin(torch.tensor([0., 1000.]), dim=0)
+    tensor([1., 0.])
+    """
+    if dim is None:
+        dim = _implicit_dim("softmin", rank(input, "softmin"), _stacklevel)
+    return _along(softmax, "softmax", -input, dim, dtype)
+
+
+# --------------------------------------------------------------------------------------------------------------- logsumexp
+@general(
+    grad=lambda xp, g, self, result, dim, keepdim: restored(xp, g, self.shape, dim, keepdim)
+    * xp.exp(self - restored(xp, result, self.shape, dim, keepdim)),
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False))],
+)
+def logsumexp(lib, self, dim, keepdim):
+    """Logarithm of the sum of exponentials over some dims."""
+    if self.dtype.itemsize == 2:
+        return logsumexp_over(lib, self.astype(np.float32), dim, keepdim).astype(self.dtype)
+    return logsumexp_over(lib, self, dim, keepdim)
+
+
+def logsumexp_over(lib: Any, x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    """See ``logsumexp``."""
+    if not x.size:
+        return lib.log(lib.add.reduce(lib.exp(x), dim, None, None, keepdim))
+    top = lib.maximum.reduce(x.real, dim, None, None, True)
+    top = lib.where(lib.isfinite(top), top, top.dtype.type(0))
+    r = lib.log(lib.add.reduce(lib.exp(x - top), dim, None, None, keepdim))
+    return r + (top if keepdim else top.reshape(r.shape))
+
+
+@reduction("torch.logsumexp Tensor.logsumexp special.logsumexp")
+def _logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
+    """Logarithm of the sum of exponentials along one or several dims, without overflow.
+
+    >>> import wengert as torch
+    >>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
+    tensor(1000.6931)
+    """
+    ndim = rank(input, "logsumexp")
+    if dim is None:
+        raise TypeError("logsumexp(): argument 'dim' (position 2) must be tuple of ints, not NoneType")
+    return logsumexp(to_default(input), wanted_dims(dim, ndim, "logsumexp"), keepdim)
