@@ -20,15 +20,16 @@ from collections.abc import Callable
 from sys import _getframe as getframe
 from typing import Any
 
+from . import _errors as lines
+from ._backends.numpy import ARITHMETIC, silently
 from ._dispatch import first_operand, mixed_product, slow
 from ._dtypes import BY_NUMPY
-from ._errors import INTERNAL, user_frame
 from ._kinds import Formula, Shape, _refuse_mixed, info_for, node_class
 from ._modes import M
 from ._node import FREED, Box, box_of, tick
 from ._registry import RAW, Impl, Info, T, own, place, register
 from ._saved import is_complex, unbox
-from ._tensor import Tensor, new
+from ._tensor import Tensor, make
 
 
 def affine(
@@ -83,12 +84,14 @@ def affine(
                 return other_ranks(input, weight, bias, *p)  # type: ignore[misc]
             if xa.dtype is not ya.dtype or (ca is not None and ca.dtype is not xa.dtype):
                 return mixed_product(info, (input, weight, bias), p)
-            t = new(Tensor)
+            t = make()
             t._m = None
             try:
                 t._a = table[type(xa)](xa, ya, ca, *p)
             except ValueError as error:
                 return refuse_shapes(error, xa, ya, ca, *p)
+            except ARITHMETIC:
+                t._a = silently(table[type(xa)], xa, ya, ca, *p)
             if fx is None and fy is None and fc is None:
                 t._fn = None
                 return t
@@ -115,8 +118,8 @@ def affine(
                 n.y = Shape(ya.shape)
             f = getframe(1)
             n.code = c = f.f_code
-            if INTERNAL[c.co_filename]:
-                f = user_frame(f)
+            if c.co_filename is not lines.user_file:
+                f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
             t._fn = n

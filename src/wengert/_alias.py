@@ -287,7 +287,8 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     check_result(self, result)
     a = writable(self)
     if isinstance(a, np.ndarray) and isinstance(result._a, (np.ndarray, np.generic)):
-        np.copyto(a, result._a, casting="unsafe")
+        if result._a is not a:
+            np.copyto(a, result._a, casting="unsafe")
     else:
         rebind(self, result._a)
     bump(self)
@@ -352,7 +353,8 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
         return
     if old._m is not None and old._a is a:  # the formula needs the old value, which is overwritten now
         old._m.a = a.copy()
-    np.copyto(a, result._a, casting="unsafe")
+    if result._a is not a:  # an operator may have written into self's memory itself
+        np.copyto(a, result._a, casting="unsafe")
     node = result._fn
     cell = bump(self, None if node is None else node.seq)
     box = result._m

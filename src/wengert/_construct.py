@@ -113,7 +113,11 @@ def tensor(
     >>> torch.tensor([1, 2.5]), torch.tensor(True), torch.tensor([], dtype=torch.int64)
     (tensor([1.0000, 2.5000]), tensor(True), tensor([], dtype=torch.int64))
     """
-    if dtype is not None and type(dtype) is not Dtype:
+    if dtype is None:
+        if type(data) is float and device is None and requires_grad is False and -6e4 < data < 6e4:
+            t = wrap(_dtypes.default_np.type(data))  # the commonest call, without the checks it does not need
+            return t if not M else made(t._a)
+    elif type(dtype) is not Dtype:
         dtype = as_dtype(dtype, "tensor")
     if device is not None:
         cpu_only(device)
@@ -300,6 +304,8 @@ def _of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -
             return np.array([bool(x) for x in flat], np.bool_)
         if kind == "f" and complex in kinds:
             raise TypeError("must be real number, not complex")
+        if np_dtype.itemsize == 8 and kind == "f":
+            return np.array(flat, np_dtype)
         with np.errstate(over="ignore"):
             if np_dtype.itemsize == 2:
                 return np.array(flat, np.float32).astype(np_dtype)

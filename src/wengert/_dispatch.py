@@ -13,6 +13,7 @@ import numpy as np
 from . import _dtypes
 from ._backends.numpy import INEXACT
 from ._errors import noted, where
+from ._inference import mark_results
 from ._modes import MODE
 from ._node import AccumulateGrad
 from ._registry import T, Info
@@ -42,7 +43,8 @@ def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
     if state is None:
         return info.core(*args)
     if not state.grad:
-        return quiet(info, args)
+        result = quiet(info, args)
+        return mark_results(info, result) if state.inference else result
     result = info.core(*args)
     if state.hooks:
         from ._graph import pack_saved
@@ -261,6 +263,8 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
         raise error
     if isinstance(y, Value):
         return info.op(x, wrap(y))
+    if not info.__dict__.get("numbers", True):
+        raise TypeError(f"{info.called}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
     if isinstance(y, np.generic):
         return info.op(x, y.item())
     if type(y) in (bool, complex):

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ._backends.numpy import BY_DTYPE
+from ._backends.numpy import ARITHMETIC, BY_DTYPE, silently
 from ._errors import noted, where
-from ._node import AccumulateGrad, Node, Parts, Port
+from ._node import AccumulateGrad, Node, Parts, Port, hooked_leaves
 from ._registry import XP, T
 from ._tensor import Tensor, wrap
 
@@ -38,10 +38,11 @@ def xp_of(value: Any) -> Any:
 class Sums:
     """Adding cotangents: a first one is borrowed, a sum is owned."""
 
-    __slots__ = ("owned",)
+    __slots__ = ("owned", "told")
 
     def __init__(self) -> None:
         self.owned: set[Node] = set()
+        self.told: set[Node] = set()  # nodes that nothing may arrive at, and that were looked through (_nothing_for)
 
     def add(self, node: Node, old: Any, new: Any) -> Any:
         """The sum of what was there for a node and what comes in."""
@@ -49,6 +50,8 @@ class Sums:
             for k, g in new.parts.items():
                 old.parts[k] = g if k not in old.parts else old.parts[k] + g
             return old
+        if old is None:  # a leaf that has heard that nothing comes by one of its edges
+            return new
         if isinstance(old, Tensor) or type(old) is not np.ndarray or type(new) is not np.ndarray:
             return old + new
         if node in self.owned and old.dtype is new.dtype:
@@ -74,43 +77,90 @@ def run(
     leaves: dict[Node, Any] = {}
     heap: list[tuple[int, Node]] = []
     sums = Sums()
-    wanted = None if inputs is None else set(inputs)
-    needed = None if wanted is None else leading_to([n for n, _ in roots], wanted)
-    got: dict[Node, Any] = {}
     for node, g in roots:
         _put(node, g, buf, leaves, heap, sums)
-    if wanted is None and not create_graph and not foreign:
-        while heap:
+    if inputs is not None:
+        return _run_for(inputs, [n for n, _ in roots], buf, leaves, heap, sums, keep, create_graph)
+    if create_graph or foreign or hooked_leaves:
+        due = _leaf_schedule([n for n, _ in roots]) if hooked_leaves else []
+        while heap or due:
+            if due and (not heap or -heap[0][0] < due[0][0]):
+                _, _, m = heappop_first(due)
+                if m in leaves:
+                    accumulate(m, leaves.pop(m), create_graph)
+                continue
             n = heappop(heap)[1]
-            _walk(n, buf.pop(n), buf, leaves, heap, sums, keep)
+            _run_node(n, buf.pop(n), buf, leaves, heap, sums, keep, create_graph)
     else:
         while heap:
             n = heappop(heap)[1]
-            g = buf.pop(n)
-            if n.h is not None and type(g) is not Parts:
-                g = before(n, g, create_graph)
-            if wanted is not None:
-                if n in wanted:
-                    got[n] = g
-                if n not in needed:  # type: ignore[operator]
-                    continue
-            for m, d in _step(n, g, keep, create_graph):
-                _put(m, d, buf, leaves, heap, sums)
+            _walk(n, buf.pop(n), buf, leaves, heap, sums, keep)
     n = g = None
-    return _deliver(leaves, got, inputs, wanted, create_graph)
+    while leaves:
+        m = next(iter(leaves))
+        accumulate(m, leaves.pop(m), create_graph)
+    return None
 
 
-def _step(n: Any, g: Any, keep: bool, create_graph: bool) -> list[tuple[Node, Any]]:
-    """One node's backward step, as (input's node, cotangent) pairs."""
+def _run_for(
+    inputs: list[Node],
+    roots: list[Node],
+    buf: dict[Node, Any],
+    leaves: dict[Node, Any],
+    heap: Any,
+    sums: Sums,
+    keep: bool,
+    create_graph: bool,
+) -> list[Any]:
+    """A pass that runs only what leads to ``inputs``, and returns what arrives there."""
+    wanted: dict[Node, Node] = {m: m for m in inputs}
+    needed = leading_to(roots, wanted)
+    got: dict[Node, Any] = {}
+    while heap:
+        n = heappop(heap)[1]
+        g = buf.pop(n)
+        if type(n) is NothingArrives:
+            if n.node in needed or n.node in wanted:
+                _run_node(n, g, buf, leaves, heap, sums, keep, create_graph)
+            continue
+        if n.h is not None and type(g) is not Parts:
+            g = before(n, g, create_graph)
+        if n in wanted:
+            m = wanted[n]
+            got[m] = g if m not in got else sums.add(m, got[m], g)
+        if n in needed:
+            _run_node(n, g, buf, leaves, heap, sums, keep, create_graph, hooks_done=True)
+    n = g = None  # type: ignore[assignment]
+    for m in list(leaves):
+        g = leaves.pop(m)
+        if m in wanted:
+            if m.h is not None:
+                g = before(m, g, create_graph)
+            if g is not None:
+                got[m] = g
+    g = None
+    return _captured(got, inputs)
+
+
+def _run_node(
+    n: Any, g: Any, buf: Any, leaves: Any, heap: Any, sums: Sums, keep: bool, create_graph: bool, hooks_done: bool = False
+) -> None:
+    """One node's backward step, off the hot path."""
+    h = n.h
+    if h is not None and not hooks_done and type(g) is not Parts:
+        g = before(n, g, create_graph)
     try:
-        if _has_node_hooks(n.h):
+        if h is not None and _has_node_hooks(h):
             pairs = hooked_backward(n, g, keep, create_graph)
         else:
             pairs = n.backward(T if create_graph else None if type(g) is Parts else xp_of(g), g, keep)
     except RuntimeError as error:
         _note_origin(error, n)
         raise
-    return [(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2) if pairs[i + 1] is not None]
+    except ARITHMETIC:
+        pairs = _in_silence(n, T if create_graph else None if type(g) is Parts else xp_of(g), g, keep)
+    for i in range(0, len(pairs), 2):
+        _put(pairs[i], pairs[i + 1], buf, leaves, heap, sums)
 
 
 def _walk(
@@ -134,9 +184,12 @@ def _walk(
         except RuntimeError as error:
             _note_origin(error, n)
             raise
+        except ARITHMETIC:
+            pairs = _in_silence(n, xp, g, keep)
         if len(pairs) == 2 and not heap:
             n, g = pairs
             if g is None:
+                _nothing_for(n, buf, leaves, heap, sums)
                 return
             if n.seq:
                 continue
@@ -145,9 +198,17 @@ def _walk(
             return
         break
     for i in range(0, len(pairs), 2):
-        g = pairs[i + 1]
-        if g is not None:
-            _put(pairs[i], g, buf, leaves, heap, sums)
+        _put(pairs[i], pairs[i + 1], buf, leaves, heap, sums)
+
+
+def _in_silence(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+    """A formula met inf or nan in a program that makes NumPy's warnings errors: run it again without them.
+
+    A formula frees what it saved only at its end, so it can be run again; a user's function or hook is not.
+    """
+    if n.by_user or _has_node_hooks(n.h):
+        raise  # noqa: PLE0704 - called while the error is being handled
+    return silently(n.backward, xp, g, keep)
 
 
 def _has_node_hooks(h: Any) -> bool:
@@ -156,7 +217,9 @@ def _has_node_hooks(h: Any) -> bool:
 
 def _put(m: Node, g: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: Any, sums: Sums) -> None:
     """A cotangent arrives at a node."""
-    if m.seq:
+    if g is None:
+        _nothing_for(m, buf, leaves, heap, sums)
+    elif m.seq:
         if m in buf:
             buf[m] = sums.add(m, buf[m], g)
         else:
@@ -168,22 +231,98 @@ def _put(m: Node, g: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: A
         leaves[m] = g
 
 
-def _deliver(
-    leaves: dict[Node, Any], got: dict[Node, Any], inputs: Any, wanted: Any, create_graph: bool
-) -> list[Any] | None:
-    """The end of a pass: leaves accumulate, or what was asked for is returned."""
-    if wanted is not None:
-        for m in list(leaves):
-            g = leaves.pop(m)
-            if m in wanted:
-                got[m] = before(m, g, create_graph) if m.h is not None else g
-        return _captured(got, inputs)
-    while leaves:
-        m = next(iter(leaves))
-        accumulate(m, leaves.pop(m), create_graph)
-    return None
+# ------------------------------------------------------------------------------------------------- undefined cotangents
+class NothingArrives(Node):
+    """Stands in the heap right before a node that may turn out to get no cotangent at all.
+
+    As in PyTorch such a node still runs if anybody can tell: a custom function (which may be given zeros) and hooks
+    (which are given ``None``). An operator's own derivative of nothing is nothing.
+    """
+
+    __slots__ = ("buf", "node")
+
+    def __init__(self, node: Any, buf: dict[Node, Any]) -> None:
+        self.node = node
+        self.buf = buf
+        self.seq = node.seq + 0.5
+        self.h = None
+        self.code = node.code
+        self.lasti = node.lasti
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        n = self.node
+        if n in self.buf:  # something arrived after all
+            return ()
+        nothing = Parts({})
+        if n.h is not None:
+            before(n, None, xp is T)
+            if n.runs_on_nothing and _has_node_hooks(n.h):
+                return hooked_backward(n, nothing, keep, xp is T)
+            if _has_node_hooks(n.h):
+                from ._hooks import call_on_nothing
+
+                call_on_nothing(n, n.h, xp is T)
+        if n.runs_on_nothing:
+            return tuple(n.backward(xp, nothing, keep))
+        return tuple(x for m in n.edges() if m is not None for x in (m, None))
 
 
+def _nothing_for(m: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: Any, sums: Sums) -> None:
+    """No cotangent comes by one edge: make sure that those further down who would run all the same do so."""
+    told = sums.told
+    stack = [m]
+    while stack:
+        n = stack.pop()
+        if n in told:
+            continue
+        told.add(n)
+        if not n.seq:
+            if n.h is not None and n not in leaves:
+                leaves[n] = None
+        elif n.runs_on_nothing or n.h is not None:
+            proxy = NothingArrives(n, buf)
+            buf[proxy] = NOTHING
+            heappush(heap, (-proxy.seq, proxy))
+        else:
+            stack.extend(e for e in n.edges() if e is not None)
+
+
+NOTHING = Parts({})
+
+
+# ------------------------------------------------------------------------------------------------------ when leaves run
+def heappop_first(due: list[Any]) -> Any:
+    """The leaf that is complete first."""
+    return due.pop(0)
+
+
+def _leaf_schedule(roots: list[Node]) -> list[tuple[int, int, Any]]:
+    """``(sequence number, order, leaf)``, youngest first: a leaf is complete once its oldest user has run.
+
+    PyTorch lets a leaf accumulate as soon as it is complete. That can only be told apart where leaves have hooks, so
+    only then the graph is looked through beforehand.
+    """
+    oldest: dict[Node, tuple[int, int]] = {}
+    seen: set[Node] = set(roots)
+    stack = list(roots)
+    for m in roots:
+        if not m.seq:
+            oldest[m] = (1 << 62, 0)
+    while stack:
+        n = stack.pop()
+        for k, m in enumerate(n.edges()):
+            if m is None:
+                continue
+            if not m.seq:
+                if m not in oldest or n.seq < oldest[m][0]:
+                    oldest[m] = (n.seq, k)
+            if m not in seen:
+                seen.add(m)
+                stack.append(m)
+    return sorted(((seq, k, m) for m, (seq, k) in oldest.items()), key=lambda entry: (-entry[0], entry[1]))
+
+
+# ------------------------------------------------------------------------------------------------------------- delivery
 def _captured(got: dict[Node, Any], inputs: list[Node]) -> list[Any]:
     """What ``autograd.grad`` returns: each array the caller's own."""
     results: list[Any] = []
@@ -222,6 +361,10 @@ _calibrate()
 def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> None:
     """A leaf's cotangent is complete: its hooks, then ``.grad``."""
     h = m.h
+    leaf = m.ref()
+    if leaf is not None and leaf._fn is not m:  # requires_grad was turned off since
+        return
+    del leaf
     if h is not None:
         if not hooks_done:
             g = before(m, g, create_graph)
@@ -229,15 +372,16 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> 
             (g,) = _run_pre(h, (g,), create_graph)
     if m.grad is None and not isinstance(g, Tensor):
         g = _own(g)
-    with AccumulateGrad.lock:
-        _add_to_grad(m, g)
+    if g is not None:
+        with AccumulateGrad.lock:
+            _add_to_grad(m, g)
     if h is not None:
         if h.post_accumulate:
             variable = m.variable
             for hook in list(h.post_accumulate.values()):
                 hook(variable)
         if h.post:
-            g_out = g if isinstance(g, Tensor) else wrap(g)
+            g_out = g if g is None or isinstance(g, Tensor) else wrap(g)
             for hook in list(h.post.values()):
                 hook((), (g_out,))
 
@@ -245,10 +389,7 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> 
 def _add_to_grad(m: Any, g: Any) -> None:
     old = m.grad
     if isinstance(g, Tensor):  # create_graph: the sum is recorded
-        if old is None:
-            m.grad = g
-        else:
-            m.grad = old + g
+        m.grad = _recorded_copy(g) if old is None else old + g
         return
     want = m.box.a.dtype
     if g.dtype is not want and hasattr(want, "kind"):
@@ -257,14 +398,27 @@ def _add_to_grad(m: Any, g: Any) -> None:
         g = g.astype(want)
     if old is None:
         m.grad = wrap(g)
-    elif old._fn is None and type(old._a) is np.ndarray and type(g) is np.ndarray and old._a.dtype is g.dtype:
-        from ._alias import bump
+        return
+    from ._alias import bump, writable
 
-        a = old._a
-        np.add(a, g, out=a)
-        bump(old)
+    a = old._a
+    if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)):
+        np.add(writable(old), g, out=a, casting="same_kind")
     else:
-        m.grad = wrap(old._a + g)
+        old._a = a + g
+        if old._m is not None:
+            old._m.a = old._a
+    bump(old)
+
+
+def _recorded_copy(g: Tensor) -> Tensor:
+    """The gradient as a tensor of its own: what is put into ``.grad`` may be written to."""
+    copy = T.clone(g)
+    if copy._fn is not None:
+        from .ops.strided import renamed
+
+        copy = renamed(copy, "torch::autograd::CopyBackwards")
+    return copy
 
 
 # ------------------------------------------------------------------------------------------------------------------- hooks
@@ -292,17 +446,24 @@ def _run_pre(h: Any, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]
 
 
 # ------------------------------------------------------------------------------------------------------------------ pruning
-def leading_to(roots: list[Node], wanted: set[Node]) -> set[Node]:
-    """The nodes from which a wanted node is reached by at least one edge; iterative, as graphs are deep."""
+def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
+    """The nodes from which a wanted node is reached by at least one edge; iterative, as graphs are deep.
+
+    An output of a node may have several ports (one for each time that it was saved and found again): those of a wanted
+    output are added to ``wanted``.
+    """
     needed: set[Node] = set()
     state: dict[Node, int] = {}
     lowest = min((n.seq for n in wanted), default=0)
+    ports = {(n.fx, n.k): n for n in wanted if type(n) is Port}
     stack = list(roots)
     while stack:
         n = stack[-1]
         mark = state.get(n, 0)
         if mark == 0:
             state[n] = 1
+            if ports and type(n) is Port and (n.fx, n.k) in ports:
+                wanted[n] = ports[n.fx, n.k]
             if n.seq > lowest:  # nothing older than the oldest wanted node can lead to one
                 stack.extend(m for m in n.edges() if m is not None and m not in state)
         else:

@@ -27,6 +27,7 @@ from ._modes import M
 from ._node import FREED, Box, Parts, Port, box_of, tick
 from . import _errors as lines
 from . import _registry
+from ._backends.numpy import ARITHMETIC, silently
 from ._registry import Impl, Info, T, place, register
 from ._saved import is_complex, unbox
 from ._tensor import Tensor, alias_payload, make
@@ -152,10 +153,10 @@ def _runner(info: Info, plan: Plan, N: Any, table: Any, broadcast: bool, many: b
             if view and type(raws[0]) is not np.ndarray:
                 raws[0] = alias_payload(operands[0])
             try:
-                if tensors >= 0:
-                    result = table[lead](*raws, *p)
-                else:
-                    result = table[lead](raws, *p)
+                try:
+                    result = table[lead](*raws, *p) if tensors >= 0 else table[lead](raws, *p)
+                except ARITHMETIC:
+                    result = silently(table[lead], *(raws if tensors >= 0 else (raws,)), *p)
             except ValueError as error:
                 if broadcast and "broadcast" in str(error):
                     raise _broadcast_error(operands) from None

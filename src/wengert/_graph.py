@@ -11,7 +11,8 @@ import numpy as np
 from ._engine import accumulate, run
 from ._errors import noted, where
 from ._grad_mode import grad_mode
-from ._modes import is_grad_enabled
+from ._inference import is_inference
+from ._modes import is_grad_enabled, is_inference_mode_enabled
 from ._node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node
 from ._tensor import Tensor, current_fn, wrap
 
@@ -327,6 +328,8 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
         return
     if fn is None:
         check_floating(self)
+        if is_inference(self) and not is_inference_mode_enabled():
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         grad = self.__dict__.pop("_grad", None)
         node = leaf_node(self)
         node.grad = grad

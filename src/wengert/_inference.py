@@ -2,6 +2,8 @@
 
 Such a tensor's version cell is an ``InferenceCell``, which its views and aliases share. Its sequence number is later
 than every node's, so a formula that asks for such a saved value gets to the error here, and nobody else pays for it.
+(PyTorch raises it when the value is saved, and also refuses to write to such a tensor outside of the mode; here that is
+allowed, for no backward pass can depend on it.)
 """
 
 from __future__ import annotations
@@ -20,23 +22,28 @@ class InferenceCell(Cell):
     __slots__ = ()
 
     def __init__(self) -> None:
-        self.seq = float("inf")  # type: ignore[assignment]
         self.rebased = 0
         self.writes = []
         self.code = None
         self.lasti = 0
 
     @property
+    def seq(self) -> Any:  # type: ignore[override]
+        """Later than every node."""
+        return float("inf")
+
+    @seq.setter
+    def seq(self, value: Any) -> None:
+        """Writes are not counted."""
+
+    @property
     def version(self) -> int:  # type: ignore[override]
-        """Raises RuntimeError, as in PyTorch."""
-        raise RuntimeError("Inference tensors do not track version counter.")
-
-    def write(self, seq: int, code: Any = None, lasti: int = 0) -> None:
-        """Not counted."""
-
-    def version_at(self, seq: int) -> int:
         """There are no versions."""
         return 0
+
+    @version.setter
+    def version(self, value: int) -> None:
+        """Writes are not counted."""
 
 
 def mark(t: Tensor) -> Tensor:
@@ -48,6 +55,14 @@ def mark(t: Tensor) -> Tensor:
 def mark_if_on(t: Tensor) -> Tensor:
     """The same for a tensor that was just made, if the mode is on."""
     return mark(t) if is_inference_mode_enabled() else t
+
+
+def mark_results(info: Any, result: Any) -> Any:
+    """Mark what an operator made in the mode; a view is what its base is."""
+    if not info.view:
+        for t in result if isinstance(result, (tuple, list)) else (result,):
+            mark(t)
+    return result
 
 
 def is_inference(t: Tensor) -> bool:
@@ -71,12 +86,3 @@ def not_saved() -> RuntimeError:
             "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
         )
     )
-
-
-def check_write() -> None:
-    """Refuse to write to such a tensor outside of the mode."""
-    if not is_inference_mode_enabled():
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "
-            "tensor before doing inplace update. See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )

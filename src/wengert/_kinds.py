@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from . import _errors as lines
-from ._backends.numpy import INEXACT
+from ._backends.numpy import ARITHMETIC, INEXACT, silently
 from ._dispatch import care, first_operand, mixed, mixed_product, not_implemented, refuse_quietly, second_operand, slow
 from ._modes import M
 from ._node import FREED, Box, Node, box_of, tick
@@ -163,12 +163,18 @@ def unary(
                     return care(info, input)
                 t._fn = None
                 try:
-                    t._a = table[type(a)](a)
+                    try:
+                        t._a = table[type(a)](a)
+                    except ARITHMETIC:
+                        t._a = silently(table[type(a)], a)
                 except TypeError:
                     raise not_implemented(info, input) from None
                 return t
             try:
-                t._a = r = table[type(a)](a)
+                try:
+                    t._a = r = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = r = silently(table[type(a)], a)
             except TypeError:
                 raise not_implemented(info, input) from None
             n = N()
@@ -346,6 +352,7 @@ def binary(
     inplace: bool = True,
     integers: bool = False,
     fast: Any = INEXACT,
+    numbers: Any = SCALARS,
     scalar_node: str | None = None,
     dunder: str | None = None,
     **facts: Any,
@@ -356,6 +363,7 @@ def binary(
     requires grad. ``to_float``: two integer tensors become the default dtype first. ``integers``: the array library's
     function differs from PyTorch's on integers and bools; the declaration's ``integer`` body handles them. ``fast``:
     the dtypes that need no care (see ``care``). ``scalar_node``: the node's name where the second operand is a number.
+    ``numbers``: the types of number that the second operand may be; empty where PyTorch wants a tensor.
     Broadcasting is undone here, not in a formula.
     """
     gx_, gy_ = self, other
@@ -369,7 +377,7 @@ def binary(
 
     def declare(decl: Any) -> Any:
         info = info_for(
-            decl, "binary", {"arity": 2, "batch": "elementwise", "to_float": to_float, "integers": integers, **facts}
+            decl, "binary", {"arity": 2, "batch": "elementwise", "to_float": to_float, "integers": integers, "numbers": numbers, **facts}
         )
         name = info.name
         symbol = info.__dict__.get("symbol")
@@ -414,11 +422,6 @@ def binary(
                 if c is not None and c.seq > n.seq:
                     stale(n, y)
                 y = y.a
-            if not keep:
-                if boxed_x:
-                    n.x = FREED
-                if boxed_y:
-                    n.y = FREED
             fx = n.fx
             if fx is not None:
                 if code_x == 2:
@@ -434,6 +437,11 @@ def binary(
                     gx = xp.sum_to(gx, shape)
                 fy = n.fy
                 if fy is None:
+                    if not keep:
+                        if boxed_x:
+                            n.x = FREED
+                        if boxed_y:
+                            n.y = FREED
                     return (fx, gx)
             if code_y == 1:
                 gy = gy_(xp, g, x)
@@ -446,6 +454,11 @@ def binary(
             shape = y.shape if boxed_y else y
             if shape is not None and gy.shape != shape:
                 gy = xp.sum_to(gy, shape)
+            if not keep:
+                if boxed_x:
+                    n.x = FREED
+                if boxed_y:
+                    n.y = FREED
             return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
 
         def release(n: Any) -> None:
@@ -479,17 +492,23 @@ def binary(
                 xa = input._a
             except AttributeError:
                 return first_operand(info, input, other)
-            if type(other) in SCALARS:
+            if type(other) in numbers:
                 if fx is None:
                     if xa.dtype not in fast:
                         return care(info, input, other)
                     t = make()
                     t._m = t._fn = None
-                    t._a = fn(xa, other)
+                    try:
+                        t._a = fn(xa, other)
+                    except ARITHMETIC:
+                        t._a = silently(fn, xa, other)
                     return t
                 t = make()
                 t._m = None
-                t._a = r = fn(xa, other)
+                try:
+                    t._a = r = fn(xa, other)
+                except ARITHMETIC:
+                    t._a = r = silently(fn, xa, other)
                 n = N()
                 n.fx = fx
                 n.fy = None
@@ -518,6 +537,8 @@ def binary(
                         t._a = fn(xa, ya)
                     except (ValueError, TypeError) as error:
                         return reject(info, input, other, error)
+                    except ARITHMETIC:
+                        t._a = silently(fn, xa, ya)
                     return t
                 t = make()
                 t._m = None
@@ -525,6 +546,8 @@ def binary(
                     t._a = r = fn(xa, ya)
                 except (ValueError, TypeError) as error:
                     return reject(info, input, other, error)
+                except ARITHMETIC:
+                    t._a = r = silently(fn, xa, ya)
                 n = N()
                 n.fx = fx
                 n.fy = fy
@@ -583,7 +606,7 @@ def binary(
                 xa = input._a
             except AttributeError:
                 return first_operand(info, input, other)
-            if type(other) in SCALARS:
+            if type(other) in numbers:
                 if xa.dtype not in fast:
                     return care(info, input, other)
                 ya = other
@@ -602,6 +625,8 @@ def binary(
                 t._a = fn(xa, ya)
             except (ValueError, TypeError) as error:
                 return reject(info, input, other, error)
+            except ARITHMETIC:
+                t._a = silently(fn, xa, ya)
             return t
 
         def jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
@@ -703,7 +728,10 @@ def linear(
                 if type(a) is not np.ndarray:
                     a = alias_payload(input)
                 t._v = (input, info, p, 0)
-            t._a = table[type(a)](a, *p)
+            try:
+                t._a = table[type(a)](a, *p)
+            except ARITHMETIC:
+                t._a = silently(table[type(a)], a, *p)
             if fx is None:
                 t._fn = None
                 return t
@@ -810,7 +838,10 @@ def bilinear(
                 return mixed_product(info, (input, other), p)
             t = make()
             t._m = None
-            t._a = table[type(xa)](xa, ya, *p)
+            try:
+                t._a = table[type(xa)](xa, ya, *p)
+            except ARITHMETIC:
+                t._a = silently(table[type(xa)], xa, ya, *p)
             if fx is None and fy is None:
                 t._fn = None
                 return t

@@ -88,6 +88,22 @@ class Hooks:
         self.trace: Any = None
 
 
+hooked_leaves: list[None] = []  # one entry for each leaf with hooks: then it matters when a leaf accumulates
+
+
+class LeafHooks(Hooks):
+    """The hooks of a leaf; as long as any live, a pass lets leaves accumulate as soon as they are complete."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        hooked_leaves.append(None)
+
+    def __del__(self) -> None:
+        hooked_leaves.pop()
+
+
 class RemovableHandle:
     """What ``register_hook`` returns: ``remove()`` takes the hook away; also a context manager."""
 
@@ -124,6 +140,8 @@ class Node:
     seq: int
     saved_names: tuple[str, ...] = ()
     outputs = 1
+    by_user = False  # whether its backward step is the user's code
+    runs_on_nothing = False  # whether backward is called where no cotangent arrives (_engine.NothingArrives)
 
     def edges(self) -> tuple[Node | None, ...]:
         """The node of each input, ``None`` where the input needs no gradient."""
@@ -190,7 +208,7 @@ class Node:
 def hooks_of(node: Node) -> Hooks:
     """The node's hooks, made on first need."""
     if node.h is None:
-        node.h = Hooks()
+        node.h = Hooks() if node.seq else LeafHooks()
     return node.h
 
 

@@ -15,7 +15,7 @@ from sys import _getframe as getframe
 from typing import Any
 
 from . import _errors as lines
-from ._backends.numpy import INEXACT
+from ._backends.numpy import ARITHMETIC, INEXACT, silently
 from ._dispatch import cast, default_np, first_operand, slow
 from ._kinds import Formula, camel, formula_names, info_for, node_class
 from ._modes import M
@@ -73,7 +73,10 @@ def parametric(
                 return info.op(cast(input, default_np()), *p)
             t = make()
             t._m = None
-            t._a = r = table[type(a)](a, *p)
+            try:
+                t._a = r = table[type(a)](a, *p)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a, *p)
             if fx is None or N is None:
                 t._fn = None
                 return t

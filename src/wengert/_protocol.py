@@ -213,6 +213,9 @@ def _real(value: Any, to: str) -> Any:
 
 @method("Tensor.__float__")
 def _float(self: Tensor) -> float:
+    a = self._a
+    if isinstance(a, np.floating):
+        return float(a)
     return float(_real(_single(self, _NO_ITEM), "double"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._errors import noted, where
+from ._inference import InferenceCell, not_saved
 from ._node import FREED, AccumulateGrad, Box, Node, Port
 from ._registry import T
 from ._tensor import Tensor, wrap
@@ -38,6 +39,8 @@ def stale(n: Node, box: Box) -> None:
             code="W001",
         )
     cell = box.cell
+    if isinstance(cell, InferenceCell):
+        raise noted(not_saved(), _made(n))
     raise noted(
         RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "

@@ -19,6 +19,17 @@ lib: Any = types.ModuleType("wengert._backends.numpy.lib")
 lib.__dict__.update({k: v for k, v in np.__dict__.items() if not k.startswith("_")})
 lib.__dict__["__getattr__"] = lambda name: getattr(np, name)  # what NumPy itself loads late (linalg, fft)
 
+# A strict program turns NumPy's warnings into errors (python -W error, np.seterr(all="raise")): what raises one of
+# these is run again in silence.
+ARITHMETIC = (RuntimeWarning, FloatingPointError)
+
+
+def silently(fn: Any, *args: Any) -> Any:
+    """Call ``fn`` with NumPy's floating-point warnings off, whatever the program has set."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return fn(*args)
+
 
 def owns(ty: type) -> bool:
     """Whether arrays of this type are NumPy's."""
@@ -45,6 +56,18 @@ def full(shape: Any, value: Any, dtype: Any) -> Any:
     r = np.empty(shape, dtype)
     r.fill(value)
     return r
+
+
+class _Zeros(dict[Any, Any]):
+    """dtype -> a 0-dimensional zero: NumPy takes an array sooner than a Python number."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        zero = self[dtype] = np.zeros((), dtype)
+        zero.flags.writeable = False
+        return zero
+
+
+lib.ZEROS = _Zeros()
 
 
 class ByDtype(dict[Any, Any]):

@@ -77,6 +77,7 @@ class BackwardCFunction(Node, FunctionCtx):
     """The node, and context, of one call of a custom function."""
 
     # No __slots__: the user's attributes live here.
+    by_user = True
     _forward_cls: Any = None
     fx: tuple[Node | None, ...] = ()
     meta: Any = ()

@@ -237,7 +237,7 @@ for _fn, _name in ((bitwise_left_shift, "lshift"), (bitwise_right_shift, "rshift
     python_operator(inplace_form(REGISTRY[_fn.__name__]), f"__i{_name}__")
 
 
-@binary(names="torch.logical_and Tensor.logical_and", dtypes="fcib")
+@binary(names="torch.logical_and Tensor.logical_and", numbers=NOTHING, dtypes="fcib")
 def logical_and(input, other):
     """Whether both elements are other than zero.
 
@@ -247,12 +247,12 @@ def logical_and(input, other):
     """
 
 
-@binary(names="torch.logical_or Tensor.logical_or", dtypes="fcib")
+@binary(names="torch.logical_or Tensor.logical_or", numbers=NOTHING, dtypes="fcib")
 def logical_or(input, other):
     """Whether at least one of the elements is other than zero."""
 
 
-@binary(names="torch.logical_xor Tensor.logical_xor", dtypes="fcib")
+@binary(names="torch.logical_xor Tensor.logical_xor", numbers=NOTHING, dtypes="fcib")
 def logical_xor(input, other):
     """Whether just one of the elements is other than zero."""
 
@@ -367,8 +367,8 @@ def isclose(
     tensor([ True, False])
     """
     if not isinstance(other, Tensor) or not isinstance(input, Tensor):
-        name, value = ("other", other) if isinstance(input, Tensor) else ("input", input)
-        raise TypeError(f"isclose(): argument '{name}' must be Tensor, not {type_text(value)}")
+        name, value = ("'other' (position 2)", other) if isinstance(input, Tensor) else ("'input' (position 1)", input)
+        raise TypeError(f"isclose(): argument {name} must be Tensor, not {type_text(value)}")
     if logical_dtype(input) is not logical_dtype(other):
         raise RuntimeError(f"{BY_NUMPY[input._a.dtype].scalar_name} did not match {BY_NUMPY[other._a.dtype].scalar_name}")
     if rtol < 0:
@@ -423,6 +423,10 @@ def equal(input: Tensor, other: Tensor) -> bool:
 )
 def where(lib, condition, self, other):
     """The element of ``self`` where the condition holds, else that of ``other``."""
+    if other is 0:  # noqa: F632  how a formula says it; NumPy takes longer to convert a number than to choose
+        other = lib.ZEROS[self.dtype]
+    elif self is 0:  # noqa: F632
+        self = lib.ZEROS[other.dtype]
     return lib.where(condition, self, other)
 
 
@@ -633,6 +637,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
             " * (Tensor input, Number min = None, Number max = None, *, Tensor out = None)\n"
         )
     _check_clamped(input, "clamp")
+    if common_dtype([t for t in (input, min, max) if t is not None]) is BOOL:
+        raise not_implemented(REGISTRY["_clamp"], input)
     return _clamp_tensors(input, min, max)
 
 
@@ -641,11 +647,24 @@ def _clamp_integers(input: Tensor, *bounds: Any) -> tuple[Any, ...]:
     return (cast(input, dtype), *(_bound(b, dtype) for b in bounds))
 
 
+def _check_bound(input: Any, bound: Any, name: str, kernel: str) -> None:
+    if not isinstance(input, Tensor) or not (isinstance(bound, Tensor) or type(number_or_item(bound)) in NUMBERS):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got ({type_text(input)}, {type_text(bound)}), but expected "
+            f"one of:\n * (Tensor input, Tensor {name[-3:]}, *, Tensor out = None)\n * (Tensor input, Number {name[-3:]}, *, "
+            "Tensor out = None)\n"
+        )
+    if logical_dtype(input) in COMPLEX:
+        if isinstance(bound, Tensor):
+            raise not_implemented(REGISTRY["_clamp"], input, kernel)
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
 @public("torch.clamp_min Tensor.clamp_min")
 @with_out
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """Each element, at least ``min``: a number, or a tensor that broadcasts."""
-    _check_clamped(input, "clamp")
+    _check_bound(input, min, "clamp_min", "maximum_cpu")
     if isinstance(min, Tensor):
         return _clamp_min_tensor(input, min)
     if input._a.dtype not in FLOATING:
@@ -657,7 +676,7 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 @with_out
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """Each element, at most ``max``: a number, or a tensor that broadcasts."""
-    _check_clamped(input, "clamp")
+    _check_bound(input, max, "clamp_max", "minimum_cpu")
     if isinstance(max, Tensor):
         return _clamp_max_tensor(input, max)
     if input._a.dtype not in FLOATING:
@@ -681,6 +700,7 @@ def _refuse_complex_extremum(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
     names="torch.maximum Tensor.maximum",
     inplace=False,
+    numbers=NOTHING,
     integers=True,
     fast=FLOATING,
     check=_refuse_complex_extremum,
@@ -700,6 +720,7 @@ def maximum(input, other):
     other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
     names="torch.minimum Tensor.minimum",
     inplace=False,
+    numbers=NOTHING,
     integers=True,
     fast=FLOATING,
     check=_refuse_complex_extremum,
@@ -714,6 +735,7 @@ def minimum(input, other):
     other=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), 0, g),
     names="torch.fmax Tensor.fmax",
     inplace=False,
+    numbers=NOTHING,
     integers=True,
     fast=FLOATING,
     check=_refuse_complex_extremum,
@@ -728,6 +750,7 @@ def fmax(input, other):
     other=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), 0, g),
     names="torch.fmin Tensor.fmin",
     inplace=False,
+    numbers=NOTHING,
     integers=True,
     fast=FLOATING,
     check=_refuse_complex_extremum,

@@ -50,14 +50,25 @@ def conj(lib, input):
 
 @unary(
     grad=lambda xp, g: xp.conj(g),
-    names="torch.conj_physical Tensor.conj_physical",
+    names="",
     to_float=False,
     holomorphic=False,
-    dtypes="fcib",
+    dtypes="fc",
 )
 def conj_physical(lib, input):
     """The complex conjugate, computed."""
-    return lib.conj(input) if input.dtype.kind != "b" else input.copy()
+    return input.conj()
+
+
+@public("torch.conj_physical Tensor.conj_physical")
+def conj_physical_public(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The complex conjugate; a real tensor itself."""
+    if out is not None:
+        return write_out(out, conj_physical, (input,))
+    return conj_physical(input) if logical_dtype(input) in COMPLEX else input
+
+
+place(inplace_of(conj_physical, "conj_physical_", composed=False), "torch.conj_physical_ Tensor.conj_physical_")
 
 
 @public("torch.conj Tensor.conj")
@@ -364,4 +375,4 @@ def sgn(lib, input):
     >>> torch.sgn(torch.tensor([3 + 4j]))
     tensor([0.6000+0.8000j])
     """
-    return lib.sign(input)
+    return lib.sign(input) if input.dtype.kind == "c" else lib.subtract(input > 0, input < 0, dtype=input.dtype)

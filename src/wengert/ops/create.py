@@ -139,11 +139,16 @@ def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
     if out._a.shape == a.shape:
         np.copyto(writable(out), a, casting="unsafe")
     else:
-        out._a = np.array(a, out._a.dtype)
-        if out._m is not None:
-            out._m.a = out._a
+        resized(out, np.array(a, out._a.dtype))
     bump(out)
     return out.requires_grad_() if requires_grad else out
+
+
+def resized(out: Tensor, a: Any) -> None:
+    """Give ``out`` another array."""
+    out._a = a
+    if out._m is not None:
+        out._m.a = a
 
 
 def number_of(value: Any, function: str, argument: str, position: int) -> Any:
@@ -187,9 +192,14 @@ def element(value: Any, np_dtype: Any) -> Any:
     return value
 
 
+def plain_element(value: Any, np_dtype: Any) -> Any:
+    """``element``, which 0 and 1 do not need: every dtype has them."""
+    return value if type(value) is int and 0 <= value <= 1 else element(value, np_dtype)
+
+
 def filled(shape: tuple[int, ...], value: Any, np_dtype: Any) -> Any:
     """A new array with one value everywhere."""
-    value = element(value, np_dtype)
+    value = plain_element(value, np_dtype)
     a = allocate(np.empty, shape, np_dtype)
     a.fill(value)
     return a
@@ -740,8 +750,15 @@ def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) ->
 
 
 def _dense_like(a: Any, np_dtype: Any) -> Any:
-    """Dense memory with the dimensions in the order of another array's (PyTorch's ``infer_dense_strides``)."""
-    order = list(range(a.ndim))[::-1]  # innermost first
+    """Dense memory with the dimensions in the order of another array's."""
+    order = memory_order(a)
+    b = np.empty([a.shape[d] for d in order], np_dtype)
+    return b.transpose([order.index(d) for d in range(a.ndim)])
+
+
+def memory_order(a: Any) -> list[int]:
+    """The dimensions in the order in which they lie in memory, outermost first (``infer_dense_strides``)."""
+    order = list(range(a.ndim))[::-1]
     for i in range(1, a.ndim):
         place = i
         for other in range(i - 1, -1, -1):
@@ -751,9 +768,7 @@ def _dense_like(a: Any, np_dtype: Any) -> Any:
                 place = other
             elif verdict < 0:
                 break
-    order.reverse()
-    b = np.empty([a.shape[d] for d in order], np_dtype)
-    return b.transpose([order.index(d) for d in range(a.ndim)])
+    return order[::-1]
 
 
 def _compared(a: Any, d: int, e: int) -> int:
@@ -849,10 +864,13 @@ def empty_like(
 def _like(
     function: str, input: Tensor, value: Any, dtype: Any, layout: Any, device: Any, pin: Any, requires_grad: Any, order: Any
 ) -> Tensor:
-    np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
+    if dtype is None and layout is None and device is None and not pin and isinstance(input, Tensor):
+        np_dtype = logical_dtype(input)
+    else:
+        np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
     a = empty_array_like(input, np_dtype, order)
     if value is not None:
-        a.fill(element(value, np_dtype))
+        a.fill(plain_element(value, np_dtype))
     return made(a, requires_grad)
 
 

@@ -1,0 +1,590 @@
+"""Losses between a prediction and a target of the same shape: squared and absolute errors, likelihoods, margins.
+
+A loss with a derivative of its own is one node, as in PyTorch; its last parameter but those of the formula is
+``reduction`` (0 none, 1 mean, 2 sum). The others are composed, as PyTorch composes them.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._backends.numpy import in_lib
+from .._dispatch import cast, common_dtype, logical_dtype
+from .._general import general
+from .._registry import T, U, public
+from .._tensor import Tensor
+from .matmul import _as_tensors, dtype_name
+
+NONE, MEAN, SUM = 0, 1, 2
+_REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
+
+
+# -------------------------------------------------------------------------------------------------------------- reductions
+def reduction_code(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
+    """``reduction`` as a number; the arguments that came before it, ``size_average`` and ``reduce``, are stronger."""
+    if size_average is not None or reduce is not None:
+        code = NONE if reduce is False else SUM if size_average is False else MEAN
+        name = next(k for k, v in _REDUCTIONS.items() if v == code)
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.", stacklevel=3
+        )
+        return code
+    code_or_none = _REDUCTIONS.get(reduction)
+    if code_or_none is None:
+        if reduction == "elementwise_mean":
+            warnings.warn(
+                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
+            )
+            return MEAN
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return code_or_none
+
+
+@in_lib
+def reduced(r: Any, reduction: int) -> Any:
+    """An array of losses, their mean or their sum; half precision is added up in float32."""
+    if reduction == NONE:
+        return r
+    total = np.add.reduce(r, None) if r.itemsize > 2 else np.add.reduce(r, None, np.float32)
+    if reduction == MEAN:
+        total = total / r.size if r.size else total * np.nan
+    return total if r.itemsize > 2 else total.astype(r.dtype)
+
+
+def shared(g: Any, reduction: int, shape: Any) -> Any:
+    """The cotangent of each single loss; for a mean or a sum a number that broadcasts."""
+    if reduction != MEAN:
+        return g
+    n = math.prod(shape)
+    return g * (1.0 / n if n else math.nan)
+
+
+def reduce_values(r: Any, reduction: int) -> Any:
+    """The reduction on Tensors and on the results of composed losses."""
+    return r if reduction == NONE else r.mean() if reduction == MEAN else r.sum()
+
+
+def loss_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    """The batching rule of an elementwise loss whose last parameter but formula's own is ``reduction``."""
+    size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
+    ranks = [getattr(v, "ndim", 0) - m for v, m in zip(inner, mine, strict=True)]
+    rank = ranks[0]
+    shape = next(tuple(v.shape)[m:] for v, m in zip(inner[:1], mine[:1], strict=True))
+    operands = []
+    for k, (v, m, own) in enumerate(zip(inner, mine, ranks, strict=True)):
+        if v is not None and m and own < rank:
+            v = U.reshape(v, (size, *(1,) * (rank - own), *v.shape[1:]))
+        elif v is not None and not m and k < 2:
+            v = U.expand(v, (size, *shape))
+        operands.append(v)
+    i = info.params.index("reduction") - info.arity
+    each = getattr(U, info.name)(*operands, *p[:i], NONE, *p[i + 1 :])
+    if p[i] == NONE:
+        return each
+    dims = tuple(range(1, rank + 1))
+    if not dims:
+        return each
+    return U.mean_dim(each, dims, False) if p[i] == MEAN else U.sum_dim(each, dims, False)
+
+
+def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple[Any, Any]:
+    """Two operands in one shape and dtype; other shapes broadcast with PyTorch's warning."""
+    try:
+        a, b = input._a, target._a
+    except AttributeError:
+        return _as_tensors(name, ("input", input), ("target", target))  # type: ignore[return-value]
+    if a.shape != b.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely "
+            "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
+        input, target = _broadcast(input, target)
+    if a.dtype is not b.dtype:
+        dtype = common_dtype((input, target))
+        input, target = cast(input, dtype), cast(target, dtype)
+    if kernel is not None and logical_dtype(input).kind in "iub":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(input)}'")
+    return input, target
+
+
+def _broadcast(x: Any, y: Any) -> tuple[Any, Any]:
+    from .._dispatch import broadcast_error
+
+    try:
+        shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
+    except ValueError:
+        raise broadcast_error(x, y) from None
+    return tuple(t if tuple(t.shape) == shape else T.expand(t, shape) for t in (x, y))  # type: ignore[return-value]
+
+
+def weighted(name: str, losses: Any, weight: Any, input: Any, reduction: str) -> Any:
+    """Losses times weights of the input's size; the mean is over the weights."""
+    if tuple(weight.shape) != tuple(input.shape):
+        raise ValueError("Weights and input must have the same size.")
+    if reduction not in _REDUCTIONS:
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    losses = losses * weight
+    if reduction == "none":
+        return losses
+    return losses.sum() if reduction == "sum" else losses.sum() / weight.sum()
+
+
+def refuse_weight_grad(name: str, **weights: Any) -> None:
+    """PyTorch has no derivative with respect to a loss's weights."""
+    for argument, t in weights.items():
+        if t is not None and t._fn is not None and _recording():
+            raise RuntimeError(
+                f"The function '{name}' is not differentiable with respect to argument '{argument}'. This input cannot have "
+                "requires_grad True."
+            )
+
+
+def _recording() -> bool:
+    from .._modes import is_grad_enabled
+
+    return is_grad_enabled()
+
+
+# ---------------------------------------------------------------------------------------------------------- squares and lines
+def _both(d: Any, needs: Any) -> Any:
+    """The cotangents of input and target of a loss of their difference."""
+    return d if needs[0] else None, -d if needs[1] else None
+
+
+_PAIRS = [((3, 4), (3, 4), (r,)) for r in (0, 1, 2)] + [((), (), (1,))]
+
+
+@general(
+    grad=lambda xp, g, self, target, needs, reduction: _both(
+        (self - target) * (shared(g, reduction, self.shape) * 2.0), needs
+    ),
+    tensors=2,
+    node="MseLossBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=_PAIRS,
+)
+def squared_error(lib, self, target, reduction):
+    """Squared differences, their mean or their sum."""
+    d = self - target
+    if reduction == NONE or not 0 < d.size < 65536 or d.ndim == 0 or d.dtype.itemsize < 4:
+        return lib.reduced(d * d, reduction)
+    flat = d.reshape(d.size)
+    total = lib.product(flat, flat)  # one pass; for long vectors the pairwise sum of `reduced` is more exact
+    return total / d.size if reduction == MEAN else total
+
+
+@public("nn.functional.mse_loss")
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Mean of the squared differences of input and target (``reduction``: "mean", "sum" or "none").
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(2.)
+    """
+    input, target = _fit("mse_loss", input, target, "mse_cpu")
+    if weight is not None:
+        return weighted("mse_loss", squared_error(input, target, NONE), weight, input, reduction)
+    return squared_error(input, target, reduction_code(reduction, size_average, reduce))
+
+
+@public("nn.functional.l1_loss")
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Mean of the absolute differences of input and target."""
+    input, target = _fit("l1_loss", input, target)
+    losses = T.abs(input - target)
+    if weight is not None:
+        return weighted("l1_loss", losses, weight, input, reduction)
+    return reduce_values(losses, reduction_code(reduction, size_average, reduce))
+
+
+def _smooth_slope(xp: Any, d: Any, beta: float) -> Any:
+    return xp.where(xp.abs(d) < beta, d * (1.0 / beta), xp.sign(d))
+
+
+@general(
+    grad=lambda xp, g, self, target, needs, reduction, beta: _both(
+        _smooth_slope(xp, self - target, beta) * shared(g, reduction, self.shape), needs
+    ),
+    tensors=2,
+    node="SmoothL1LossBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=[((3, 4), (3, 4), (r, b)) for r in (0, 1, 2) for b in (1.0, 0.3)],
+)
+def smooth_l1(lib, self, target, reduction, beta):
+    """A parabola up to a difference of beta, a line beyond."""
+    d = lib.abs(self - target)
+    return lib.reduced(lib.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
+
+
+@public("nn.functional.smooth_l1_loss")
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """``0.5 d^2 / beta`` where the difference ``|d|`` is below beta, ``|d| - 0.5 beta`` elsewhere."""
+    code = reduction_code(reduction, size_average, reduce)
+    input, target = _fit("smooth_l1_loss", input, target, "smooth_l1_cpu" if beta else None)
+    if beta == 0:
+        return reduce_values(T.abs(input - target), code)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    return smooth_l1(input, target, code, float(beta))
+
+
+def _huber_slope(xp: Any, d: Any, delta: float) -> Any:
+    return xp.where(xp.abs(d) <= delta, d, xp.sign(d) * delta)
+
+
+@general(
+    grad=lambda xp, g, self, target, needs, reduction, delta: _both(
+        _huber_slope(xp, self - target, delta) * shared(g, reduction, self.shape), needs
+    ),
+    tensors=2,
+    node="HuberLossBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=[((3, 4), (3, 4), (r, b)) for r in (0, 1, 2) for b in (1.0, 0.3)],
+)
+def huber(lib, self, target, reduction, delta):
+    """A parabola up to a difference of delta, its tangent beyond."""
+    d = lib.abs(self - target)
+    return lib.reduced(lib.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta), reduction)
+
+
+@public("nn.functional.huber_loss")
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """``0.5 d^2`` where ``|d| <= delta``, ``delta (|d| - 0.5 delta)`` elsewhere."""
+    dtype = logical_dtype(input)
+    input, target = _fit("huber_loss", input, target if target._a.dtype is dtype else cast(target, dtype), "huber_cpu")
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if weight is None:
+        return huber(input, target, reduction_code(reduction), float(delta))
+    losses = huber(input, target, NONE, float(delta))
+    if reduction == "mean" and tuple(weight.shape) == tuple(input.shape):
+        return (losses * weight).mean()
+    return weighted("huber_loss", losses, weight, input, reduction)
+
+
+# --------------------------------------------------------------------------------------------------------- binary likelihoods
+def _weighted_cotangent(g: Any, weight: Any, reduction: int, shape: Any) -> Any:
+    g = shared(g, reduction, shape)
+    return g if weight is None else g * weight
+
+
+def _bce_slope(xp: Any, g: Any, x: Any, t: Any) -> Any:
+    variance = (1.0 + -x) * x
+    return g * (x - t) / xp.where(variance > 1e-12, variance, xp.zeros_like(variance) + 1e-12)
+
+
+def _bce_samples(weights: Any, more: Any = ()) -> Any:
+    def samples(rng: Any) -> Any:
+        return [
+            ((rng.uniform(0.2, 0.8, (3, 4)), rng.uniform(0, 1, (3, 4)), *w), (r,))
+            for r in (NONE, MEAN, SUM)
+            for w in weights(rng)
+        ]
+
+    return samples
+
+
+@general(
+    grad={
+        "self": lambda xp, g, self, target, weight, reduction: _bce_slope(
+            xp, _weighted_cotangent(g, weight, reduction, self.shape), self, target
+        ),
+        "target": lambda xp, g, self, weight, reduction: (
+            _weighted_cotangent(g, weight, reduction, self.shape) * (xp.log(1.0 + -self) - xp.log(self))
+        ),
+    },
+    tensors=3,
+    node="BinaryCrossEntropyBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=_bce_samples(lambda rng: [(None,), (np.full((3, 4), 2.0),)]),
+)
+def bernoulli_nll(lib, self, target, weight, reduction):
+    """Cross entropy of probabilities; a logarithm counts as at least -100, so that 0 and 1 give finite losses."""
+    r = (target - 1) * lib.maximum(lib.log1p(-self), -100.0) - target * lib.maximum(lib.log(self), -100.0)
+    if r.dtype != self.dtype:
+        r = r.astype(self.dtype)
+    return lib.reduced(r if weight is None else r * weight, reduction)
+
+
+@public("nn.functional.binary_cross_entropy")
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross entropy of probabilities ``input`` with targets between 0 and 1, of the same size."""
+    code = reduction_code(reduction, size_average, reduce)
+    if tuple(target.shape) != tuple(input.shape):
+        raise ValueError(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. Please "
+            "ensure they have the same size."
+        )
+    for t in (target, weight):
+        if t is not None and logical_dtype(t) is not logical_dtype(input):
+            raise RuntimeError(f"Found dtype {dtype_name(t)} but expected {dtype_name(input)}")
+    refuse_weight_grad("binary_cross_entropy", weight=weight)
+    for name, t in (("input", input), ("target", target)):
+        a = t._a
+        if isinstance(a, (np.ndarray, np.generic)) and a.size and not (np.min(a) >= 0 and np.max(a) <= 1):
+            if not (name == "input" and np.isnan(a).any() and not ((a < 0) | (a > 1)).any()):
+                raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+    if weight is not None and tuple(weight.shape) != tuple(input.shape):
+        weight = T.expand(weight, tuple(input.shape))
+    return bernoulli_nll(input, target, weight, code)
+
+
+def _logit_slope(xp: Any, x: Any, t: Any, pos_weight: Any) -> Any:
+    if pos_weight is None:
+        return xp.sigmoid(x) - t
+    positive = pos_weight * t
+    return (positive + 1.0 - t) * xp.sigmoid(x) - positive
+
+
+def _logit_target_slope(xp: Any, x: Any, pos_weight: Any) -> Any:
+    return -x if pos_weight is None else xp.log_sigmoid(-x) - pos_weight * xp.log_sigmoid(x)
+
+
+@general(
+    grad={
+        "self": lambda xp, g, self, target, weight, pos_weight, reduction: (
+            _logit_slope(xp, self, target, pos_weight) * _weighted_cotangent(g, weight, reduction, self.shape)
+        ),
+        "target": lambda xp, g, self, weight, pos_weight, reduction: (
+            _logit_target_slope(xp, self, pos_weight) * _weighted_cotangent(g, weight, reduction, self.shape)
+        ),
+    },
+    tensors=4,
+    node="BinaryCrossEntropyWithLogitsBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=_bce_samples(lambda rng: [(None, None), (np.full((3, 4), 2.0), None), (None, np.array([0.5, 1.0, 2.0, 3.0]))]),
+)
+def bernoulli_logits_nll(lib, self, target, weight, pos_weight, reduction):
+    """Cross entropy of sigmoid(self): ``(1 - t) x + log(1 + exp(-x))``, which neither overflows nor cancels."""
+    log_sigmoid = lib.minimum(self, 0) - lib.log1p(lib.exp(-lib.abs(self)))
+    if pos_weight is None:
+        r = (1 - target) * self - log_sigmoid
+    else:
+        r = (1 - target) * self - (1 + (pos_weight - 1) * target) * log_sigmoid
+    return lib.reduced(r if weight is None else r * weight, reduction)
+
+
+@public("nn.functional.binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Cross entropy of ``sigmoid(input)`` with targets between 0 and 1; ``pos_weight`` weighs the positive part.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0., 1000.]), torch.tensor([1., 1.]))
+    tensor(0.3466)
+    """
+    code = reduction_code(reduction, size_average, reduce)
+    _as_tensors("binary_cross_entropy_with_logits", ("input", input), ("target", target))
+    if tuple(target.shape) != tuple(input.shape):
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    given = [t for t in (input, target, weight, pos_weight) if t is not None]
+    dtype = logical_dtype(input)
+    if any(logical_dtype(t) is not dtype for t in given):
+        if logical_dtype(target).kind in "iub":
+            raise RuntimeError(
+                f"result type {dtype_name(input)} can't be cast to the desired output type {dtype_name(target)}"
+            )
+        dtype = common_dtype(given)
+        input, target, weight, pos_weight = (None if t is None else cast(t, dtype) for t in (input, target, weight, pos_weight))  # type: ignore[assignment]
+    refuse_weight_grad("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    return bernoulli_logits_nll(input, target, weight, pos_weight, code)
+
+
+# ----------------------------------------------------------------------------------------------------- composed likelihoods
+@public("nn.functional.kl_div")
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """``target * (log(target) - input)``: input holds log-probabilities; ``reduction="batchmean"`` divides by the batch."""
+    by_batch = reduction == "batchmean" and size_average is None and reduce is None
+    if reduction == "mean" and size_average is None and reduce is None:
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by "
+            "the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
+            "'batchmean' in the next major release.",
+            stacklevel=2,
+        )
+    code = SUM if by_batch else reduction_code(reduction, size_average, reduce)
+    if log_target:
+        losses = T.exp(target) * (target - input)
+    else:
+        losses = T.xlogy(target, target) - target * input
+    result = reduce_values(losses, code)
+    return result / input._a.shape[0] if by_batch and input._a.ndim else result
+
+
+@public("nn.functional.poisson_nll_loss")
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Negative log-likelihood of counts under a Poisson distribution with rate ``exp(input)`` (or ``input``).
+
+    ``full`` adds Stirling's approximation of ``log(target!)`` where the target is above 1.
+    """
+    code = reduction_code(reduction, size_average, reduce)
+    losses = T.exp(input) - target * input if log_input else input - target * T.log(input + eps)
+    if full:
+        stirling = target * T.log(target) - target + 0.5 * T.log(target * (2 * math.pi))
+        losses = losses + T.where(target <= 1, T.zeros_like(target), stirling)
+    return reduce_values(losses, code)
+
+
+@public("nn.functional.gaussian_nll_loss")
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
+    """Negative log-likelihood under normal distributions with means ``input`` and variances ``var`` (at least eps)."""
+    if isinstance(var, float):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = T.zeros_like(input) + var
+    elif bool((var < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    shape, var_shape = tuple(input.shape), tuple(var.shape)
+    if var_shape != shape:
+        if shape[:-1] == var_shape:
+            var = T.reshape(var, (*var_shape, 1))
+        elif len(shape) != len(var_shape) or sum(y for x, y in zip(shape, var_shape, strict=True) if x != y) != 1:
+            raise ValueError("var is of incorrect size")
+    if reduction not in _REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid")
+    from .._grad_mode import no_grad
+
+    var = var.clone()
+    with no_grad():
+        var.clamp_(min=eps)
+    losses = 0.5 * (T.log(var) + (input - target) ** 2 / var)
+    if full:
+        losses = losses + 0.5 * math.log(2 * math.pi)
+    return reduce_values(losses, _REDUCTIONS[reduction])
+
+
+@general(
+    grad=lambda xp, g, self, target, needs, reduction: (
+        -target * xp.sigmoid(-target * self) * shared(g, reduction, self.shape) if needs[0] else None,
+        -self * xp.sigmoid(-target * self) * shared(g, reduction, self.shape) if needs[1] else None,
+    ),
+    tensors=2,
+    node="SoftMarginLossBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=_PAIRS,
+)
+def soft_margin(lib, self, target, reduction):
+    """``log(1 + exp(-target * self))``."""
+    return lib.reduced(lib.log1p(lib.exp(-target * self)), reduction)
+
+
+@public("nn.functional.soft_margin_loss")
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``log(1 + exp(-target * input))`` for targets of 1 and -1."""
+    code = reduction_code(reduction, size_average, reduce)
+    if tuple(input.shape) != tuple(target.shape):
+        input, target = _broadcast(input, target)
+    dtype = common_dtype((input, target))
+    return soft_margin(cast(input, dtype), cast(target, dtype), code)
+
+
+@public("nn.functional.hinge_embedding_loss")
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    code = reduction_code(reduction, size_average, reduce)
+    zero = T.zeros_like(input)
+    apart = T.where(target != 1, (margin - input).clamp_min(0), zero)
+    near = T.where(target != -1, input, zero)
+    return reduce_values(apart + near, code)
+
+
+@public("nn.functional.margin_ranking_loss")
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``max(0, -target * (input1 - input2) + margin)``."""
+    code = reduction_code(reduction, size_average, reduce)
+    if not input1._a.ndim == input2._a.ndim == target._a.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
+    return reduce_values((-target * (input1 - input2) + margin).clamp_min(0), code)
+
+
+__all__ = ["MEAN", "NONE", "SUM", "U", "loss_batch", "reduce_values", "reduced", "reduction_code", "shared", "weighted"]

@@ -1,0 +1,49 @@
+"""What importing the package may load, and what it may cost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+def modules_after(code: str) -> set[str]:
+    """The modules that are loaded after a program ran in a fresh interpreter."""
+    program = f"{code}\nimport sys, json; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.fixture(scope="module")
+def loaded() -> set[str]:
+    return modules_after("import wengert")
+
+
+@pytest.mark.parametrize("name", ["scipy", "ml_dtypes", "torch", "jax", "matplotlib", "argparse", "unittest", "hypothesis"])
+def test_stays_unloaded_until_it_is_needed(loaded: set[str], name: str) -> None:
+    with_numpy = modules_after("import numpy")
+    assert name in with_numpy or name not in loaded
+
+
+def test_only_numpy_is_loaded_from_outside(loaded: set[str]) -> None:
+    outside = {m.partition(".")[0] for m in loaded - modules_after("import numpy")} - set(sys.stdlib_module_names)
+    outside = {m for m in outside if not m.startswith("__editable__") and m != "__mp_main__"}
+    assert outside == {"wengert"}
+
+
+def test_scipy_is_loaded_by_the_first_function_that_needs_it() -> None:
+    assert any(m.startswith("scipy") for m in modules_after("import wengert; wengert.lgamma(wengert.ones(2))"))
+
+
+def test_the_modules_that_programs_import() -> None:
+    program = """
+import wengert as torch
+import wengert.autograd, wengert.func, wengert.nn, wengert.nn.functional as F, wengert.random, wengert.linalg, wengert.special
+from wengert.autograd import Variable, Function
+assert torch.autograd is wengert.autograd
+assert torch.nn.functional is F
+assert torch.autograd.Variable is Variable
+"""
+    assert "wengert.nn.functional" in modules_after(program)
