@@ -12,6 +12,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -68,7 +69,9 @@ def test_doctests(name: str) -> None:
     for test in examples_of(module):
         wengert.manual_seed(0)
         output: list[str] = []
-        runner.run(test, out=output.append)
+        with warnings.catch_warnings():  # the example of a deprecated name is allowed to use it
+            warnings.filterwarnings("ignore", message=".*deprecated")
+            runner.run(test, out=output.append)
         assert not output, "".join(output)
 
 

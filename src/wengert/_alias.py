@@ -27,7 +27,7 @@ from ._dispatch import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_V
 from ._dtypes import BY_NUMPY, FLOATING, can_cast
 from ._errors import INTERNAL, here, noted, user_frame
 from ._modes import M, MODE, is_grad_enabled
-from ._node import AccumulateGrad, Cell, Node, Port, cell_of, tick, view_of
+from ._node import AccumulateGrad, Cell, Node, Port, cell_of, hooks_of, tick, view_of
 from ._registry import REGISTRY, Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
@@ -174,8 +174,25 @@ def inplace_form(info: Info) -> Any:
     if not isinstance(ufunc, np.ufunc) or ufunc.nin != info.arity or ufunc.nout != 1:
         return inplace_of(op, info.name + "_", composed=False)
     template = _unary_inplace if info.arity == 1 else _binary_inplace
-    form = own(template(ufunc, op), info.name + "_", doc=f"In-place form of ``{info.name}``.")
+    form = own(template(ufunc, op, _fallback), info.name + "_", doc=f"In-place form of ``{info.name}``.")
+    if info.arity == 2:  # as a Python operator (``+=``) the same, but an unknown operand is given its own chance
+        form.as_operator = own(template(ufunc, op, operator_fallback), info.name + "_", doc=form.__doc__)
     return form
+
+
+def _fallback(op: Any, self: Any, *args: Any) -> Any:
+    return apply_inplace(op, self, args)
+
+
+def operator_fallback(op: Any, self: Any, other: Any) -> Any:
+    """An in-place operator on whatever stands on its right."""
+    if isinstance(other, (Tensor, bool, int, float, complex)) and not isinstance(other, np.generic):
+        return apply_inplace(op, self, (other,))
+    if isinstance(other, np.generic):
+        return apply_inplace(op, self, (other.item(),))
+    if isinstance(other, np.ndarray):
+        return apply_inplace(op, self, (wrap(other),))
+    return NotImplemented
 
 
 def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
@@ -204,22 +221,22 @@ def unrecorded(self: Tensor, fy: Any) -> bool:
     return (state is not None and not state.grad) or (self._fn is None and fy is None)
 
 
-def _unary_inplace(ufunc: Any, op: Any) -> Any:
+def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
     def form(self: Any) -> Any:
         a = getattr(self, "_a", None)
         if type(a) is not np.ndarray or a.dtype not in FLOATING or not unrecorded(self, None):
-            return apply_inplace(op, self, ())
+            return otherwise(op, self)
         try:
             ufunc(a, a)
         except ValueError:  # memory that may not be written to: the other path says why
-            return apply_inplace(op, self, ())
+            return otherwise(op, self)
         written(self, getframe(1))
         return self
 
     return form
 
 
-def _binary_inplace(ufunc: Any, op: Any) -> Any:
+def _binary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
     """The path that plain floating tensors take: the ufunc writes into the memory itself."""
 
     def form(self: Any, other: Any) -> Any:
@@ -232,18 +249,17 @@ def _binary_inplace(ufunc: Any, op: Any) -> Any:
                 b = other._a
                 fy = other._fn
                 if b.dtype is not a.dtype:
-                    return apply_inplace(op, self, (other,))
+                    return otherwise(op, self, other)
         except AttributeError:
-            return apply_inplace(op, self, (other,))
+            return otherwise(op, self, other)
         if type(a) is not np.ndarray or a.dtype not in FLOATING:
-            return apply_inplace(op, self, (other,))
-        if M or self._fn is not None or fy is not None:
-            if not unrecorded(self, fy):
-                return apply_inplace(op, self, (other,))
+            return otherwise(op, self, other)
+        if (M or self._fn is not None or fy is not None) and not unrecorded(self, fy):
+            return otherwise(op, self, other)
         try:
             ufunc(a, b, a)
         except ValueError:  # self would have to be broadcast, or may not be written to: the other path says so
-            return apply_inplace(op, self, (other,))
+            return otherwise(op, self, other)
         written(self, getframe(1))
         return self
 
@@ -262,10 +278,7 @@ def written(self: Tensor, frame: Any) -> None:
     cell.seq = seq = tick()
     cell.code = frame.f_code
     cell.lasti = frame.f_lasti
-    writes = cell.writes
-    writes.append(seq)
-    if len(writes) > 64:
-        del writes[:32]
+    cell.writes.append(seq)
 
 
 def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
@@ -369,15 +382,33 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
 def rebase(self: Tensor, node: Node | None) -> None:
     """Give a tensor that was written in place its new history, and its base and other views theirs."""
     if view_of(self) is None:
-        self._fn = node
+        _replace_history(self, node)
         _mark_views(self)
         return
     from .ops.strided import chain_of
 
     base, chain = chain_of(self)
-    base._fn = CopySlices(base, chain, node)
+    _replace_history(base, CopySlices(base, chain, node))
     _mark_views(base)
+    before = self._fn
     regenerate(self)
+    _move_retain_grad(self, before)
+
+
+def _replace_history(tensor: Tensor, node: Node | None) -> None:
+    before = tensor._fn
+    tensor._fn = node
+    _move_retain_grad(tensor, before)
+
+
+def _move_retain_grad(tensor: Tensor, before: Node | None) -> None:
+    """``retain_grad`` is about the tensor as it is now; its hooks stay with the value that it had."""
+    if before is None or before.h is None or before.h.retain is None:
+        return
+    if before.h.retain() is tensor and tensor._fn is not before:
+        before.h.retain = None
+        if tensor._fn is not None:
+            hooks_of(tensor._fn).retain = weakref.ref(tensor)
 
 
 def _mark_views(base: Tensor) -> None:

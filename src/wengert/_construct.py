@@ -150,7 +150,7 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
     if hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__"):
         a = np.array(np.from_dlpack(data))
         return a if dtype is None else converted(a, dtype.np)
-    if hasattr(ty, "__getitem__") and hasattr(ty, "__len__") and not isinstance(data, (dict, set, frozenset)):
+    if _is_sequence(data):
         return _of_nested(_listed(data), dtype)
     if isinstance(data, (int, float, complex)) or dtype is not None:
         return _of_numbers([data], {ty: None}, dtype)[0]
@@ -237,13 +237,13 @@ def _is_sequence(item: Any) -> bool:
     ty = type(item)
     if ty is list or ty is tuple:
         return True
-    if ty in _NUMBERS or isinstance(item, (Tensor, np.generic, dict, set, frozenset)):
+    if ty in _NUMBERS or isinstance(item, (int, float, complex, Tensor, np.generic, dict, set, frozenset)):
         return False
     if isinstance(item, str):
         raise ValueError("too many dimensions 'str'")
     if isinstance(item, np.ndarray):
         return item.ndim > 0
-    return hasattr(ty, "__getitem__") and hasattr(ty, "__len__")
+    return hasattr(item, "__getitem__") and hasattr(item, "__len__") and not isinstance(item, type)
 
 
 def _opened(flat: Any, kinds: dict[type, None], dim: int) -> tuple[Any, int]:

@@ -27,6 +27,19 @@ slow_hooks: list[Any] = []  # what else wants to see an operator on the slow pat
 # ------------------------------------------------------------------------------------------------------------------- modes
 def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
     """Run an operator while some mode is on somewhere (see ``_modes``), or with ``out=``."""
+    if out is None and not stale_views and not slow_hooks:
+        state = MODE.get()
+        if state is None:
+            return info.core(*args)
+        if state.only_quiet and not info.view:  # no_grad, mostly an optimizer's step on plain tensors
+            for a in args:
+                if type(a) is Tensor:
+                    if a._fn is not None:
+                        break
+                elif type(a) is not float:
+                    break
+            else:
+                return info.core(*args)
     if out is not None:
         from ._alias import write_out
 

@@ -11,6 +11,7 @@ an array that only the pass itself refers to is given away, anything else is cop
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from sys import _getframe as getframe
 from sys import getrefcount
 from typing import Any
 
@@ -20,9 +21,10 @@ from ._backends.numpy import ARITHMETIC, BY_DTYPE, silently
 from ._errors import noted, where
 from ._node import AccumulateGrad, Node, Parts, Port, hooked_leaves
 from ._registry import XP, T
-from ._tensor import Tensor, wrap
+from ._tensor import Tensor, make, wrap
 
 BY_DTYPE[None] = None  # the cotangent of a node with several outputs: the node looks at its parts
+observers: list[Any] = []  # what looks at every step of every pass: fn(node, cotangent, step) -> pairs (anomaly mode, profiler)
 foreign: list[Any] = []  # array libraries besides NumPy, whose arrays share NumPy's dtypes
 
 
@@ -38,9 +40,10 @@ def xp_of(value: Any) -> Any:
 class Sums:
     """Adding cotangents: a first one is borrowed, a sum is owned."""
 
-    __slots__ = ("owned", "told")
+    __slots__ = ("callbacks", "owned", "told")
 
     def __init__(self) -> None:
+        self.callbacks: list[Any] | None = None  # what queue_callback was given
         self.owned: set[Node] = set()
         self.told: set[Node] = set()  # nodes that nothing may arrive at, and that were looked through (_nothing_for)
 
@@ -81,11 +84,11 @@ def run(
         _put(node, g, buf, leaves, heap, sums)
     if inputs is not None:
         return _run_for(inputs, [n for n, _ in roots], buf, leaves, heap, sums, keep, create_graph)
-    if create_graph or foreign or hooked_leaves:
+    if create_graph or foreign or hooked_leaves or observers:
         due = _leaf_schedule([n for n, _ in roots]) if hooked_leaves else []
         while heap or due:
-            if due and (not heap or -heap[0][0] < due[0][0]):
-                _, _, m = heappop_first(due)
+            if due and (not heap or -heap[0][0] < due[-1][0]):
+                m = due.pop()[2]
                 if m in leaves:
                     accumulate(m, leaves.pop(m), create_graph)
                 continue
@@ -99,6 +102,8 @@ def run(
     while leaves:
         m = next(iter(leaves))
         accumulate(m, leaves.pop(m), create_graph)
+    if sums.callbacks:
+        _call_back(sums.callbacks)
     return None
 
 
@@ -139,6 +144,8 @@ def _run_for(
             if g is not None:
                 got[m] = g
     g = None
+    if sums.callbacks:
+        _call_back(sums.callbacks)
     return _captured(got, inputs)
 
 
@@ -161,6 +168,23 @@ def _run_node(
         pairs = _in_silence(n, T if create_graph else None if type(g) is Parts else xp_of(g), g, keep)
     for i in range(0, len(pairs), 2):
         _put(pairs[i], pairs[i + 1], buf, leaves, heap, sums)
+
+
+def _observed(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
+    """One step with whoever looks on around it."""
+
+    def step() -> tuple[Any, ...]:
+        if _has_node_hooks(n.h):
+            return hooked_backward(n, g, keep, create_graph)
+        return n.backward(T if create_graph else None if type(g) is Parts else xp_of(g), g, keep)
+
+    for observer in observers:
+        step = _around(observer, n, g, step)
+    return step()
+
+
+def _around(observer: Any, n: Any, g: Any, step: Any) -> Any:
+    return lambda: observer(n, g, step)
 
 
 def _walk(
@@ -196,6 +220,13 @@ def _walk(
             del pairs  # or the leaf's gradient would seem to be in use
             leaves[n] = g if n not in leaves else sums.add(n, leaves[n], g)
             return
+        if len(pairs) == 4 and not heap:  # mostly a parameter and the way on
+            m, d, n, g = pairs
+            if n.seq == 0 or d is None:
+                n, g, m, d = pairs
+            if m.seq == 0 and n.seq and g is not None and d is not None:
+                leaves[m] = d if m not in leaves else sums.add(m, leaves[m], d)
+                continue
         break
     for i in range(0, len(pairs), 2):
         _put(pairs[i], pairs[i + 1], buf, leaves, heap, sums)
@@ -212,7 +243,7 @@ def _in_silence(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
 
 
 def _has_node_hooks(h: Any) -> bool:
-    return h is not None and (h.pre or h.post or h.trace is not None)
+    return h is not None and (h.pre or h.post)
 
 
 def _put(m: Node, g: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: Any, sums: Sums) -> None:
@@ -291,13 +322,8 @@ NOTHING = Parts({})
 
 
 # ------------------------------------------------------------------------------------------------------ when leaves run
-def heappop_first(due: list[Any]) -> Any:
-    """The leaf that is complete first."""
-    return due.pop(0)
-
-
 def _leaf_schedule(roots: list[Node]) -> list[tuple[int, int, Any]]:
-    """``(sequence number, order, leaf)``, youngest first: a leaf is complete once its oldest user has run.
+    """``(sequence number, order, leaf)``, youngest last: a leaf is complete once its oldest user has run.
 
     PyTorch lets a leaf accumulate as soon as it is complete. That can only be told apart where leaves have hooks, so
     only then the graph is looked through beforehand.
@@ -319,7 +345,7 @@ def _leaf_schedule(roots: list[Node]) -> list[tuple[int, int, Any]]:
             if m not in seen:
                 seen.add(m)
                 stack.append(m)
-    return sorted(((seq, k, m) for m, (seq, k) in oldest.items()), key=lambda entry: (-entry[0], entry[1]))
+    return sorted(((seq, -k, m) for m, (seq, k) in oldest.items()), key=lambda entry: entry[:2])
 
 
 # ------------------------------------------------------------------------------------------------------------- delivery
@@ -361,6 +387,18 @@ _calibrate()
 def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> None:
     """A leaf's cotangent is complete: its hooks, then ``.grad``."""
     h = m.h
+    if h is None and m.grad is None and type(g) is np.ndarray and g.dtype is m.box.a.dtype:  # the common case
+        leaf = m.ref()
+        if leaf is None or leaf._fn is m:
+            if getrefcount(g) >= _exclusive or g.base is not None:  # see _own, which counts one reference more
+                g = g.copy()
+            t = make()
+            t._a = g
+            t._fn = t._m = None
+            with AccumulateGrad.lock:
+                if m.grad is None:
+                    m.grad = t
+                    return
     leaf = m.ref()
     if leaf is not None and leaf._fn is not m:  # requires_grad was turned off since
         return
@@ -376,14 +414,9 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> 
         with AccumulateGrad.lock:
             _add_to_grad(m, g)
     if h is not None:
-        if h.post_accumulate:
-            variable = m.variable
-            for hook in list(h.post_accumulate.values()):
-                hook(variable)
-        if h.post:
-            g_out = g if g is None or isinstance(g, Tensor) else wrap(g)
-            for hook in list(h.post.values()):
-                hook((), (g_out,))
+        from ._hooks import call_leaf_hooks
+
+        call_leaf_hooks(m, h, g, create_graph)
 
 
 def _add_to_grad(m: Any, g: Any) -> None:
@@ -413,7 +446,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
 
 def _recorded_copy(g: Tensor) -> Tensor:
     """The gradient as a tensor of its own: what is put into ``.grad`` may be written to."""
-    copy = T.clone(g)
+    copy = g.clone()  # type: ignore[attr-defined]
     if copy._fn is not None:
         from .ops.strided import renamed
 
@@ -445,6 +478,61 @@ def _run_pre(h: Any, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]
     return call_prehooks(h, gs, create_graph)
 
 
+# -------------------------------------------------------------------------------------------------- the pass that is running
+class Pass:
+    """What a hook can find out about the pass that called it."""
+
+    def __init__(self, scope: dict[str, Any]) -> None:
+        self.id: Any = scope["sums"]  # an object of its own for each pass
+        self.inputs: list[Node] | None = scope["inputs"]
+        self.roots: list[Node] = [n for n, _ in scope["roots"]]
+
+    def nodes(self) -> set[Node]:
+        """All nodes that this pass runs or returns."""
+        if self.inputs is not None:
+            wanted = {m: m for m in self.inputs}
+            needed = leading_to(self.roots, wanted)
+            return needed | set(wanted)
+        seen = set(self.roots)
+        stack = list(self.roots)
+        while stack:
+            for m in stack.pop().edges():
+                if m is not None and m not in seen:
+                    seen.add(m)
+                    stack.append(m)
+        return seen
+
+
+def current_pass() -> Pass | None:
+    """The innermost backward pass that is running in this thread.
+
+    Found on the stack, so that a pass that nobody asks about need not announce itself.
+    """
+    frame: Any = getframe(1)
+    while frame is not None:
+        if frame.f_code is run.__code__:
+            return Pass(frame.f_locals)
+        frame = frame.f_back
+    return None
+
+
+def queue_callback(fn: Any) -> None:
+    """Call ``fn()`` at the end of the pass that is running."""
+    now = current_pass()
+    if now is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    if now.id.callbacks is None:
+        now.id.callbacks = []
+    now.id.callbacks.append(fn)
+
+
+def _call_back(callbacks: list[Any]) -> None:
+    i = 0
+    while i < len(callbacks):  # a callback may queue another one
+        callbacks[i]()
+        i += 1
+
+
 # ------------------------------------------------------------------------------------------------------------------ pruning
 def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
     """The nodes from which a wanted node is reached by at least one edge; iterative, as graphs are deep.
@@ -454,7 +542,7 @@ def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
     """
     needed: set[Node] = set()
     state: dict[Node, int] = {}
-    lowest = min((n.seq for n in wanted), default=0)
+    lowest = min((n.fx.seq if type(n) is Port else n.seq for n in wanted), default=0)
     ports = {(n.fx, n.k): n for n in wanted if type(n) is Port}
     stack = list(roots)
     while stack:

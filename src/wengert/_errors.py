@@ -89,9 +89,10 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 def warn_once(message: str, category: type[Warning] = UserWarning) -> None:
     """A warning that the process shows once, as PyTorch's TORCH_WARN_ONCE."""
-    if message not in warned:
+    if always or message not in warned:
         warned.add(message)
         warn(message, category)
 
 
 warned: set[str] = set()
+always = False  # torch.set_warn_always

@@ -24,12 +24,12 @@ import numpy as np
 from ._dispatch import MULTI_OUTPUT_VIEW, cast, common_dtype, push_down, slow, type_text
 from ._kinds import Formula, camel, formula_names, info_for, node_class
 from ._modes import M
-from ._node import FREED, Box, Parts, Port, box_of, tick
+from ._node import FREED, Box, Parts, Port, box_of, port_of, tick
 from . import _errors as lines
 from . import _registry
 from ._backends.numpy import ARITHMETIC, silently
-from ._registry import Impl, Info, T, place, register
-from ._saved import is_complex, unbox
+from ._registry import RAW, Impl, Info, T, own, place, register
+from ._saved import is_complex, stale, unbox
 from ._tensor import Tensor, alias_payload, make
 
 
@@ -86,15 +86,20 @@ def general(
                 boxed_edges=property(plan.boxed_edges),
             )
 
-        run = _runner(info, plan, N, table, broadcast, many, tensors)
+        if tensors == 1 and not (many or broadcast or promote or info.view):
+            template = _one_to_one(info, plan, N, table)
+            op = own(template, info.name, ("input",), info.doc)
+            run = own(template, info.name, ("input",), info.doc, cells={"M": ()})
+        else:
+            run = _runner(info, plan, N, table, broadcast, many, tensors)
 
-        def op(*args: Any) -> Any:
-            if M:
-                return slow(info, args)
-            return run(*args)
+            def op(*args: Any) -> Any:
+                if M:
+                    return slow(info, args)
+                return run(*args)
 
-        op.__name__ = op.__qualname__ = info.name
-        op.__doc__ = info.doc
+            op.__name__ = op.__qualname__ = info.name
+            op.__doc__ = info.doc
         info.op = op
         info.core = run
         info.node = N  # type: ignore[assignment]
@@ -106,6 +111,65 @@ def general(
         return op
 
     return declare
+
+
+def _one_to_one(info: Info, plan: Plan, N: Any, table: Any) -> Any:
+    """The recording function of an operator from one tensor to one: ``_runner`` without what only others need."""
+    plain_results = N is None
+    codes = plan.codes
+
+    def op(input: Any, *p: Any) -> Any:
+        if M:
+            return slow(info, (input, *p))
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return _refuse(info, (input,), (input, *p))
+        t = make()
+        t._m = None
+        try:
+            t._a = r = table[type(a)](a, *p)
+        except ARITHMETIC:
+            t._a = r = silently(table[type(a)], a, *p)
+        if fx is None or plain_results:
+            t._fn = None
+            return t
+        n = N()
+        n.fx = (fx,)
+        n.seq = tick()
+        n.h = None
+        n.s = s = []
+        for k in codes:
+            if k >= 0:
+                s.append(p[k])
+            elif k == RESULT:
+                t._m = b = Box()
+                b.a = r
+                b.cell = None
+                s.append(b)
+            elif k == OPERAND:
+                b = input._m
+                s.append(b if b is not None else box_of(input))
+            elif k == SHAPE:
+                s.append(a.shape)
+            elif k == DTYPE:
+                s.append(a.dtype)
+            else:
+                s.append((True,))
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c.co_filename is not lines.user_file:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+
+    return op
+
+
+RESULT, OPERAND, SHAPE, DTYPE, NEEDS = -1, -2, -3, -4, -5  # what a plan of one operand saves; from 0 on: a parameter
 
 
 def _runner(info: Info, plan: Plan, N: Any, table: Any, broadcast: bool, many: bool, tensors: int) -> Any:
@@ -271,6 +335,8 @@ class Plan:
             uses.update(dict.fromkeys(names))
         self.uses = tuple(uses)
         self.sources = tuple(self._source(name, operand_names) for name in self.uses)
+        numbers = {"result": RESULT, "operand": OPERAND, "shape": SHAPE, "dtype": DTYPE, "needs": NEEDS}
+        self.codes = tuple(i if how == "param" else numbers.get(how, NEEDS) for how, i in self.sources)
         self.public_names = tuple(n for n, (how, _) in zip(self.uses, self.sources, strict=True) if how != "needs")
         self.single = sum(info.differentiable) == 1 and info.outputs > 0
 
@@ -347,7 +413,7 @@ class Plan:
     def _output(self, n: Any, k: int) -> Any:
         if self.info.outputs == 1:
             return n
-        return Port(n, k) if self.info.differentiable[min(k, len(self.info.differentiable) - 1)] else None
+        return port_of(n, k) if self.info.differentiable[min(k, len(self.info.differentiable) - 1)] else None
 
     @staticmethod
     def release(n: Any) -> None:
@@ -370,7 +436,22 @@ def _plan_backward(plan: Plan) -> Any:
     info = plan.info
     broadcast = info.batch == "elementwise"
 
+    direct = plan.joint[0] if plan.joint is not None and info.arity == 1 and info.outputs == 1 and not broadcast else None
+
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        if direct is not None and xp is RAW:
+            values = []
+            for v in n.s:
+                if type(v) is Box:
+                    c = v.cell
+                    if c is not None and c.seq > n.seq:
+                        stale(n, v)
+                    v = v.a
+                values.append(v)
+            d = direct(xp, g, *values)
+            if not keep:
+                n.release()
+            return (n.fx[0], d)
         if type(g) is Parts:
             xp, g = _materialized(n, xp, g, info, plan.single)
         values = {name: plan.value(n, j, xp) for j, name in enumerate(plan.uses)}

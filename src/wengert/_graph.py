@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,30 @@ from ._errors import noted, where
 from ._grad_mode import grad_mode
 from ._inference import is_inference
 from ._modes import is_grad_enabled, is_inference_mode_enabled
-from ._node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node
-from ._tensor import Tensor, current_fn, wrap
+from ._node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node, port_of
+from ._tensor import Tensor, current_fn, late, wrap
 
 
 # ------------------------------------------------------------------------------------------------- backward and grad
+def _is_one(value: Any) -> bool:
+    return isinstance(value, Tensor) or hasattr(value, "output_nr")
+
+
 def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (tuple, list)) else [value]
+    return [value] if _is_one(value) else list(value)
+
+
+def _listed_inputs(inputs: Any, who: str) -> list[Any]:
+    if type(inputs) is dict:
+        inputs = inputs.values()
+    elif isinstance(inputs, Mapping):
+        raise TypeError(
+            f"`inputs` argument to `{who}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not supported."
+        )
+    listed = _listed(inputs)
+    if not listed:
+        raise RuntimeError(f"`inputs` argument to `{who}()` cannot be empty.")
+    return listed
 
 
 def _root(i: int, t: Any) -> Node:
@@ -41,24 +59,35 @@ def edge_node(t: Any) -> Node | None:
     if isinstance(t, Tensor):
         return current_fn(t)
     node = t.node
-    if t.output_nr or getattr(node, "meta", None):
+    if t.output_nr or len(getattr(node, "meta", ())) > 1:
         return port_of(node, t.output_nr)
     return node
 
 
-def port_of(node: Any, k: int) -> Node:
-    """The port of one output of a node: the one that is in use, or one that stands for it."""
-    ports = getattr(node, "ports", None)
-    if ports and ports.get(k) is not None:
-        return ports[k]
-    return Port(node, k)
+def _edge_shape(edge: Any) -> tuple[Any, Any]:
+    """Shape and dtype of what a GradientEdge stands for, as far as its node knows them."""
+    meta = getattr(edge.node, "meta", None)
+    if meta:
+        return meta[edge.output_nr]
+    if type(edge.node) is AccumulateGrad:
+        return edge.node.box.a.shape, edge.node.box.a.dtype
+    return None, None
 
 
-def _cotangent(i: int, t: Any, g: Any, create_graph: bool, batched: bool = False) -> Any:
+def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
     """The cotangent of one root, checked, in the form in which the pass carries it."""
     if g is None:
         if not isinstance(t, Tensor):
-            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            shape, dtype = _edge_shape(t)
+            if shape is None or any(n != 1 for n in shape):
+                raise noted(
+                    RuntimeError("grad can be implicitly created only for scalar outputs"),
+                    "What to do: give a gradient of the shape of what the GradientEdge stands for.",
+                )
+            g = np.ones(shape, dtype)
+            return wrap(g) if create_graph else g
+        if t._fn is None:
+            return None
         a = t._a
         size = 1
         for n in a.shape:
@@ -77,7 +106,7 @@ def _cotangent(i: int, t: Any, g: Any, create_graph: bool, batched: bool = False
         return wrap(g) if create_graph else g
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    if isinstance(t, Tensor) and not batched:
+    if isinstance(t, Tensor):
         _check_cotangent(i, t, g)
         if g._a.dtype is not t._a.dtype and isinstance(g._a.dtype, np.dtype):
             g = g.to(t.dtype)
@@ -138,34 +167,43 @@ def backward(
                 "`grad_tensors`."
             )
         grad_tensors = grad_variables
-    nodes = None
-    if inputs is not None:
-        listed = _listed(inputs)
-        if not listed:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        nodes = [_input_node(t) for t in listed]
+    listed = None if inputs is None else _listed_inputs(inputs, "backward")
     tensors = _listed(tensors)
     grads = _listed(grad_tensors) if grad_tensors is not None else [None] * len(tensors)
-    if len(grads) != len(tensors):
-        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
     from . import _stochastic
 
     tensors, grads, seeds = _stochastic.seeded(tensors, grads)
     roots = _roots(tensors, grads, create_graph) + seeds
+    nodes = None
+    if listed is not None:
+        nodes = [_kept(t) for t in listed]
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
         _warn_create_graph()
     if nodes is None:
         _run(roots, keep, create_graph, None)
     else:
-        _accumulate_into(listed, nodes, _run(roots, keep, create_graph, nodes), create_graph)
+        _accumulate_into(nodes, _run(roots, keep, create_graph, nodes), create_graph)
 
 
-def _roots(tensors: list[Any], grads: list[Any], create_graph: bool, batched: bool = False) -> list[tuple[Node, Any]]:
-    return [
-        (_root(i, t), _cotangent(i, t, g, create_graph, batched))
-        for i, (t, g) in enumerate(zip(tensors, grads, strict=True))
-    ]
+def _roots(tensors: list[Any], grads: list[Any], create_graph: bool) -> list[tuple[Node, Any]]:
+    grads = grads[: len(tensors)]
+    cotangents = [_cotangent(i, t, g, create_graph) for i, (t, g) in enumerate(zip(tensors, grads, strict=False))]
+    if len(grads) != len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
+    return [(_root(i, t), g) for i, (t, g) in enumerate(zip(tensors, cotangents, strict=True))]
+
+
+def _kept(t: Any) -> Node:
+    """The node of one of ``backward(inputs=)``; an intermediate result keeps its gradient from now on, as in PyTorch."""
+    if isinstance(t, Tensor):
+        retain_grad(t)
+    elif type(t.node) is not AccumulateGrad:
+        raise noted(
+            RuntimeError("GradientEdge of an intermediate result as an input of backward(): there is no tensor to accumulate into"),
+            "What to do: use autograd.grad, or give the tensor itself.",
+        )
+    return _input_node(t)
 
 
 def _warn_create_graph() -> None:
@@ -235,24 +273,22 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    outs, ins = _listed(outputs), _listed(inputs)
+    outs, ins = _listed(outputs), _listed_inputs(inputs, "grad")
     grads = _listed(grad_outputs) if grad_outputs is not None else [None] * len(outs)
-    if len(grads) != len(outs):
-        raise RuntimeError(f"got {len(outs)} tensors and {len(grads)} gradients")
-    nodes = [_input_node(t) for t in ins]
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
         from .autograd._batched import batched_grads
 
-        results = batched_grads(outs, nodes, grads, keep, create_graph)
+        results = batched_grads(outs, ins, grads, keep, create_graph)
     else:
-        results = _run(_roots(outs, grads, create_graph), keep, create_graph, nodes)
+        roots = _roots(outs, grads, create_graph)
+        results = _run(roots, keep, create_graph, [_input_node(t) for t in ins])
     for i, r in enumerate(results):
         if r is None and not allow_unused:
             raise noted(
                 RuntimeError(
-                    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if "
-                    "this is the desired behavior."
+                    f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True "
+                    "if this is the desired behavior."
                 ),
                 f"Which: input {i}{_shape_text(ins[i])}.",
                 "Why: no operation leads from it to the outputs; perhaps it was replaced, detached or computed after them.",
@@ -260,15 +296,15 @@ def grad(
             )
     if materialize_grads:
         results = [zeros_like(t) if r is None else r for t, r in zip(ins, results, strict=True)]
+    if type(inputs) is dict:
+        return dict(zip(inputs, results, strict=True))  # type: ignore[return-value]
     return tuple(results)
 
 
 def zeros_like(t: Any) -> Tensor:
     """Zeros for an input that nothing depends on."""
     if not isinstance(t, Tensor):
-        raise RuntimeError(
-            "materialize_grads cannot be used when the given input is a GradientEdge"
-        )
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     return t * 0 if not isinstance(t._a, (np.ndarray, np.generic)) else wrap(np.zeros(t._a.shape, t._a.dtype))
 
 
@@ -325,6 +361,8 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
             self._fn = None
             if grad is not None:
                 self.__dict__["_grad"] = grad
+            if fn.h is not None:  # its hooks hold again once it requires grad again
+                self.__dict__["_hooks"] = fn.h
         return
     if fn is None:
         check_floating(self)
@@ -333,6 +371,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
         grad = self.__dict__.pop("_grad", None)
         node = leaf_node(self)
         node.grad = grad
+        node.h = self.__dict__.pop("_hooks", None)
 
 
 def check_floating(self: Tensor) -> None:
@@ -388,13 +427,16 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
         if value.dtype is not self.dtype:
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{_scalar_name(value)}' to a tensor with grad_dtype "
-                f"'{_scalar_name(self)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+                f"'{self.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
                 "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
                 "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems "
                 "that assume they match."
             )
         if tuple(value.shape) != tuple(self.shape):
-            raise RuntimeError("assigned grad has data of a different size")
+            raise RuntimeError(
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. "
+                "Please ensure that the gradient and the tensor are the same size"
+            )
     fn = self._fn
     if type(fn) is AccumulateGrad:
         fn.grad = value
@@ -405,7 +447,9 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
 
 
 def _scalar_name(t: Tensor) -> str:
-    return t.dtype.scalar_name.lower() if t.dtype.scalar_name != "Long" else "long int"
+    names = {"Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Byte": "unsigned char", "Char": "signed char",
+             "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}  # fmt: skip
+    return names.get(t.dtype.scalar_name, t.dtype.scalar_name.lower())
 
 
 def set_data(self: Tensor, value: Tensor) -> None:
@@ -491,18 +535,14 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHand
     return handle
 
 
-def _accumulate_into(tensors: list[Any], nodes: list[Node], results: list[Any], create_graph: bool) -> None:
-    """``backward(inputs=...)``: add what was captured to the inputs' ``.grad``."""
+def _accumulate_into(nodes: list[Node], results: list[Any], create_graph: bool) -> None:
+    """``backward(inputs=...)``: add what was captured to the leaves' ``.grad``."""
     done: set[Node] = set()
-    for t, node, g in zip(tensors, nodes, results, strict=True):
-        if g is None or node in done:
-            continue
+    for node, g in zip(nodes, results, strict=True):
+        if node in done or type(node) is not AccumulateGrad or (g is None and node.h is None):
+            continue  # an intermediate result kept its gradient by itself
         done.add(node)
-        if type(node) is AccumulateGrad:
-            accumulate(node, g if create_graph else g._a, create_graph, hooks_done=True)
-        elif isinstance(t, Tensor) and not t.__dict__.get("_retains"):
-            old = t.__dict__.get("_grad")
-            t.__dict__["_grad"] = g if old is None else old + g
+        accumulate(node, g if create_graph or g is None else g._a, create_graph, hooks_done=True)
 
 
 def pack_saved(result: Any, hooks: tuple[Any, Any]) -> None:
@@ -516,3 +556,6 @@ def pack_saved(result: Any, hooks: tuple[Any, Any]) -> None:
             if type(t._fn) is not Port:
                 break
 
+
+late.grad_of_other, late.set_data = grad_of_other, set_data
+late.set_grad, late.set_requires_grad = set_grad, set_requires_grad

@@ -10,7 +10,7 @@ from typing import Any
 
 from ._errors import noted
 from ._grad_mode import grad_mode
-from ._node import AccumulateGrad, Hooks, Node, Parts, Port
+from ._node import AccumulateGrad, Hooks, Node, Parts
 from ._registry import T
 from ._tensor import Tensor, wrap
 
@@ -25,42 +25,79 @@ def _back(value: Any, like: Any) -> Any:
 
 
 def call_tensor_hooks(n: Node, h: Hooks, g: Any, create_graph: bool) -> Any:
-    """``tensor.register_hook`` hooks, then ``retain_grad``."""
+    """``tensor.register_hook`` hooks, then ``retain_grad``; ``g`` is ``None`` where no cotangent arrived."""
     if h.tensor_pre:
         with grad_mode(create_graph):
             for hook in list(h.tensor_pre.values()):
                 given = _as_tensor(g)
                 result = hook(given)
                 if result is not None:
-                    _check_result(result, given, "register_hook")
+                    _check_one(result, given, hook)
                     g = _back(result, g)
-    if h.retain is not None:
+    if h.retain is not None and g is not None:
         tensor = h.retain()
         if tensor is not None:
-            own = g if isinstance(g, Tensor) else wrap(g.copy())
-            old = tensor.__dict__.get("_grad")
-            tensor.__dict__["_grad"] = own if old is None else old + own
+            _retain(tensor, g)
     return g
 
 
-def _check_result(result: Any, given: Any, what: str) -> None:
+def _retain(tensor: Tensor, g: Any) -> None:
+    own = g.clone() if isinstance(g, Tensor) else wrap(g.copy())
+    old = tensor.__dict__.get("_grad")
+    if old is None:
+        tensor.__dict__["_grad"] = own
+    else:
+        with grad_mode(isinstance(g, Tensor)):
+            tensor.__dict__["_grad"] = old + own
+
+
+# --------------------------------------------------------------------------------------------------------------- refusals
+def _name(hook: Any) -> str:
+    return getattr(hook, "__name__", "<unknown>")
+
+
+def _check_one(result: Any, given: Any, hook: Any) -> None:
+    """What a hook returned instead of one gradient."""
+    if given is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(result, Tensor):
         raise noted(
             TypeError(f"expected Variable, but hook returned '{type(result).__name__}'"),
-            f"Why: a hook from {what} gives a new gradient (a Tensor) or None, which leaves it as it is.",
+            "Why: a hook gives a new gradient (a Tensor) or None, which leaves the gradient as it is.",
+            f"Which: {_place(hook)}",
         )
-    if given is None:
-        return
-    if tuple(result.shape) != tuple(given.shape):
-        raise RuntimeError("hook '<lambda>' has changed the size of value".replace("<lambda>", what))
     if result.dtype is not given.dtype:
-        raise RuntimeError(f"hook '{what}' has changed the type of value (was {_tname(given)} got {_tname(result)})")
+        raise noted(
+            RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {given.type()} got {result.type()})"),
+            f"Which: {_place(hook)}",
+        )
+    if tuple(result.shape) != tuple(given.shape):
+        raise noted(
+            RuntimeError(f"hook '{_name(hook)}' has changed the size of value"),
+            f"Which: {_place(hook)}; it was given shape {list(given.shape)} and returned {list(result.shape)}.",
+        )
 
 
-def _tname(t: Tensor) -> str:
-    return t.type()
+def _place(hook: Any) -> str:
+    code = getattr(hook, "__code__", None)
+    return repr(hook) if code is None else f'File "{code.co_filename}", line {code.co_firstlineno}, in {code.co_name}'
 
 
+def _check_all(result: Any, given: tuple[Any, ...], hook: Any) -> tuple[Any, ...]:
+    """What a hook returned instead of a tuple of gradients."""
+    if not isinstance(result, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
+    if len(result) != len(given):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(result)}, but expected {len(given)})"
+        )
+    for r, g in zip(result, given, strict=True):
+        if r is not None:
+            _check_one(r, g, hook)
+    return result
+
+
+# ---------------------------------------------------------------------------------------------------------------- node hooks
 def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     """``node.register_prehook`` hooks: each may give new grad_outputs."""
     with grad_mode(create_graph):
@@ -68,15 +105,8 @@ def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[An
             given = tuple(_as_tensor(g) for g in gs)
             result = hook(given)
             if result is not None:
-                gs = tuple(_back(r, g) for r, g in zip(_as_tuple(result, len(gs)), gs, strict=True))
+                gs = tuple(_back(r, g) for r, g in zip(_check_all(result, given, hook), gs, strict=True))
     return gs
-
-
-def _as_tuple(result: Any, count: int) -> tuple[Any, ...]:
-    values = result if isinstance(result, tuple) else (result,)
-    if len(values) != count:
-        raise RuntimeError(f"hook returned incorrect number of values: expected {count}, got {len(values)}")
-    return values
 
 
 def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
@@ -85,46 +115,64 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
 
     h = n.h
     assert h is not None
-    count = max(len(getattr(n, "meta", ())), 1) if type(g) is Parts else 1
-    gs = tuple(g.parts.get(k) for k in range(count)) if type(g) is Parts else (g,)
+    many = type(g) is Parts
+    gs = tuple(g.parts.get(k) for k in range(max(len(getattr(n, "meta", ())), 1))) if many else (g,)
     if h.pre:
         gs = call_prehooks(h, gs, create_graph)
-    g = Parts({k: v for k, v in enumerate(gs) if v is not None}) if type(g) is Parts else gs[0]
-    if type(g) is Parts and not g.parts:
-        return ()
-    xp = T if create_graph else None if type(g) is Parts else xp_of(g)
-    pairs = n.backward(xp, g, keep)
+    if many:
+        g = Parts({k: v for k, v in enumerate(gs) if v is not None})
+        nothing = not g.parts
+    else:
+        g = gs[0]
+        nothing = g is None
+    if nothing and not n.runs_on_nothing:
+        pairs = tuple(x for m in n.edges() if m is not None for x in (m, None))
+    else:
+        pairs = n.backward(T if create_graph else None if type(g) is Parts or g is None else xp_of(g), Parts({}) if nothing else g, keep)
     if h.post:
         pairs = _call_posthooks(n, h, pairs, gs, create_graph)
     return pairs
 
 
+def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
+    """The node's hooks where no cotangent arrived: they are given ``None`` and can change nothing."""
+    count = max(len(getattr(n, "meta", ())), 1)
+    gs = call_prehooks(h, (None,) * count, create_graph)
+    if h.post:
+        _call_posthooks(n, h, tuple(x for m in n.edges() if m is not None for x in (m, None)), gs, create_graph)
+
+
 def _call_posthooks(n: Node, h: Hooks, pairs: tuple[Any, ...], gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
+    """``node.register_hook`` hooks: each may give new grad_inputs, one for each edge."""
     edges = n.edges()
-    aligned: list[Any] = []
-    i = 0
-    for edge in edges:
-        if edge is None:
-            aligned.append(None)
-        else:
-            aligned.append(pairs[i + 1] if i < len(pairs) else None)
-            i += 2
+    found = iter(pairs[1::2])
+    aligned: list[Any] = [None if edge is None else next(found) for edge in edges]
+    raw = not create_graph and not any(isinstance(a, Tensor) for a in aligned)
     with grad_mode(create_graph):
         for hook in list((h.post or {}).values()):
             given = tuple(_as_tensor(a) for a in aligned)
             result = hook(given, tuple(_as_tensor(g) for g in gs))
             if result is not None:
-                values = _as_tuple(result, len(aligned))
-                for r, v in zip(values, given, strict=True):
-                    if r is not None and v is not None:
-                        _check_result(r, v, "register_hook")
-                raw = not any(isinstance(a, Tensor) for a in aligned)
+                values = _check_all(result, given, hook)
                 aligned = [r if r is None or not raw else r._a for r in values]
-    flat: list[Any] = []
-    for edge, value in zip(edges, aligned, strict=True):
-        if edge is not None:
-            flat += (edge, value)
-    return tuple(flat)
+    return tuple(x for edge, value in zip(edges, aligned, strict=True) if edge is not None for x in (edge, value))
 
 
-__all__ = ["AccumulateGrad", "Port", "call_node", "call_prehooks", "call_tensor_hooks"]
+def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> None:
+    """What is called after a leaf's ``.grad`` was accumulated: its own hooks, then those of its node."""
+    if not h.post_accumulate and not h.post:
+        return
+    with grad_mode(create_graph):
+        if h.post_accumulate:
+            variable = m.variable
+            for hook in list(h.post_accumulate.values()):
+                hook(variable)
+        if h.post:
+            given = (_as_tensor(g),)
+            for hook in list(h.post.values()):
+                result = hook((), given)
+                if result is not None:
+                    _check_all(result, (), hook)
+
+
+__all__ = ["call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks", "call_tensor_hooks"]

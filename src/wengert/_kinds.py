@@ -676,13 +676,20 @@ def _call_code(uses: tuple[str, ...]) -> int:
 
 # ------------------------------------------------------------------------------------------------- linear in its one tensor
 def linear(
-    transpose: Formula, *, view: bool = False, node: str | None = None, names: str | None = None, **facts: Any
+    transpose: Formula,
+    *,
+    view: bool = False,
+    node: str | None = None,
+    names: str | None = None,
+    otherwise: Any = None,
+    **facts: Any,
 ) -> Callable[[Any], Any]:
     """Linear in its one tensor; the other arguments are plain parameters, all given by position.
 
     ``transpose(xp, g[, self_shape], *parameters)`` takes the cotangent back. Keeps the parameters and, if named, the
     input's shape, never the array; so such a graph can be walked any number of times. ``view``: the result shares
-    the input's memory, and the operator can make it again from the same input.
+    the input's memory, and the operator can make it again from the same input. ``otherwise``: the public function,
+    which is this operator if only the tensor is given; see ``_alone``.
     """
     uses = formula_names(transpose)
     keep_shape = uses[:1] == ("self_shape",)
@@ -756,10 +763,54 @@ def linear(
 
         finish(info, op, N, jvp)
         if names:
-            place(info.op, names)
+            place(info.op if otherwise is None else _alone(info, N, table, keep_shape, otherwise), names)
         return info.op
 
     return declare
+
+
+def _alone(info: Info, N: Any, table: Any, keep_shape: bool, otherwise: Any) -> Any:
+    """A public function as fast as its operator when it is called with the tensor alone: ``x.sum()``.
+
+    The linear kind's template without parameters; any other call goes to ``otherwise``.
+    """
+
+    def op(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs or M:
+            return otherwise(input, *args, **kwargs)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input)
+        t = make()
+        t._m = None
+        try:
+            t._a = table[type(a)](a)
+        except ARITHMETIC:
+            t._a = silently(table[type(a)], a)
+        if fx is None:
+            t._fn = None
+            return t
+        n = N()
+        n.fx = fx
+        n.seq = tick()
+        n.h = None
+        n.p = ()
+        if keep_shape:
+            n.shape = a.shape
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c.co_filename is not lines.user_file:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+
+    fn = own(op, otherwise.__name__, ("input",), otherwise.__doc__)
+    fn.__wrapped__ = otherwise
+    return fn
 
 
 # -------------------------------------------------------------------------------------------- linear in each of two tensors
@@ -783,16 +834,23 @@ def bilinear(
             if conj:
                 g = xp.conj(g)
             fx, fy = n.fx, n.fy
-            x = unbox(n, n.x, fx, xp)
-            y = unbox(n, n.y, fy, xp)
+            x = n.x
+            x = unbox(n, x, fx, xp) if type(x) is not tuple else Shape(x)
+            y = n.y
+            y = unbox(n, y, fy, xp) if type(y) is not tuple else Shape(y)
             p = n.p
-            pairs: tuple[Any, ...] = ()
-            if fx is not None:
-                gx = gx_(xp, g, x, y, *p)
-                pairs = (fx, xp.conj(gx) if conj else gx)
-            if fy is not None:
+            if fx is None:
                 gy = gy_(xp, g, x, y, *p)
-                pairs += (fy, xp.conj(gy) if conj else gy)
+                pairs: tuple[Any, ...] = (fy, xp.conj(gy) if conj else gy)
+            else:
+                gx = gx_(xp, g, x, y, *p)
+                if conj:
+                    gx = xp.conj(gx)
+                if fy is None:
+                    pairs = (fx, gx)
+                else:
+                    gy = gy_(xp, g, x, y, *p)
+                    pairs = (fx, gx, fy, xp.conj(gy) if conj else gy)
             if not keep:
                 n.release()
             return pairs
@@ -809,7 +867,7 @@ def bilinear(
             if key in ("self", "other", *info.params[:2]):
                 slot = "x" if key in ("self", info.params[0]) else "y"
                 value = getattr(n, slot)
-                return None if type(value) is Shape else unbox(n, value, getattr(n, "f" + slot), T)
+                return None if type(value) is tuple else unbox(n, value, getattr(n, "f" + slot), T)
             if key in info.params[2:]:
                 return n.p[info.params.index(key) - 2]
             raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{key}'")
@@ -855,12 +913,12 @@ def bilinear(
                 b = input._m
                 n.x = b if b is not None else box_of(input)
             else:
-                n.x = Shape(xa.shape)
+                n.x = xa.shape
             if fx is not None:
                 b = other._m
                 n.y = b if b is not None else box_of(other)
             else:
-                n.y = Shape(ya.shape)
+                n.y = ya.shape
             f = getframe(1)
             n.code = c = f.f_code
             if c.co_filename is not lines.user_file:

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from . import _copying, _graph, _protocol, _settings, _storage  # noqa: F401  (each enters what it declares)
+from . import _copying, _graph, _layout, _protocol, _settings, _storage  # noqa: F401  (each enters what it declares)
 from ._registry import PUBLIC
 from ._tensor import Tensor
 

@@ -22,12 +22,13 @@ class State:
     inside of ``no_grad`` leaves nothing behind.
     """
 
-    __slots__ = ("__weakref__", "grad", "hooks", "inference")
+    __slots__ = ("__weakref__", "grad", "hooks", "inference", "only_quiet")
 
     def __init__(self, grad: bool, inference: bool, hooks: tuple[Any, ...] | None):
         self.grad = grad
         self.inference = inference
         self.hooks = hooks
+        self.only_quiet = not grad and not inference
         M.append("mode")
 
     def __del__(self) -> None:

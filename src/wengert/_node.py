@@ -21,6 +21,7 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -44,7 +45,7 @@ class Cell:
         self.version = 0
         self.seq = 0
         self.rebased = 0  # when the history of the base was last rewritten: older views must look theirs up again
-        self.writes: list[int] = []  # the latest sequence numbers, so that a message can say which version was expected
+        self.writes: deque[int] = deque(maxlen=64)  # the latest sequence numbers, so that a message can say which version was expected
         self.code: Any = None
         self.lasti = 0
 
@@ -58,10 +59,7 @@ class Cell:
         self.seq = seq
         self.code = code
         self.lasti = lasti
-        writes = self.writes
-        writes.append(seq)
-        if len(writes) > 64:
-            del writes[:32]
+        self.writes.append(seq)
 
 
 class _FreedCell:
@@ -76,7 +74,7 @@ FREED.cell = _FreedCell()
 class Hooks:
     """What is rarely there: hooks of a node and of the tensors that it made."""
 
-    __slots__ = ("metadata", "post", "post_accumulate", "pre", "retain", "tensor_pre", "trace")
+    __slots__ = ("metadata", "ports", "post", "post_accumulate", "pre", "retain", "tensor_pre", "trace")
 
     def __init__(self) -> None:
         self.tensor_pre: dict[int, Any] | None = None  # tensor.register_hook
@@ -85,7 +83,8 @@ class Hooks:
         self.post: dict[int, Any] | None = None  # node.register_hook
         self.post_accumulate: dict[int, Any] | None = None
         self.metadata: dict[Any, Any] | None = None
-        self.trace: Any = None
+        self.ports: dict[int, Any] | None = None  # weak references of the ports that have hooks of their own
+        self.trace: Any = None  # where the node was made, in anomaly mode
 
 
 hooked_leaves: list[None] = []  # one entry for each leaf with hooks: then it matters when a leaf accumulates
@@ -196,6 +195,11 @@ class Node:
         # only reached when ordinary look-up failed
         if name.startswith("_saved_"):
             return self.saved(name[7:])
+        if name.startswith("_raw_saved_"):
+            from .autograd._saved_hooks import SavedTensor, place_of
+
+            if place_of(self, name[11:]) is not None:
+                return SavedTensor(self, name[11:])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
@@ -209,6 +213,11 @@ def hooks_of(node: Node) -> Hooks:
     """The node's hooks, made on first need."""
     if node.h is None:
         node.h = Hooks() if node.seq else LeafHooks()
+        if type(node) is Port:
+            h = hooks_of(node.fx)
+            if h.ports is None:
+                h.ports = {}
+            h.ports[node.k] = weakref.ref(node)
     return node.h
 
 
@@ -238,6 +247,16 @@ class Port(Node):
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         return (self.fx, Parts({self.k: g}))
+
+
+def port_of(node: Node, k: int) -> Port:
+    """The port of one output of a node: the one that has hooks, else one more that stands for that output."""
+    h = node.h
+    if h is not None and h.ports is not None and k in h.ports:
+        port = h.ports[k]()
+        if port is not None:
+            return port
+    return Port(node, k)
 
 
 class Parts:

@@ -1,7 +1,7 @@
-"""What a tensor is to Python and NumPy: printing, numbers, iteration, NumPy's and DLPack's protocols, sizes and strides.
+"""What a tensor is to Python and NumPy: printing, numbers, iteration, NumPy's and DLPack's protocols, subclasses.
 
-These are ``Tensor``'s methods and properties that compute nothing. Copying and pickling are in ``_copying``; storages
-in ``_storage``; the operators in ``ops``. ``method`` and ``attribute`` enter them under their public names.
+Sizes, strides and memory are in ``_layout``, copying and pickling in ``_copying``, storages in ``_storage``, the
+operators in ``ops``. ``method`` and ``attribute`` enter them under their public names.
 """
 
 from __future__ import annotations
@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 
 from . import _dtypes
-from ._alias import base_of, bump, check_inplace, writable
-from ._dims import normal_dim
-from ._dispatch import logical_dtype, type_text
-from ._dtypes import BY_NUMPY, as_dtype, make_size
+from ._dispatch import type_text
+from ._dtypes import BY_NUMPY
 from ._errors import noted
-from ._node import view_of
+from ._node import box_of, leaf_node
 from ._printing import format_array, format_scalar, format_wrapper
-from ._registry import place, public
-from ._tensor import Tensor, alias_payload, current_fn, wrap
+from ._registry import T, place, public
+from ._tensor import Tensor, alias_payload, current_fn, new, wrap
 
 method = public
 
@@ -371,373 +369,28 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
     return (1, 0)
 
 
-# ---------------------------------------------------------------------------------------------------------------- the shape
-@method("Tensor.size")
-def size(self: Tensor, dim: int | None = None) -> Any:
-    """The size of each dimension, or of one.
-
-    >>> import wengert as torch
-    >>> torch.ones(2, 3).size(), torch.ones(2, 3).size(-1)
-    (torch.Size([2, 3]), 3)
-    """
-    shape = self._a.shape
-    if dim is None:
-        return make_size(shape)
-    return shape[_own_dim(dim, shape, "size")]
-
-
-def _own_dim(dim: Any, shape: tuple[int, ...], function: str) -> int:
-    if isinstance(dim, (float, str)):
-        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type_text(dim)}")
-    if not shape:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return normal_dim(dim, len(shape), function)
-
-
-@method("Tensor.dim Tensor.ndimension")
-def dim(self: Tensor) -> int:
-    """The number of dimensions.
-
-    >>> import wengert as torch
-    >>> torch.ones(2, 3).dim()
-    2
-    """
-    return len(self._a.shape)
-
-
-@method("Tensor.numel Tensor.nelement")
-def numel(self: Tensor) -> int:
-    """The number of elements.
-
-    >>> import wengert as torch
-    >>> torch.ones(2, 3).numel()
-    6
-    """
-    return self._a.size
-
-
-place(lambda input: checked(input, "numel")._a.size, "torch.numel")
-
-
-@method("Tensor.stride")
-def stride(self: Tensor, dim: int | None = None) -> Any:
-    """How many elements lie between neighbours in each dimension, or in one.
-
-    >>> import wengert as torch
-    >>> torch.ones(2, 3).stride(), torch.ones(2, 3).stride(0)
-    ((3, 1), 3)
-    """
-    strides = strides_of(self._a)
-    return strides if dim is None else strides[_own_dim(dim, self._a.shape, "stride")]
-
-
-def strides_of(a: Any) -> tuple[int, ...]:
-    """An array's strides in elements."""
-    strides = getattr(a, "strides", None)
-    if strides is None or not a.size:  # NumPy and PyTorch differ in those of an array without elements
-        return contiguous_strides(a.shape)
-    return tuple(s // a.dtype.itemsize for s in strides)
-
-
-def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of a new array in row-major order, as PyTorch counts them."""
-    strides, step = [], 1
-    for n in reversed(shape):
-        strides.append(step)
-        step *= max(n, 1)
-    return tuple(reversed(strides))
-
-
-@method("Tensor.is_contiguous")
-def is_contiguous(self: Tensor, memory_format: Any = _dtypes.contiguous_format) -> bool:
-    """Whether the elements lie in memory in row-major order, or in that of ``memory_format``.
-
-    >>> import wengert as torch
-    >>> torch.ones(2, 3).is_contiguous(), torch.ones(2, 3).t().is_contiguous()
-    (True, False)
-    """
-    a = self._a
-    if not isinstance(a, np.ndarray):
-        return True
-    if memory_format is _dtypes.channels_last:
-        return a.ndim == 4 and a.transpose(0, 2, 3, 1).flags.c_contiguous
-    if memory_format is _dtypes.channels_last_3d:
-        return a.ndim == 5 and a.transpose(0, 2, 3, 4, 1).flags.c_contiguous
-    return a.flags.c_contiguous
-
-
-@method("Tensor.dim_order")
-def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
-    """The dimensions in the order in which they lie in memory, the outermost first."""
-    strides = strides_of(self._a)
-    return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
-
-
-@method("Tensor.is_same_size")
-def is_same_size(self: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape."""
-    return self._a.shape == other._a.shape
-
-
-@method("Tensor.get_device")
-def get_device(self: Tensor) -> int:
-    """The number of the accelerator: -1, as tensors are on the CPU."""
-    return -1
-
-
-# ------------------------------------------------------------------------------------------------------------------ memory
-@method("Tensor.element_size")
-def element_size(self: Tensor) -> int:
-    """Bytes per element.
-
-    >>> import wengert as torch
-    >>> torch.ones(2).element_size()
-    4
-    """
-    return self._a.dtype.itemsize
-
-
-@attribute("Tensor.itemsize")
-def itemsize(self: Tensor) -> int:
-    """Bytes per element."""
-    return self._a.dtype.itemsize
-
-
-@attribute("Tensor.nbytes")
-def nbytes(self: Tensor) -> int:
-    """Bytes of all elements together."""
-    return self._a.dtype.itemsize * self._a.size
-
-
-@method("Tensor.data_ptr Tensor.const_data_ptr")
-def data_ptr(self: Tensor) -> int:
-    """The address of the first element; 0 if there is none."""
-    array_of(self)
-    a = alias_payload(self)
-    return _address(a) if a.size and isinstance(a, np.ndarray) else 0
-
-
-def _address(a: np.ndarray) -> int:
-    return a.__array_interface__["data"][0]
-
-
-def owner_of(a: np.ndarray) -> np.ndarray:
-    """The array whose memory this one is a view of; itself if it is none."""
-    while isinstance(a.base, np.ndarray):
-        a = a.base
-    return a
-
-
-@method("Tensor.storage_offset")
-def storage_offset(self: Tensor) -> int:
-    """How many elements the first one lies behind the beginning of the storage.
-
-    >>> import wengert as torch
-    >>> torch.ones(2, 3)[1].storage_offset()
-    3
-    """
-    a = self._a
-    if not isinstance(a, np.ndarray) or not a.size:
-        return 0
-    return (_address(a) - _address(owner_of(a))) // a.dtype.itemsize
-
-
-@method("Tensor.is_set_to")
-def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Whether two tensors are the same memory seen in the same way: shape, strides and offset."""
-    a, b = alias_payload(self), alias_payload(tensor)
-    return a is b or (
-        _address(a) == _address(b) and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype
-    )
-
-
-@attribute("Tensor._base")
-def base(self: Tensor) -> Tensor | None:
-    """The tensor that this one is a view of; ``None`` if it is no view."""
-    return base_of(self)
-
-
-@method("Tensor._is_view")
-def is_view(self: Tensor) -> bool:
-    """Whether this tensor is a view of another."""
-    return view_of(self) is not None
-
-
-@method("Tensor.pin_memory")
-def pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """Raises RuntimeError: there is no accelerator to pin memory for."""
-    raise RuntimeError("Cannot access accelerator device when none is available.")
-
-
-@method("Tensor.is_pinned")
-def is_pinned(self: Tensor, device: Any = None) -> bool:
-    """False: there is no accelerator."""
-    return False
-
-
-# ------------------------------------------------------------------------------------------------------------ kinds of dtype
-@method("Tensor.is_floating_point")
-def _is_floating_point(self: Tensor) -> bool:
-    return BY_NUMPY[self._a.dtype].is_floating_point
-
-
-@method("torch.is_floating_point")
-def is_floating_point(input: Tensor) -> bool:
-    """Whether the dtype is a floating one.
-
-    >>> import wengert as torch
-    >>> torch.is_floating_point(torch.ones(2)), torch.is_floating_point(torch.tensor(1))
-    (True, False)
-    """
-    return BY_NUMPY[checked(input, "is_floating_point")._a.dtype].is_floating_point
-
-
-@method("Tensor.is_complex")
-def _is_complex(self: Tensor) -> bool:
-    return BY_NUMPY[self._a.dtype].is_complex
-
-
-@method("torch.is_complex")
-def is_complex(input: Tensor) -> bool:
-    """Whether the dtype is a complex one."""
-    return BY_NUMPY[checked(input, "is_complex")._a.dtype].is_complex
-
-
-@method("Tensor.is_signed")
-def is_signed(self: Tensor) -> bool:
-    """Whether the dtype has negative numbers."""
-    return BY_NUMPY[self._a.dtype].is_signed
-
-
-place(lambda input: is_signed(checked(input, "is_signed")), "torch.is_signed")
-
-
-@method("torch.is_tensor")
-def is_tensor(obj: Any) -> bool:
-    """Whether an object is a tensor.
-
-    >>> import wengert as torch
-    >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.])
-    (True, False)
-    """
-    return isinstance(obj, Tensor)
-
-
-@method("Tensor.type")
-def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
-    """The name of the tensor's type, or the tensor converted to another.
-
-    ``dtype``: a dtype, a legacy type (``torch.LongTensor``) or its name.
-
-    >>> import wengert as torch
-    >>> torch.ones(1).type(), torch.ones(1).type(torch.LongTensor)
-    ('torch.FloatTensor', tensor([1]))
-    """
-    from ._legacy_types import dtype_of_type, name_of_type
-
-    if dtype is None:
-        return name_of_type(self.dtype)
-    target = dtype_of_type(dtype)
-    return self if target is self.dtype else self.to(target)
-
-
-@method("Tensor.is_inference")
-def _is_inference(self: Tensor) -> bool:
-    """Whether the tensor was made under ``inference_mode``."""
-    from ._inference import is_inference
-
-    return is_inference(self)
-
-
-place(lambda input: _is_inference(checked(input, "is_inference")), "torch.is_inference")
-
-
-def _constant(name: str, value: Any, doc: str) -> None:
-    def get(self: Tensor) -> Any:
-        return value
-
-    get.__doc__ = doc
-    place(property(get), f"Tensor.{name}")
-
-
-for _name in ("cuda", "xpu", "ipu", "mps", "meta", "xla", "vulkan", "maia", "mtia", "mkldnn", "sparse", "sparse_csr"):
-    _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
-for _name in ("quantized", "nested"):
-    _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
-_constant("is_cpu", True, "True: tensors are on the CPU.")
-_constant("layout", _dtypes.strided, "How the elements are stored: always ``torch.strided``.")
-_constant("name", None, "``None``: kept for programs that ask.")
-
-for _name in ("is_conj", "is_neg", "is_distributed"):
-    place(lambda self: False, f"Tensor.{_name}")
-place(lambda input: False, "torch.is_conj")
-place(lambda input: False, "torch.is_neg")
-place(lambda self: len(self._a.shape), "Tensor.dense_dim")
-place(lambda self: 0, "Tensor.sparse_dim")
-
-
-@method("Tensor.to_dense")
-def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
-    """The tensor itself, as every tensor is dense; converted if ``dtype`` is given."""
-    return self if dtype is None else self.to(as_dtype(dtype, "to_dense"))
-
-
-# ----------------------------------------------------------------------------------------------- Python functions in place
-def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: tuple[Tensor, ...]) -> Tensor:
-    if self._fn is not None:
-        raise noted(
-            RuntimeError(
-                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
-            ),
-            "Why: the derivative of a Python function is not known.",
-        )
-    check_inplace(self, False)
-    a = writable(self)
-    columns = []
-    for other in others:
-        b = array_of(other)
-        try:
-            columns.append(np.broadcast_to(b, a.shape).ravel().tolist())
-        except ValueError:
-            raise _not_expandable(a.shape, b.shape) from None
-    values = [fn(*row) for row in zip(a.ravel().tolist(), *columns, strict=True)]
-    a[...] = np.array(values, a.dtype).reshape(a.shape)
-    bump(self)
-    return self
-
-
-def _not_expandable(target: tuple[int, ...], shape: tuple[int, ...]) -> RuntimeError:
-    for d in range(1, len(shape) + 1):
-        if d > len(target) or shape[-d] not in (1, target[-d]):
-            break
-    where = len(target) - d
-    return RuntimeError(
-        f"The expanded size of the tensor ({target[where]}) must match the existing size ({shape[-d]}) at non-singleton "
-        f"dimension {where}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
-    )
-
-
-@method("Tensor.apply_")
-def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replace each element by a Python function of it; slow, and never recorded.
-
-    >>> import wengert as torch
-    >>> torch.tensor([1., 2.]).apply_(lambda x: x * 10)
-    tensor([10., 20.])
-    """
-    return _by_elements(self, "apply_", callable, ())
-
-
-@method("Tensor.map_")
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replace each element by a Python function of it and of another tensor's element."""
-    return _by_elements(self, "map_", callable, (tensor,))
-
-
-@method("Tensor.map2_")
-def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
-    """Replace each element by a Python function of it and of two other tensors' elements."""
-    return _by_elements(self, "map2_", callable, (x, y))
-
-
-__all__ = ["array_of", "contiguous_strides", "logical_dtype", "owner_of", "strides_of", "text_of"]
+# -------------------------------------------------------------------------------------------------------------- subclasses
+@method("Tensor.as_subclass")
+def as_subclass(self: Tensor, cls: type) -> Tensor:
+    """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError("as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor")
+    t = T.alias(self)
+    t.__class__ = cls
+    return t
+
+
+def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **kwargs: Any) -> Tensor:
+    """A leaf of a subclass on the memory of ``data``, outside of its history."""
+    t: Tensor = new(cls)
+    t._a = data._a if not isinstance(data._a, np.generic) else alias_payload(data)
+    t._fn = t._m = None
+    cell = data._m.cell if data._m is not None else None
+    if cell is not None:
+        box_of(t).cell = cell
+    if require_grad:
+        leaf_node(t)
+    return t
+
+
+place(staticmethod(_make_subclass), "Tensor._make_subclass")

@@ -113,3 +113,73 @@ def typename(obj: Any) -> str:
     if name is None:
         module, name = type(obj).__module__, type(obj).__qualname__
     return name if module in ("", "builtins") else f"{module}.{name}"
+
+
+@public("torch.set_float32_matmul_precision")
+def set_float32_matmul_precision(precision: str) -> None:
+    """Kept and told: products of float32 are always computed in float32 (``"highest"``)."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"{precision} is not one of 'highest', 'high' or 'medium'")
+    _other["matmul"] = precision
+
+
+@public("torch.get_float32_matmul_precision")
+def get_float32_matmul_precision() -> str:
+    """What ``set_float32_matmul_precision`` set."""
+    return _other["matmul"]
+
+
+@public("torch.set_warn_always")
+def set_warn_always(b: bool, /) -> None:
+    """Whether warnings that PyTorch shows once are shown each time."""
+    from . import _errors
+
+    _other["always"] = bool(b)
+    _errors.always = bool(b)
+
+
+@public("torch.is_warn_always_enabled")
+def is_warn_always_enabled() -> bool:
+    """What ``set_warn_always`` set."""
+    return _other["always"]
+
+
+@public("torch.set_flush_denormal")
+def set_flush_denormal(mode: bool, /) -> bool:
+    """False: NumPy's treatment of denormal numbers cannot be changed from here."""
+    return False
+
+
+_other: dict[str, Any] = {"matmul": "highest", "always": False}
+
+
+# ----------------------------------------------------------------------------------------------------------------- assertions
+@public("torch._assert")
+def _assert(condition: Any, message: str) -> None:
+    """``assert condition, message``, which Python's ``-O`` does not remove."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def _checker(name: str, error: type[Exception]) -> None:
+    def check(cond: Any, message: Any = None) -> None:
+        if not isinstance(cond, bool):
+            raise TypeError(f"cond must be a bool, but got {type(cond)}")
+        if not cond:
+            text = "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
+            text += "enhancement request to PyTorch.)"
+            raise error(text if message is None else str(message()))
+
+    check.__name__ = check.__qualname__ = name
+    check.__doc__ = f"Raises {error.__name__} with the text that ``message()`` gives, unless ``cond``."
+    public(f"torch.{name}")(check)
+
+
+for _name, _error in (
+    ("_check", RuntimeError),
+    ("_check_value", ValueError),
+    ("_check_type", TypeError),
+    ("_check_index", IndexError),
+    ("_check_not_implemented", NotImplementedError),
+):
+    _checker(_name, _error)

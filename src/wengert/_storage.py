@@ -15,7 +15,8 @@ import numpy as np
 from ._alias import bump
 from ._dtypes import BY_NUMPY, device
 from ._errors import noted, warn_once
-from ._protocol import _address, array_of, owner_of
+from ._layout import address, owner_of
+from ._protocol import array_of
 from ._registry import public
 from ._tensor import Tensor, alias_payload
 
@@ -37,7 +38,7 @@ class _Storage:
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
-        return _address(self._array) if self._array.size else 0
+        return address(self._array) if self._array.size else 0
 
     def nbytes(self) -> int:
         """The size in bytes."""

@@ -59,6 +59,18 @@ class _LegacyNew:
         pass
 
 
+class _Late:
+    """What properties need of ``_graph``, which imports this module: filled in by it."""
+
+    grad_of_other: Any
+    set_data: Any
+    set_grad: Any
+    set_requires_grad: Any
+
+
+late = _Late()
+
+
 class Tensor(metaclass=TensorMeta):
     """A multi-dimensional array that can record what is computed from it.
 
@@ -113,9 +125,7 @@ class Tensor(metaclass=TensorMeta):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        from ._graph import set_requires_grad
-
-        set_requires_grad(self, value)
+        late.set_requires_grad(self, value)
 
     @property
     def is_leaf(self) -> bool:
@@ -150,17 +160,15 @@ class Tensor(metaclass=TensorMeta):
     def grad(self) -> Tensor | None:
         """The gradient that backward passes have accumulated here; ``None`` before the first."""
         fn = self._fn
-        if type(fn) is AccumulateGrad:
-            return fn.grad
-        from ._graph import grad_of_other
-
-        return grad_of_other(self)
+        return fn.grad if type(fn) is AccumulateGrad else late.grad_of_other(self)
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        from ._graph import set_grad
-
-        set_grad(self, value)
+        fn = self._fn
+        if value is None and type(fn) is AccumulateGrad:
+            fn.grad = None
+        else:
+            late.set_grad(self, value)
 
     @grad.deleter
     def grad(self) -> None:
@@ -172,7 +180,7 @@ class Tensor(metaclass=TensorMeta):
         a = self._a
         if type(a) is not np.ndarray:
             a = alias_payload(self)
-        t = new(type(self)) if type(self).__dict__.get("_keep_class") else new(Tensor)
+        t = make() if type(self) is Tensor else new(type(self))
         t._a = a
         t._fn = None
         t._m = None
@@ -180,9 +188,8 @@ class Tensor(metaclass=TensorMeta):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        from ._graph import set_data
-
-        set_data(self, value)
+        if value._a is not self._a:  # as in ``w.data -= step``, which was done in place
+            late.set_data(self, value)
 
 
 make: Any = type.__call__.__get__(Tensor)  # a bare Tensor: its slots are set by whoever calls this

@@ -177,7 +177,7 @@ def run_module(name: str, arguments: list[str]) -> int:
 
     def load() -> _Program:
         # The only name that runpy gives to this part of its work, which pdb and trace use too.
-        _, spec, code = runpy._get_module_details(name, _NoSuchModule)  # type: ignore[attr-defined]
+        _, spec, code = runpy._get_module_details(name, _NoSuchModule)
         sys.argv[0] = spec.origin
         return _Program(code, _facts(spec))
 

@@ -20,7 +20,7 @@ from .._dispatch import CUSTOM_VIEW, cast, type_text
 from .._errors import noted
 from .._grad_mode import grad_mode
 from .._modes import is_grad_enabled, saved_tensors_hooks
-from .._node import FREED, Node, Parts, Port, box_of, tick, view_of
+from .._node import FREED, Node, Parts, Port, box_of, port_of, tick, view_of
 from .._registry import T
 from .._saved import stale, tensor_of
 from .._tensor import Tensor, alias_payload, current_fn, wrap
@@ -86,6 +86,7 @@ class BackwardCFunction(Node, FunctionCtx):
     dirty_tensors: tuple[Any, ...] = ()
     non_differentiable: tuple[Any, ...] = ()
     materialize_grads = True
+    runs_on_nothing = True
     needs_input_grad: tuple[bool, ...] = ()
     _boxes: Any = None
     _inputs: Any = ()
@@ -126,13 +127,21 @@ class BackwardCFunction(Node, FunctionCtx):
         return tensor_of(box, self._output_node(fn) if isinstance(fn, int) else fn)
 
     @property
+    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+        from ._saved_hooks import SavedOfFunction
+
+        if self._boxes is FREED:
+            stale(self, FREED)
+        return tuple(SavedOfFunction(self, k) for k in range(len(self._boxes or ())))
+
+    @property
     def saved_variables(self) -> tuple[Any, ...]:
         """``saved_tensors`` under its name of PyTorch 0.1."""
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
     def _output_node(self, k: int) -> Node:
-        return Port(self, k) if len(self.meta) > 1 else self
+        return port_of(self, k) if len(self.meta) > 1 else self
 
     def release(self) -> None:
         if self._boxes is not None and self._boxes:

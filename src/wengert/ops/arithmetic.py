@@ -342,6 +342,9 @@ place(_inplace_scaled(isub, np.subtract, sub_public, "sub_"), "Tensor.sub_ Tenso
 
 def python_operator(form: Any, name: str) -> None:
     """Make an in-place form a Python operator (``+=``), which lets an unknown operand have its own chance."""
+    if hasattr(form, "as_operator"):
+        place(form.as_operator, f"Tensor.{name}")
+        return
 
     def operator_form(self: Tensor, other: Any) -> Any:
         if isinstance(other, Tensor) or type(other) in NUMBERS:

@@ -423,9 +423,9 @@ def equal(input: Tensor, other: Tensor) -> bool:
 )
 def where(lib, condition, self, other):
     """The element of ``self`` where the condition holds, else that of ``other``."""
-    if other is 0:  # noqa: F632  how a formula says it; NumPy takes longer to convert a number than to choose
+    if type(other) is int and other == 0:  # how a formula says it; NumPy takes longer to convert a number than to choose
         other = lib.ZEROS[self.dtype]
-    elif self is 0:  # noqa: F632
+    elif type(self) is int and self == 0:
         self = lib.ZEROS[other.dtype]
     return lib.where(condition, self, other)
 

@@ -56,14 +56,15 @@ def _bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) 
 
 
 # ------------------------------------------------------------------------------------------------------------------ histc
-def outer_edges(x: Any, low: float, high: float, name: str) -> tuple[Any, Any]:
-    """The range of a histogram: the data's if none is given, widened by one if it is a point."""
+def outer_edges(x: Any, low: float, high: float, name: str, margin: float = 1.0) -> tuple[Any, Any]:
+    """The range of a histogram: the data's if none is given, widened to both sides if it is a point."""
     left, right = x.dtype.type(low), x.dtype.type(high)
     if left == right and x.size:
         left, right = x.min(), x.max()
     if not (np.isfinite(left) and np.isfinite(right)):
         raise RuntimeError(f"torch.{name}: range of [{left:g}, {right:g}] is not finite")
-    return (left - 1, right + 1) if left == right else (left, right)
+    margin = x.dtype.type(margin)
+    return (left - margin, right + margin) if left == right else (left, right)
 
 
 @general(batch="loop", dtypes="f", why_not="it counts", samples=[((10,), (4, 0.0, 1.0)), ((3, 4), (5, 0.0, 0.0))])
@@ -105,11 +106,12 @@ def _equal_bins(x: Any, bins: int, limits: Any, dim: int) -> Any:
             raise RuntimeError(
                 f"torch.histogramdd: min should not exceed max, but got min {left:g} max {right:g} for dimension {dim}"
             )
-        left, right = (left - 1, right + 1) if left == right else (left, right)
+        half = x.dtype.type(0.5)
+        left, right = (left - half, right + half) if left == right else (left, right)
     elif not x.size:
         left, right = x.dtype.type(0), x.dtype.type(1)
     else:
-        left, right = outer_edges(x, 0, 0, "histogramdd")
+        left, right = outer_edges(x, 0, 0, "histogramdd", 0.5)
     step = (right - left) / x.dtype.type(bins)
     i = np.arange(bins + 1)
     return np.where(i < (bins + 1) // 2, left + step * i, right - step * (bins - i)).astype(x.dtype)
@@ -229,7 +231,7 @@ def histogramdd(
     each = [bins] * n if isinstance(bins, int) else list(bins)
     if len(each) != n:
         raise RuntimeError(
-            f"torch.histogramdd: expected {n} bin counts or sequences of edges for a sample of {n} dimensions, got {len(each)}"
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
         )
     limits = [None] * n if range is None else [tuple(range[2 * d : 2 * d + 2]) for d in np.arange(n)]
     hist, edges = _histogram("histogramdd", points, each, limits, weight, density)

@@ -14,10 +14,12 @@ from .. import _samplers
 from .._dispatch import logical_dtype
 from .._dtypes import BY_NUMPY, type_name
 from .._errors import warn
-from .._registry import public
+from .._kinds import linear
+from .._registry import T, public
 from .._tensor import Tensor, wrap
 from ..random import default_generator
-from .random import _in_memory_order, drawn
+from ._drawing import drawn
+from .random import in_memory_order
 
 _ALPHA = 1.7580993408473766  # the negative of SELU's lower limit
 
@@ -38,7 +40,7 @@ def _noise(input: Tensor, p: float, feature: bool) -> Tensor:
         )
     shape = tuple(input.shape)
     if not feature:
-        return wrap(_in_memory_order(input._a, _samplers.dropout_noise, default_generator, dtype, p))
+        return wrap(in_memory_order(input._a, _samplers.dropout_noise, default_generator, dtype, p))
     if len(shape) < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     channels = shape[:2] + (1,) * (len(shape) - 2)
@@ -92,8 +94,20 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     p = _checked(p, RuntimeError)
     if train is False or not input.numel():
         return input.clone(), wrap(np.ones(tuple(input.shape), np.bool_))
-    mask = wrap(drawn(_native_mask, default_generator, tuple(input.shape), p))
-    return input * mask * (0.0 if p == 1 else 1 / (1 - p)), mask
+    mask = drawn(_native_mask, default_generator, tuple(input.shape), p)
+    return T.native_dropout_values(input, mask, 0.0 if p == 1 else 1 / (1 - p)), wrap(mask)
+
+
+@linear(
+    transpose=lambda xp, g, mask, scale: g * mask * scale,
+    node="NativeDropoutBackward0",
+    batch="loop",
+    samples=[((2, 3), (np.array([[True, False, True], [False, True, True]]), 2.0))],
+    dtypes="fc",
+)
+def native_dropout_values(lib, self, mask, scale):
+    """The elements that the mask keeps, scaled."""
+    return self * mask * scale
 
 
 def _native_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:

@@ -484,7 +484,7 @@ def poisson_nll_loss(
     losses = T.exp(input) - target * input if log_input else input - target * T.log(input + eps)
     if full:
         stirling = target * T.log(target) - target + 0.5 * T.log(target * (2 * math.pi))
-        losses = losses + T.where(target <= 1, T.zeros_like(target), stirling)
+        losses = losses + T.where(target <= 1, T.zeros_like(stirling), stirling)
     return reduce_values(losses, code)
 
 

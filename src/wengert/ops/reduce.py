@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._alias import write_out
+from .._backends.numpy import in_lib
 from .._dims import normal_dim, normal_dims, numpy_names, rank
 from .._dispatch import cast, default_np, logical_dtype
 from .._dtypes import BY_NUMPY, INEXACT, as_dtype
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .._tensor import Tensor
 
 Dims = int | Sequence[int] | None
+add_reduce = np.add.reduce
 
 
 # ------------------------------------------------------------------------------------------------------------ common parts
@@ -109,42 +111,20 @@ def unimplemented(kernel: str, t: Tensor) -> NotImplementedError:
 
 def is_kind(t: Tensor, kinds: str) -> bool:
     """Whether the tensor's dtype is of these NumPy kinds (``"c"``, ``"b"``, ...)."""
-    return logical_dtype(t).kind in kinds
+    a = t._a
+    return (a.dtype if type(a) is np.ndarray else logical_dtype(t)).kind in kinds
 
 
 def wanted_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
     """The dims to reduce; none given, or an empty tuple, means all of them."""
-    if dim is None or (type(dim) is not int and not isinstance(dim, int) and hasattr(dim, "__len__") and not len(dim)):
+    if type(dim) is int and -ndim <= dim < ndim:
+        return (dim if dim >= 0 else dim + ndim,)
+    if dim is None or (type(dim) in (tuple, list) and not dim):
         return tuple(range(ndim))
     return normal_dims(dim, ndim, name)
 
 
 # -------------------------------------------------------------------------------------------------------------------- sum
-@linear(
-    transpose=lambda xp, g, self_shape: xp.expand(g, self_shape),
-    node="SumBackward0",
-    batch=lambda U, info, inner, mine, p: U.sum_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
-    samples=[((3, 4), ()), ((), ()), ((0, 2), ())],
-    called="sum",
-)
-def sum_all(lib, self):
-    """Sum of all elements."""
-    return add_up(lib, self, None, False)
-
-
-@linear(
-    transpose=lambda xp, g, self_shape, dim, keepdim: xp.expand(restored(xp, g, self_shape, dim, keepdim), self_shape),
-    node="SumBackward1",
-    batch=("dim", ("dim",)),
-    samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False)), ((2, 0), ((1,), False))],
-    called="sum",
-)
-def sum_dim(lib, self, dim, keepdim):
-    """Sum over some dims."""
-    return add_up(lib, self, dim, keepdim)
-
-
-@public("torch.sum Tensor.sum")
 def sum(
     input: Tensor,
     dim: Dims = None,
@@ -164,18 +144,46 @@ def sum(
     (tensor(10.), tensor([4., 6.]), tensor([[3.],
             [7.]]))
     """
-    if dim is None and not keepdim and dtype is None and out is None and not spelling:
-        return sum_all(input)
+    if dtype is None and out is None and not spelling:
+        dims = wanted_dims(dim, rank(input, "sum"), "sum")
+        return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
     if out is not None:
-        return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype or out.dtype, **spelling})
+        return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype, **spelling})
     if spelling:
         return sum(input, **numpy_names({"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
-    dims = wanted_dims(dim, rank(input, "sum"), "sum")
-    if dtype is not None:
-        input = in_dtype(input, dtype, "sum")
-        if dim is None and not keepdim:
-            return sum_all(input)
-    return sum_dim(input, dims, keepdim)
+    return in_dtype(sum(in_dtype(input, dtype, "sum"), dim, keepdim), dtype, "sum")
+
+
+@in_lib
+def sum_of_all(x: Any) -> Any:
+    """See ``sum_all``."""
+    return add_reduce(x, None) if ACCUMULATOR[x.dtype] is None else add_up(np, x, None, False)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape: xp.expand(g, self_shape),
+    node="SumBackward0",
+    batch=lambda U, info, inner, mine, p: U.sum_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
+    samples=[((3, 4), ()), ((), ()), ((0, 2), ())],
+    called="sum",
+    libname="sum_of_all",
+    names="torch.sum Tensor.sum",
+    otherwise=sum,
+)
+def sum_all(self):
+    """Sum of all elements."""
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dim, keepdim: xp.expand(restored(xp, g, self_shape, dim, keepdim), self_shape),
+    node="SumBackward1",
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False)), ((2, 0), ((1,), False))],
+    called="sum",
+)
+def sum_dim(lib, self, dim, keepdim):
+    """Sum over some dims."""
+    return add_up(lib, self, dim, keepdim)
 
 
 @general(
@@ -204,54 +212,10 @@ def _nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DT
     dims = wanted_dims(dim, rank(input, "nansum"), "nansum")
     if is_kind(input, "c"):
         raise RuntimeError("nansum on CPU does not support complex inputs")
-    return nansum(in_dtype(input, dtype, "nansum"), dims, keepdim)
+    return in_dtype(nansum(in_dtype(input, dtype, "nansum"), dims, keepdim), dtype, "nansum")
 
 
 # ------------------------------------------------------------------------------------------------------------------- mean
-def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
-    """Mean over dims that hold ``count`` elements together; of half precision in float32."""
-    wide = ACCUMULATOR[x.dtype]
-    if wide is None:
-        return lib.add.reduce(x, dim, None, None, keepdim) / count
-    return (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
-
-
-def _numel(shape: tuple[int, ...]) -> int:
-    n = 1
-    for s in shape:
-        n *= s
-    return n
-
-
-@linear(
-    transpose=lambda xp, g, self_shape: xp.expand(g / (_numel(self_shape) or 1), self_shape),
-    node="MeanBackward0",
-    batch=lambda U, info, inner, mine, p: U.mean_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
-    samples=[((3, 4), ()), ((), ())],
-    dtypes="fc",
-    called="mean",
-)
-def mean_all(lib, self):
-    """Mean of all elements."""
-    return average(lib, self, None, self.size, False)
-
-
-@linear(
-    transpose=lambda xp, g, self_shape, dim, keepdim: xp.expand(
-        restored(xp, g, self_shape, dim, keepdim) / (count_of(self_shape, dim) or 1), self_shape
-    ),
-    node="MeanBackward1",
-    batch=("dim", ("dim",)),
-    samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False))],
-    dtypes="fc",
-    called="mean",
-)
-def mean_dim(lib, self, dim, keepdim):
-    """Mean over some dims."""
-    return average(lib, self, dim, count_of(self.shape, dim), keepdim)
-
-
-@public("torch.mean Tensor.mean")
 def mean(
     input: Tensor,
     dim: Dims = None,
@@ -268,30 +232,87 @@ def mean(
     >>> x.mean(), x.mean(0)
     (tensor(3.), tensor([2., 4.]))
     """
-    if dim is None and not keepdim and dtype is None and out is None and not spelling:
-        try:
-            if input._a.dtype in INEXACT:
-                return mean_all(input)
-        except AttributeError:
-            pass
+    if dtype is None and out is None and not spelling:
+        dims = wanted_dims(dim, rank(input, "mean"), "mean")
+        return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
     if out is not None:
         return write_out(out, mean, (input, dim, keepdim), {"dtype": dtype, **spelling})
     if spelling:
         return mean(input, **numpy_names({"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
-    dims = wanted_dims(dim, rank(input, "mean"), "mean")
-    if dtype is not None:
-        if not (as_dtype(dtype).is_floating_point or as_dtype(dtype).is_complex):
-            raise _no_mean("Optional", as_dtype(dtype).scalar_name)
-        input = in_dtype(input, dtype, "mean")
-    elif not is_kind(input, "fcV"):
-        raise _no_mean("Input", dtype_text(input))
-    return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
+    wanted = as_dtype(dtype, "mean")
+    if not (wanted.is_floating_point or wanted.is_complex):
+        raise _no_mean("Optional", wanted.scalar_name)
+    return mean(in_dtype(input, dtype, "mean"), dim, keepdim)
 
 
 def _no_mean(what: str, got: str) -> RuntimeError:
     return RuntimeError(
         f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. Got: {got}"
     )
+
+
+class _MeanAccumulators(dict[Any, Any]):
+    """dtype -> the dtype that a mean is added up in, ``None`` for its own; an integer's has no mean."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        if dtype.kind in "biu":
+            raise _no_mean("Input", BY_NUMPY[dtype].scalar_name)
+        found = self[dtype] = ACCUMULATOR[dtype]
+        return found
+
+
+MEAN_ACCUMULATOR = _MeanAccumulators()
+
+
+def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
+    """Mean over dims that hold ``count`` elements together; of half precision in float32."""
+    wide = MEAN_ACCUMULATOR[x.dtype]
+    if wide is None:
+        return lib.add.reduce(x, dim, None, None, keepdim) / count
+    return (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
+
+
+def _numel(shape: tuple[int, ...]) -> int:
+    n = 1
+    for s in shape:
+        n *= s
+    return n
+
+
+@in_lib
+def mean_of_all(x: Any) -> Any:
+    """See ``mean_all``."""
+    return add_reduce(x, None) / x.size if MEAN_ACCUMULATOR[x.dtype] is None else average(np, x, None, x.size, False)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape: xp.expand(g / (_numel(self_shape) or 1), self_shape),
+    node="MeanBackward0",
+    batch=lambda U, info, inner, mine, p: U.mean_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
+    samples=[((3, 4), ()), ((), ())],
+    dtypes="fc",
+    called="mean",
+    libname="mean_of_all",
+    names="torch.mean Tensor.mean",
+    otherwise=mean,
+)
+def mean_all(self):
+    """Mean of all elements."""
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dim, keepdim: xp.expand(
+        restored(xp, g, self_shape, dim, keepdim) / (count_of(self_shape, dim) or 1), self_shape
+    ),
+    node="MeanBackward1",
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False))],
+    dtypes="fc",
+    called="mean",
+)
+def mean_dim(lib, self, dim, keepdim):
+    """Mean over some dims."""
+    return average(lib, self, dim, count_of(self.shape, dim), keepdim)
 
 
 @reduction("torch.nanmean Tensor.nanmean")
@@ -380,10 +401,10 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
     """
     ndim = rank(input, "prod")
     input = in_dtype(input, dtype, "prod")
-    if dim is None:
-        return prod_all(input)
-    dim = normal_dim(dim, ndim, "prod")
-    return prod_dim(input, dim, keepdim) if ndim else prod_all(input)
+    if dim is not None:
+        dim = normal_dim(dim, ndim, "prod")
+    product = prod_dim(input, dim, keepdim) if dim is not None and ndim else prod_all(input)
+    return in_dtype(product, dtype, "prod")
 
 
 # ------------------------------------------------------------------------------------------------------ truth and counting

@@ -313,9 +313,9 @@ def complex_logcumsumexp(x: Any, dim: int) -> Any:
     """See ``logcumsumexp``: NumPy's ``logaddexp`` has no complex form."""
     r = np.moveaxis(x.astype(np.complex128), dim, 0).copy()
     for t in range(1, len(r)):
-        top = np.maximum(r[t - 1].real, r[t].real)
-        top = np.where(np.isfinite(top), top, 0.0)
-        r[t] = np.log(np.exp(r[t - 1] - top) + np.exp(r[t] - top)) + top
+        larger = np.where(r[t - 1].real >= r[t].real, r[t - 1], r[t])
+        smaller = np.where(r[t - 1].real >= r[t].real, r[t], r[t - 1])
+        r[t] = np.where(np.isneginf(smaller.real), larger, larger + np.log(1.0 + np.exp(smaller - larger)))
     return np.moveaxis(r, 0, dim).astype(x.dtype)
 
 
@@ -353,12 +353,14 @@ def diff(
     for more in (prepend, append):
         if more is not None:
             _check_attached(input, more, dim)
+    if n == 0:
+        return input.clone()  # type: ignore[no-any-return]
     if prepend is not None or append is not None:
         input = T.cat([t for t in (prepend, input, append) if t is not None], dim)
     for _ in range(min(n, input._a.shape[dim])):
         after, before = _neighbours(input, dim)
         input = T.logical_xor(after, before) if is_kind(input, "b") else after - before
-    return T.clone(input) if n == 0 else input  # type: ignore[no-any-return]
+    return input
 
 
 def _check_attached(input: Tensor, more: Tensor, dim: int) -> None:
@@ -389,7 +391,9 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim
     dim = _check_trapezoid("trapezoid", y, x, dim)
     if not y._a.shape[dim]:
         return to_default(T.sum_dim(y, (dim,), False))  # type: ignore[no-any-return]
-    after, before = _neighbours(to_default(y), dim)
+    if x is None and not isinstance(dx, Tensor):
+        return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * float(dx)  # type: ignore[no-any-return]
+    after, before = _neighbours(y, dim)
     return ((before + after) * _spacing("trapezoid", y, x, dx, dim)).sum(dim) / 2.0  # type: ignore[no-any-return]
 
 
@@ -404,8 +408,10 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tens
     dim = _check_trapezoid("cumulative_trapezoid", y, x, dim)
     if not y._a.shape[dim]:
         return to_default(y)
-    after, before = _neighbours(to_default(y), dim)
-    return _cumsum(_spacing("cumulative_trapezoid", y, x, dx, dim) / 2.0 * (before + after), dim)  # type: ignore[no-any-return]
+    after, before = _neighbours(y, dim)
+    if x is None and not isinstance(dx, Tensor):
+        return _cumsum(dx / 2.0 * (before + after), dim)  # type: ignore[no-any-return]
+    return _cumsum(_spacing("cumulative_trapezoid", y, x, dx, dim) * (before + after), dim) / 2.0  # type: ignore[no-any-return]
 
 
 def _check_trapezoid(name: str, y: Tensor, x: Tensor | None, dim: int) -> int:

@@ -130,8 +130,14 @@ def expand(lib, self, size):
 )
 def sum_to(lib, self, size):
     """Undo a broadcast: the elements summed down to a shape."""
-    lead = self.ndim - len(size)
-    dims = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(size) if n == 1 and self.shape[i + lead] != 1)
+    shape = self.shape
+    lead = len(shape) - len(size)
+    if shape[lead:] == size:
+        if lead == 1:
+            return self[0] if shape[0] == 1 else lib.add.reduce(self, 0)
+        dims = tuple(range(lead))
+    else:
+        dims = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(size) if n == 1 and shape[i + lead] != 1)
     return lib.add.reduce(self, dims, None, None, True).reshape(size)
 
 

@@ -317,7 +317,7 @@ def unique_dim(lib, self, dim):
     rows = np.moveaxis(self, dim, 0)
     if not len(rows):
         return self.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
-    flat = rows.reshape(len(rows), -1)
+    flat = _flat_rows(rows)
     order = np.lexsort(flat.T[::-1]) if flat.shape[1] else np.arange(len(rows))
     new, group, counts = _runs(flat[order])
     inverse = np.empty(len(rows), np.int64)
@@ -337,8 +337,15 @@ def _unique_consecutive(lib, self):
 def unique_dim_consecutive(lib, self, dim):
     """``_unique_consecutive`` of slices along a dim."""
     rows = np.moveaxis(self, dim, 0)
-    new, group, counts = _runs(rows.reshape(len(rows), -1))
+    new, group, counts = _runs(_flat_rows(rows))
     return np.ascontiguousarray(np.moveaxis(rows[new], 0, dim)), group, counts
+
+
+def _flat_rows(rows: Any) -> Any:
+    n = 1
+    for s in rows.shape[1:]:
+        n *= s
+    return rows.reshape(len(rows), n)
 
 
 def _runs(rows: Any) -> tuple[Any, Any, Any]:

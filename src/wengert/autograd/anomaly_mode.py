@@ -1,0 +1,207 @@
+"""Anomaly mode: find the operation whose derivative failed or made NaN, with the traceback of its forward call.
+
+Every node made under ``detect_anomaly`` keeps the whole traceback of its making; every step of a backward pass under
+it is checked. (The line that made a node is in wengert's errors without it.)
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import _dispatch, _engine, _errors
+from .._modes import M
+from .._node import Node, Port, hooks_of
+from .._tensor import Tensor
+
+__all__ = ["detect_anomaly", "set_detect_anomaly"]
+
+_enabled = False
+_check_nan = True
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode is on."""
+    return _enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether gradients are looked through for NaN while it is on."""
+    return _check_nan
+
+
+class set_detect_anomaly:
+    """Turn anomaly mode on or off, at once, or until the end of a ``with`` block.
+
+    >>> import wengert as torch
+    >>> with torch.autograd.set_detect_anomaly(True):
+    ...     torch.is_anomaly_enabled()
+    True
+    >>> torch.is_anomaly_enabled()
+    False
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self.prev = _enabled
+        self.prev_check_nan = _check_nan
+        _set(mode, check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *args: object) -> None:
+        _set(self.prev, self.prev_check_nan)
+
+
+class detect_anomaly:
+    """Inside, a NaN in a gradient is an error, and an error in backward comes with the forward call that led to it.
+
+    ``check_nan=False`` gives the second without the first. For debugging only: it is slow.
+
+    >>> import wengert as torch
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")
+    >>> x = torch.tensor([0.], requires_grad=True)
+    >>> with torch.autograd.detect_anomaly():
+    ...     y = x.sqrt() * 0
+    ...     y.sum().backward()
+    Traceback (most recent call last):
+    RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.prev = _enabled
+        self.check_nan = check_nan
+        self.prev_check_nan = _check_nan
+        _errors.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
+        )
+
+    def __enter__(self) -> None:
+        self.prev = _enabled
+        self.prev_check_nan = _check_nan
+        _set(True, self.check_nan)
+
+    def __exit__(self, *args: object) -> None:
+        _set(self.prev, self.prev_check_nan)
+
+
+def _set(mode: bool, check_nan: bool) -> None:
+    global _enabled, _check_nan
+    if mode and not _enabled:
+        M.append("anomaly")
+        _dispatch.slow_hooks.append(_record)
+        _engine.observers.append(_watch)
+    elif not mode and _enabled:
+        M.remove("anomaly")
+        _dispatch.slow_hooks.remove(_record)
+        _engine.observers.remove(_watch)
+    _enabled = bool(mode)
+    _check_nan = bool(check_nan)
+
+
+# ----------------------------------------------------------------------------------------------------------------- recording
+_own_call = threading.local()
+
+
+def _record(info: Any, args: tuple[Any, ...]) -> Any:
+    """The hook on operators: run one as it would have run, then note where."""
+    if getattr(_own_call, "flag", False):
+        _own_call.flag = False
+        return ...
+    _own_call.flag = True
+    try:
+        result = _dispatch.slow(info, args)
+    finally:
+        _own_call.flag = False
+    note_origin(result)
+    return result
+
+
+def note_origin(result: Any) -> None:
+    """Keep where the node of a result was made, and which backward step made it."""
+    for t in result if isinstance(result, (tuple, list)) else (result,):
+        if isinstance(t, Tensor) and t._fn is not None and t._fn.seq:
+            keep_trace(t._fn.fx if type(t._fn) is Port else t._fn)
+
+
+def keep_trace(node: Node) -> None:
+    """Note the stack in a node."""
+    h = hooks_of(node)
+    if h.trace is None:
+        frame = _errors.user_frame(_errors.sys._getframe(1))
+        h.trace = ("".join(traceback.format_list(traceback.extract_stack(frame))), _running[-1] if _running else None)
+
+
+_running: list[Any] = []  # the nodes whose backward steps are running, the innermost last
+
+
+def _watch(n: Any, g: Any, step: Any) -> Any:
+    _running.append(n)
+    try:
+        pairs = step()
+    except Exception:
+        _tell(n)
+        raise
+    finally:
+        _running.pop()
+    if _check_nan:
+        for i, d in enumerate(pairs[1::2]):
+            if _has_nan(d):
+                _tell(n)
+                raise RuntimeError(f"Function '{n.name()}' returned nan values in its {_index(n, i)}th output.")
+    return pairs
+
+
+def _index(n: Any, i: int) -> int:
+    """The position among all inputs of the i-th one that needs a gradient."""
+    needing = [k for k, edge in enumerate(n.edges()) if edge is not None]
+    return needing[i] if i < len(needing) else i
+
+
+def _has_nan(d: Any) -> bool:
+    while isinstance(d, Tensor):
+        d = d._a
+    if not isinstance(d, (np.ndarray, np.generic)) or d.dtype.kind not in "fc":
+        return False
+    return bool(np.isnan(d).any())
+
+
+def _tell(n: Any) -> None:
+    """Warn with the traceback of the forward call, and those of the backward steps that it came from."""
+    if type(n) is Port:
+        return
+    trace = None if n.h is None else n.h.trace
+    if trace is None:
+        warnings.warn(
+            f"Error detected in {n.name()}. No forward pass information available. Enable detect anomaly during forward pass for "
+            "more information.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return
+    text, parent = trace
+    warnings.warn(
+        f"Error detected in {n.name()}. Traceback of forward call that caused the error:\n{text}", UserWarning, stacklevel=2
+    )
+    while parent is not None:
+        above = None if parent.h is None else parent.h.trace
+        if above is None:
+            warnings.warn(
+                f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass information available. Enable detect "
+                "anomaly during forward pass for more information.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return
+        warnings.warn(
+            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced the previous "
+            f"calculation:\n{above[0]}",
+            UserWarning,
+            stacklevel=2,
+        )
+        parent = above[1]

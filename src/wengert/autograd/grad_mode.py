@@ -1,0 +1,41 @@
+"""``torch.autograd.grad_mode``: the grad modes under the module name that PyTorch gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+
+__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
+
+
+class set_multithreading_enabled:
+    """Whether backward passes may use several threads. Here a pass always runs in the thread that called it.
+
+    Kept so that programs that turn it off run; as in PyTorch it acts at once and as a context manager.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        global _multithreading
+        self.prev = _multithreading
+        self.mode = mode
+        _multithreading = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: Any) -> None:
+        global _multithreading
+        _multithreading = self.prev
+
+    def clone(self) -> set_multithreading_enabled:
+        """The same setting once more."""
+        return type(self)(self.mode)
+
+
+_multithreading = True
+
+
+def is_multithreading_enabled() -> bool:
+    """The latest setting; see ``set_multithreading_enabled``."""
+    return _multithreading

@@ -1,0 +1,302 @@
+"""The graph's own surface: nodes, edges into them, hooks on several tensors at once and on what nodes save."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal, NamedTuple
+
+from .._alias import bump
+from .._engine import current_pass
+from .._inference import is_inference
+from .._modes import MODE, changed
+from .._node import Node, Port, RemovableHandle
+from .._tensor import Tensor, current_fn, wrap
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
+
+
+# ------------------------------------------------------------------------------------------------------------------ edges
+class GradientEdge(NamedTuple):
+    """Where in the graph a tensor's gradient arrives: a node and which of its outputs the tensor is.
+
+    ``autograd.grad`` and ``autograd.backward`` take it in place of the tensor, which need not live any more.
+    """
+
+    node: Node
+    output_nr: int
+    ownership_token: Node | None = None
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge at which the gradient of ``tensor`` arrives.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor(2., requires_grad=True)
+    >>> y = x * x
+    >>> edge = torch.autograd.graph.get_gradient_edge(x)
+    >>> torch.autograd.grad(y, edge)
+    (tensor(4.),)
+    """
+    fn = current_fn(tensor)
+    if fn is None:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    if type(fn) is Port:
+        return GradientEdge(fn.fx, fn.k, fn)
+    return GradientEdge(fn, 0)
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Count a write that the library could not see, such as one through a pointer to the tensor's memory.
+
+    >>> import wengert as torch
+    >>> x = torch.ones(2)
+    >>> torch.autograd.graph.increment_version(x)
+    >>> x._version
+    1
+    """
+    for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        if not isinstance(t, Tensor):
+            raise TypeError("increment_version expects each element of the iterable to be a tensor")
+        if not is_inference(t):
+            bump(t)
+
+
+# -------------------------------------------------------------------------------------------------------- hooks on saved values
+_disabled: ContextVar[str | None] = ContextVar("wengert_saved_tensors_hooks_disabled", default=None)
+
+
+class saved_tensors_hooks:
+    """Inside, what nodes save goes through ``pack_hook`` and, when it is read, through ``unpack_hook``.
+
+    ``pack_hook(tensor)`` returns anything; ``unpack_hook`` makes a tensor of the same content from that. Of nested
+    contexts the innermost is used. A packed value is not checked for writes in place.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t.numpy().copy(), torch.from_numpy):
+    ...     y = x * x
+    >>> y.sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> None:
+        message = _disabled.get()
+        if message is not None:
+            raise RuntimeError(message)
+        state = MODE.get()
+        outer = () if state is None or state.hooks is None else state.hooks
+        self._tokens.append((MODE.get(), MODE.set(changed(hooks=(*outer, (self.pack_hook, self.unpack_hook))))))
+
+    def __exit__(self, *exc: object) -> None:
+        before, token = self._tokens.pop()
+        try:
+            MODE.reset(token)
+        except ValueError:  # left in another context than it was entered in
+            MODE.set(before)
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Inside, saved tensors are kept in the CPU's memory, which is where all of wengert's NumPy tensors are anyway."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        def pack(tensor: Tensor) -> tuple[Any, Tensor]:
+            return tensor.device, tensor.cpu()
+
+        def unpack(packed: tuple[Any, Tensor]) -> Tensor:
+            device, tensor = packed
+            return tensor.to(device)
+
+        super().__init__(pack, unpack)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Inside, ``saved_tensors_hooks`` is refused with this message.
+
+    >>> import wengert as torch
+    >>> with torch.autograd.graph.disable_saved_tensors_hooks("not here"):
+    ...     with torch.autograd.graph.save_on_cpu():
+    ...         pass
+    Traceback (most recent call last):
+    RuntimeError: not here
+    """
+    state = MODE.get()
+    if state is not None and state.hooks:
+        raise RuntimeError(error_message)
+    token = _disabled.set(error_message)
+    try:
+        yield
+    finally:
+        _disabled.reset(token)
+
+
+class _Mutable:
+    """What ``allow_mutation_on_saved_tensors`` yields: the copies that are kept."""
+
+    def __init__(self) -> None:
+        self.cloned: dict[int, Tensor] = {}
+
+    def clear(self) -> None:
+        """Let go of all copies."""
+        self.cloned.clear()
+
+
+_mutable = threading.local()
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
+    """Inside, a tensor may be written in place although a node saved it: backward uses the value it had.
+
+    Forward and backward both run inside. (PyTorch copies when a saved tensor is first written; here it is copied when
+    it is saved.)
+
+    >>> import wengert as torch
+    >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     a = torch.ones(2, requires_grad=True)
+    ...     b = a * 3
+    ...     out = (b ** 2).sum()
+    ...     _ = b.mul_(100)
+    ...     out.backward()
+    >>> a.grad
+    tensor([18., 18.])
+    """
+    if getattr(_mutable, "ctx", None) is not None:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    ctx = _Mutable()
+
+    def pack(tensor: Tensor) -> int:
+        copy = wrap(tensor._a.copy())
+        ctx.cloned[id(copy)] = copy
+        return id(copy)
+
+    def unpack(key: int) -> Tensor:
+        if getattr(_mutable, "ctx", None) is not ctx or key not in ctx.cloned:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally "
+                "recorded."
+            )
+        return ctx.cloned[key]
+
+    with saved_tensors_hooks(pack, unpack):
+        _mutable.ctx = ctx
+        try:
+            yield ctx
+        finally:
+            ctx.clear()
+            _mutable.ctx = None
+
+
+# --------------------------------------------------------------------------------------------------- hooks on several tensors
+class _MultiHandle(RemovableHandle):
+    def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        """Take all the hooks away."""
+        for handle in self.handles:
+            handle.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor],
+    fn: Callable[[Sequence[Tensor | None]], None] | Callable[[Tensor], None],
+    *,
+    mode: Literal["all", "any"] = "all",
+) -> RemovableHandle:
+    """Call ``fn`` once in a backward pass, for several tensors together.
+
+    ``"all"``: ``fn(grads)`` once every gradient that this pass will compute is there (``None`` for the others).
+    ``"any"``: ``fn(grad)`` with the first of them.
+
+    >>> import wengert as torch
+    >>> a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+    >>> c, d = a * b, a * b
+    >>> h = torch.autograd.graph.register_multi_grad_hook((a, b, c, d), lambda gs: print([g is not None for g in gs]))
+    >>> c.sum().backward()
+    [True, True, True, False]
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        return _MultiHandle(_on_any(tensors, fn))
+    return _MultiHandle(_on_all(tensors, fn))
+
+
+def _pass_id() -> tuple[Any, Any]:
+    now = current_pass()
+    if now is None:
+        raise AssertionError("expected this hook to be called inside a backward call")
+    return now, now.id
+
+
+def _on_any(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
+    lock = threading.Lock()
+    latest: list[Any] = []  # the passes in which fn has run; they are compared by identity
+
+    def hook(grad: Tensor) -> None:
+        _, key = _pass_id()
+        with lock:
+            if any(k is key for k in latest):
+                return
+            latest.append(key)
+            del latest[:-8]
+        fn(grad)
+
+    return tuple(t.register_hook(hook) for t in tensors if t.requires_grad)
+
+
+def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
+    lock = threading.Lock()
+    state: dict[int, list[Any]] = {}  # by pass: [the pass's object, calls left, gradients]
+    for t in tensors:
+        if current_fn(t) is None:
+            raise AssertionError("Expected gradient function to be set")
+
+    def start(now: Any) -> list[Any]:
+        nodes = now.nodes()
+        ports = {(n.fx, n.k) for n in nodes if type(n) is Port}
+        return [now.id, sum(_runs(t, nodes, ports) for t in tensors), [None] * len(tensors)]
+
+    def inner(i: int) -> Callable[[Tensor], None]:
+        def hook(grad: Tensor) -> None:
+            now, key = _pass_id()
+            with lock:
+                if id(key) not in state or state[id(key)][0] is not key:
+                    state[id(key)] = start(now)
+                entry = state[id(key)]
+                entry[1] -= 1
+                entry[2][i] = grad
+                done = entry[1] == 0
+                if done:
+                    del state[id(key)]
+            if done:
+                fn(entry[2])
+
+        return hook
+
+    return tuple(t.register_hook(inner(i)) for i, t in enumerate(tensors))
+
+
+def _runs(t: Tensor, nodes: set[Any], ports: set[Any]) -> bool:
+    fn = current_fn(t)
+    return fn in nodes or (type(fn) is Port and (fn.fx, fn.k) in ports)

@@ -1,0 +1,546 @@
+"""Normalisation by mean and deviation: ``layer_norm``, ``group_norm``, ``batch_norm``, ``instance_norm``, ``rms_norm``.
+
+All of them standardise a view of the input over some of its dimensions, then scale and shift. ``standardize`` is that
+step; its Jacobian is symmetric, so ``standardize_backward`` is its own transpose, and second derivatives are made of the
+two. The sums over a contiguous last dimension are left to BLAS.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from .._backends.numpy import in_lib
+from .._dispatch import logical_dtype
+from .._general import general
+from .._grad_mode import no_grad
+from .._registry import T, public
+from .._tensor import Tensor, wrap
+from .loss import refuse_weight_grad
+from .matmul import dtype_name
+
+Dims = tuple[int, ...]
+_LONG = 65536  # longer rows are added up pairwise
+
+
+# ------------------------------------------------------------------------------------------------------------------- bodies
+@functools.lru_cache(64)
+def _ones(n: int, dtype: Any) -> Any:
+    return np.ones(n, dtype)
+
+
+def _sums(x: Any, dims: Dims, y: Any = None) -> Any:
+    """The sums of x (of x * y) over some dimensions, kept."""
+    n = x.shape[-1]
+    if dims[-1] == x.ndim - 1 and 1 < n <= _LONG:
+        s = x.reshape(-1, n).dot(_ones(n, x.dtype)).reshape(x.shape[:-1]) if y is None else np.vecdot(y, x)
+        rest = dims[:-1]
+        return (np.add.reduce(s, rest, None, None, True) if rest else s)[..., None]
+    if y is not None:
+        x = x * y
+    if dims[0] == 0 and n == 1 and x.ndim == 3 and dims == (0, 2):
+        return _ones(len(x), x.dtype).dot(x.reshape(x.shape[:2])).reshape(1, x.shape[1], 1)
+    return np.add.reduce(x, dims, None, None, True)
+
+
+def _count(shape: tuple[int, ...], dims: Dims) -> int:
+    return math.prod(shape[d] for d in dims)
+
+
+@in_lib
+def standardized(x: Any, dims: Dims, eps: float, center: bool) -> tuple[Any, Any, Any, Any]:
+    """``(x - mean) / sqrt(var + eps)`` over some dimensions, 1 / that root, the mean and the variance."""
+    n = max(_count(x.shape, dims), 1)
+    mean = None
+    if center:
+        mean = _sums(x, dims) / n
+        r = x - mean
+        var = _sums(r, dims, r) / n
+    else:
+        var = _sums(x, dims, x) / n
+        r = None
+    scale = 1 / np.sqrt(var + eps)
+    r = x * scale if r is None else np.multiply(r, scale, r)
+    return r, scale, mean, var
+
+
+def _widened(x: Any) -> Any:
+    """Half precision is computed in float32."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+# --------------------------------------------------------------------------------------------------------------- operators
+_SAMPLES = [
+    ((3, 4), ((1,), 1e-5, True)),
+    ((3, 4), ((1,), 1e-2, False)),
+    ((3, 2, 4), ((0, 2), 1e-5, True)),
+    ((3, 2, 1), ((0, 2), 1e-1, True)),
+    ((0, 4), ((1,), 1e-5, True)),
+]
+
+
+@general(
+    grad=lambda xp, g, self, dims, eps, center: xp.standardize_backward(g, self, dims, eps, center),
+    batch=("dim", ("dims",)),
+    node="MulBackward0",
+    dtypes="f",
+    samples=_SAMPLES,
+)
+def standardize(lib, self, dims, eps, center):
+    """``(x - mean) / sqrt(var + eps)`` over some dimensions; the mean is left out unless ``center``."""
+    return lib.standardized(_widened(self), dims, eps, center)[0].astype(self.dtype, copy=False)
+
+
+def _standardize_second(xp: Any, h: Any, g: Any, x: Any, dims: Dims, eps: float, center: bool) -> Any:
+    """The derivative of ``<h, J(x) g>`` in x: with s the inverse deviation, z = s (x - mean) and n elements it is
+    ``-s/n (z <h, J g> + J g <h, z> + J h <g, z>)``."""
+    n = _count(x.shape, dims)
+    z = xp.standardize(x, dims, eps, center)
+    c = x - xp.mean_dim(x, dims, True) if center else x
+    s = (xp.mean_dim(c * c, dims, True) + eps) ** -0.5
+    jg = xp.standardize_backward(g, x, dims, eps, center)
+    jh = xp.standardize_backward(h, x, dims, eps, center)
+    total = z * xp.sum_dim(h * jg, dims, True) + jg * xp.sum_dim(h * z, dims, True) + jh * xp.sum_dim(g * z, dims, True)
+    return total * s * (-1.0 / max(n, 1))
+
+
+@general(
+    grad={
+        "g": lambda xp, h, self, dims, eps, center: xp.standardize_backward(h, self, dims, eps, center),
+        "self": lambda xp, h, g, self, dims, eps, center: _standardize_second(xp, h, g, self, dims, eps, center),
+    },
+    tensors=2,
+    batch=("dim", ("dims",)),
+    dtypes="f",
+    samples=[(s, s, p) for s, p in _SAMPLES],
+)
+def standardize_backward(lib, g, self, dims, eps, center):
+    """The cotangent of ``standardize``'s input: the symmetric Jacobian at self, applied to g."""
+    dtype = self.dtype
+    g, x = _widened(g), _widened(self)
+    n = max(_count(x.shape, dims), 1)
+    z, scale, _, _ = lib.standardized(x, dims, eps, center)
+    z *= _sums(z, dims, g) / -n
+    z += g
+    if center:
+        z -= _sums(g, dims) / n
+    z *= scale
+    return z.astype(dtype, copy=False)
+
+
+def _norm_grads(
+    xp: Any, g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, eps: float, along: Any
+) -> tuple[Any, Any, Any]:
+    shape = tuple(x.shape)
+    gx = gw = gb = None
+    if needs[0]:
+        gh = g if weight is None else g * xp.reshape(weight, along)
+        gx = xp.reshape(xp.standardize_backward(xp.reshape(gh, view), xp.reshape(x, view), dims, eps, True), shape)
+    if needs[1]:
+        z = xp.reshape(xp.standardize(xp.reshape(x, view), dims, eps, True), shape)
+        gw = xp.reshape(_summed(xp, g * z, along), tuple(weight.shape))
+    if needs[2]:
+        gb = xp.reshape(_summed(xp, g, along), bias_shape)
+    return gx, gw, gb
+
+
+def _summed(xp: Any, g: Any, along: Any) -> Any:
+    """A cotangent summed to the shape in which weight and bias stand beside the input."""
+    k = len(along)
+    if tuple(g.shape[-k:]) == along and g.ndim > k:  # the last dimensions: columns of a matrix
+        return xp.column_sums(xp.reshape(g, (math.prod(g.shape[:-k]), math.prod(along))))
+    return xp.sum_to(g, along)
+
+
+def _norm_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    x, weight, bias = inner
+    view, dims, eps, along, *_ = p
+    size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
+    if not mine[0]:
+        x = U.expand(x, (size, *x.shape))
+    shifted = ((size, *view), tuple(d + 1 for d in dims), eps, along, None)
+    if not mine[1] and not mine[2]:
+        return getattr(U, info.name)(x, weight, bias, *shifted)
+    r = getattr(U, info.name)(x, None, None, *shifted)
+    for t, many, combine in ((weight, mine[1], U.mul), (bias, mine[2], U.add)):
+        if t is not None:
+            place = (*((size,) + (1,) * (r.ndim - 1 - len(along)) if many else ()), *along)
+            r = combine(r, U.reshape(t, place))
+    return r
+
+
+def _normalizer(node: str, samples: Any) -> Any:
+    """The declaration that the three norms with weights have in common; only PyTorch's node name differs."""
+    return general(
+        grad=lambda xp, g, input, weight, bias_shape, needs, view, dims, eps, along: _norm_grads(
+            xp, g, input, weight, bias_shape, needs, view, dims, eps, along
+        ),
+        tensors=3,
+        node=node,
+        batch=_norm_batch,
+        dtypes="f",
+        samples=samples,
+    )
+
+
+@in_lib
+def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
+    """The input standardised over ``dims`` of its ``view``, scaled and shifted along the dimensions ``along``.
+
+    ``stats``: a list that is given the mean and the variance.
+    """
+    r, _, mean, var = standardized(_widened(input).reshape(view), dims, eps, True)
+    if stats is not None:
+        stats[:] = [mean, var]
+    r = r.reshape(input.shape)
+    if weight is not None:
+        np.multiply(r, weight.reshape(along), r)
+    if bias is not None:
+        np.add(r, bias.reshape(along), r)
+    return r.astype(input.dtype, copy=False)
+
+
+@_normalizer(
+    "NativeLayerNormBackward0",
+    [
+        ((3, 4), (4,), (4,), ((3, 4), (1,), 1e-5, (4,), None)),
+        ((2, 3, 2), (3, 2), (3, 2), ((2, 6), (1,), 1e-5, (3, 2), None)),
+        ((3, 4), None, None, ((3, 4), (1,), 1e-5, (4,), None)),
+    ],
+)
+def norm_layer(lib, input, weight, bias, view, dims, eps, along, stats):
+    """Standardised over the last dimensions."""
+    return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
+
+
+@_normalizer(
+    "NativeGroupNormBackward0",
+    [
+        ((2, 4, 3), (4,), (4,), ((4, 6), (1,), 1e-5, (4, 1), None)),
+        ((2, 4, 3), None, (4,), ((4, 6), (1,), 1e-5, (4, 1), None)),
+    ],
+)
+def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
+    """Standardised over groups of channels."""
+    return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
+
+
+@_normalizer(
+    "NativeBatchNormBackward0",
+    [
+        ((3, 2, 2), (2,), (2,), ((3, 2, 2), (0, 2), 1e-5, (2, 1), None)),
+        ((4, 2), (2,), None, ((4, 2, 1), (0, 2), 1e-5, (2,), None)),
+    ],
+)
+def norm_channels(lib, input, weight, bias, view, dims, eps, along, stats):
+    """Each channel standardised over the batch."""
+    return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
+
+
+def _by_statistics(xp: Any, var: Any, weight: Any, eps: float, along: Any) -> Any:
+    """By how much each channel is multiplied."""
+    scale = xp.reshape((var + eps) ** -0.5, along)
+    return scale if weight is None else scale * xp.reshape(weight, along)
+
+
+@general(
+    grad={
+        "input": lambda xp, g, running_var, weight, eps, along: (
+            g * _by_statistics(xp, running_var, weight, eps, along)
+        ),
+        "weight": lambda xp, g, input, running_mean, running_var, weight_shape, eps, along: xp.reshape(
+            xp.sum_to(
+                g * (input - xp.reshape(running_mean, along)) * _by_statistics(xp, running_var, None, eps, along), along
+            ),
+            weight_shape,
+        ),
+        "bias": lambda xp, g, bias_shape, along: xp.reshape(xp.sum_to(g, along), bias_shape),
+    },
+    tensors=5,
+    node="NativeBatchNormBackward0",
+    batch="loop",
+    dtypes="f",
+    samples=lambda rng: [
+        (
+            (rng.standard_normal((3, 2, 2)), rng.standard_normal(2), rng.uniform(0.5, 2, 2), *weights),
+            (1e-5, (2, 1)),
+        )
+        for weights in ((None, None), (rng.standard_normal(2), rng.standard_normal(2)))
+    ],
+)
+def norm_by_statistics(lib, input, running_mean, running_var, weight, bias, eps, along):
+    """Each channel shifted and scaled by given statistics, then by weight and bias."""
+    scale = 1 / lib.sqrt(running_var + eps)
+    if weight is not None:
+        scale = scale * weight
+    r = input - running_mean.reshape(along)
+    r *= scale.reshape(along)
+    if bias is not None:
+        r += bias.reshape(along)
+    return r.astype(input.dtype, copy=False)
+
+
+# ----------------------------------------------------------------------------------------------------------- what users call
+def _check_float(t: Any, kernel: str, *others: Any) -> None:
+    if logical_dtype(t).kind in "iub":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(t)}'")
+    if any(o is not None and logical_dtype(o) is not logical_dtype(t) for o in others):
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+def _normalized_shape(name: str, input: Any, normalized_shape: Any, star: str, *given: tuple[str, Any]) -> tuple[int, ...]:
+    if not isinstance(normalized_shape, (tuple, list)):
+        from .._dispatch import type_text
+
+        raise TypeError(
+            f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type_text(normalized_shape)}"
+        )
+    shape = tuple(int(n) for n in normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    for what, t in given:
+        if t is not None and tuple(t.shape) != shape:
+            raise RuntimeError(
+                f"Expected {what} to be of same shape as normalized_shape, but got {what} of shape {list(t.shape)} and "
+                f"normalized_shape = {list(shape)}"
+            )
+    if tuple(input._a.shape[-len(shape) :]) != shape:
+        sizes = ", ".join(map(str, shape))
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{star}{sizes}], but got input of size"
+            f"{list(input._a.shape)}"
+        )
+    return shape
+
+
+@public("torch.layer_norm nn.functional.layer_norm")
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Any,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = False,
+) -> Tensor:
+    """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.layer_norm(torch.tensor([[1., 2., 3.]]), (3,))
+    tensor([[-1.2247,  0.0000,  1.2247]])
+    """
+    shape = _normalized_shape("layer_norm", input, normalized_shape, ", ", ("weight", weight), ("bias", bias))
+    _check_float(input, "LayerNormKernelImpl", weight, bias)
+    whole = tuple(input._a.shape)
+    view = (math.prod(whole[: len(whole) - len(shape)]), math.prod(shape))
+    return norm_layer(input, weight, bias, view, (1,), eps, shape, None)
+
+
+@public("torch.rms_norm nn.functional.rms_norm")
+def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+    """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
+    shape = _normalized_shape("rms_norm", input, normalized_shape, "", ("weight", weight))
+    if logical_dtype(input).kind in "iub":
+        raise NotImplementedError(f"\"rms_norm\" not implemented for '{dtype_name(input)}'")
+    if eps is None:
+        dtype = logical_dtype(input)
+        eps = float(np.finfo(np.float32 if dtype.itemsize == 2 else dtype).eps)
+    whole = tuple(input._a.shape)
+    if logical_dtype(input).kind == "c":  # PyTorch squares without taking absolute values
+        dims = tuple(range(len(whole) - len(shape), len(whole)))
+        r = input * (T.mean_dim(input * input, dims, True) + eps) ** -0.5
+    elif len(shape) == 1:
+        r = standardize(input, (len(whole) - 1,), eps, False)
+    else:
+        rows = T.reshape(input, (math.prod(whole[: len(whole) - len(shape)]), math.prod(shape)))
+        r = T.reshape(standardize(rows, (1,), eps, False), whole)
+    return r if weight is None else r * weight
+
+
+@public("torch.group_norm nn.functional.group_norm")
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
+    shape = tuple(input._a.shape)
+    if len(shape) < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+    _refuse_single([shape[0] * shape[1] // num_groups, num_groups, *shape[2:]])
+    _check_float(input, "GroupNormKernelImpl", weight, bias)
+    n, c = shape[:2]
+    if c % num_groups:
+        raise RuntimeError(
+            f"Expected number of channels in input to be divisible by num_groups, but got input of shape {list(shape)} and "
+            f"num_groups={num_groups}"
+        )
+    for what, t in (("weight", weight), ("bias", bias)):
+        if t is not None and tuple(t.shape) != (c,):
+            raise RuntimeError(
+                f"Expected {what} to be a vector of size equal to the number of channels in input, but got {what} of shape "
+                f"{list(t.shape)} and input of shape {list(shape)}"
+            )
+    view = (n * num_groups, (c // num_groups) * math.prod(shape[2:]))
+    return norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), None)
+
+
+def _refuse_single(size: Any) -> None:
+    """A channel with one value has no deviation."""
+    if math.prod((size[0], *size[2:])) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+
+
+@public("nn.functional.batch_norm")
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each channel of ``(N, C, *)`` standardised over the batch (``training``) or by the running statistics.
+
+    While training, ``running_mean`` and ``running_var`` (the unbiased variance) move towards the batch's by ``momentum``.
+    """
+    shape = tuple(input._a.shape)
+    if training:
+        _refuse_single(input.shape)
+    if eps < 0 or (training and eps == 0):
+        word = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {word}, but got {eps}")
+    c = shape[1] if len(shape) > 1 else 0
+    for what, t in (("running_mean", running_mean), ("running_var", running_var)):
+        if t is None and not training:
+            raise RuntimeError(f"{what} must be defined in evaluation mode")
+        if t is not None and t._a.size != c:
+            raise RuntimeError(f"{what} should contain {c} elements not {t._a.size}")
+    for what, t in (("weight", weight), ("bias", bias)):
+        if t is not None and t._a.size != c:
+            raise RuntimeError(f"{what} should contain {c} elements not {t._a.size}")
+    if logical_dtype(input).kind in "iub":
+        raise NotImplementedError(f"\"batch_norm\" not implemented for '{dtype_name(input)}'")
+    refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    along = (c, *(1,) * (len(shape) - 2))
+    if not training:
+        return norm_by_statistics(input, running_mean, running_var, weight, bias, eps, along)
+    stats: list[Any] | None = None if running_mean is None else []
+    view = (shape[0], c, math.prod(shape[2:]))
+    result = norm_channels(input, weight, bias, view, (0, 2), eps, along, stats)
+    if running_mean is not None and running_var is not None:
+        _update(running_mean, running_var, input, stats, view, momentum)
+    return result
+
+
+def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: float) -> None:
+    """Move the running statistics towards the batch's."""
+    n, c, m = view
+    count = n * m
+    with no_grad():
+        if len(stats) == 2 and isinstance(input._a, np.ndarray):
+            batch_mean, batch_var = (wrap(s.reshape(c).astype(mean._a.dtype, copy=False)) for s in stats)
+        else:  # the values of a transform
+            x = T.reshape(input.detach(), view)
+            batch_mean = T.mean_dim(x, (0, 2), False)
+            deviation = x - T.reshape(batch_mean, (c, 1))
+            batch_var = T.mean_dim(deviation * deviation, (0, 2), False)
+        mean.mul_(1 - momentum).add_(batch_mean * momentum)
+        var.mul_(1 - momentum).add_(batch_var * (momentum * count / max(count - 1, 1)))
+
+
+@public("torch.batch_norm")
+def torch_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """``nn.functional.batch_norm`` with its arguments in another order."""
+    return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+@public("nn.functional.instance_norm")
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each channel of each sample of ``(N, C, *)`` standardised by itself.
+
+    Running statistics move towards the mean of the samples' statistics; without ``use_input_stats`` they are what
+    standardises.
+    """
+    shape = tuple(input._a.shape)
+    if use_input_stats and math.prod(shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps).view(shape)
+    n, c = shape[:2]
+    _check_float(input, "batch_norm", weight, bias)
+    refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    m = math.prod(shape[2:])
+    result = norm_groups(input, weight, bias, (n * c, m), (1,), eps, (c, *(1,) * (len(shape) - 2)), None)
+    if running_mean is not None and running_var is not None:
+        with no_grad():
+            x = T.reshape(input.detach(), (n, c, m))
+            mean = T.mean_dim(x, (2,), True)
+            var = T.mean_dim((x - mean) * (x - mean), (2,), False) * (m / max(m - 1, 1))
+            running_mean.mul_(1 - momentum).add_(T.mean_dim(mean, (0, 2), False) * momentum)
+            running_var.mul_(1 - momentum).add_(T.mean_dim(var, (0,), False) * momentum)
+    return T.reshape(result, shape)
+
+
+@public("torch.instance_norm")
+def torch_instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """``nn.functional.instance_norm`` with its arguments in another order."""
+    return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+@public("nn.functional.local_response_norm")
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Each element divided by ``(k + alpha * mean of squares over size neighbouring channels) ** beta``."""
+    rank = input._a.ndim
+    if rank < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {rank} dimensions)")
+    if not input._a.size:
+        return input
+    from .pool import avg_pool3d
+
+    n, c = input._a.shape[:2]
+    square = T.reshape(input * input, (n, 1, c, math.prod(input._a.shape[2:]), 1))
+    square = T.constant_pad_nd(square, (0, 0, 0, 0, size // 2, (size - 1) // 2), 0)
+    mean = T.reshape(avg_pool3d(square, (size, 1, 1), 1), tuple(input._a.shape))
+    return input / (mean * alpha + k) ** beta
