@@ -238,9 +238,9 @@ def test_tour_into_a_pipe_that_closes(tmp_path):
     assert (running.returncode, errors) == (141, "")
 
 
+@pytest.mark.usefixtures("torch")
 @pytest.mark.parametrize("lesson", [lesson for lesson in tour.LESSONS if not lesson.mistake], ids=lambda one: one.title)
 def test_lessons_print_what_pytorch_prints(lesson, capsys):
-    pytest.importorskip("torch")
     outputs = []
     for library in ("wengert", "torch"):
         names = {}

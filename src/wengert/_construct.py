@@ -26,7 +26,7 @@ from ._tensor import Tensor, alias_payload, wrap
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]
 
 
-# ----------------------------------------------------------------------------------------------------- what all makers do
+# --------------------------------------------------------------------------------------------------- what all makers do
 def made(a: Any, requires_grad: Any = False) -> Tensor:
     """A new tensor on an array that nothing else has, a leaf if asked for."""
     t = wrap(a)
@@ -90,7 +90,7 @@ def no_pinning(pin_memory: Any) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------------------------ tensor
+# --------------------------------------------------------------------------------------------------------------- tensor
 def tensor(
     data: Any, *, dtype: Dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
@@ -144,7 +144,9 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
         return _copied(data, dtype)
     if isinstance(data, (np.ndarray, np.generic)):
         a = checked_array(data)
-        return a.astype(BY_NUMPY[a.dtype].np if dtype is None else dtype.np) if dtype is None else converted(a, dtype.np)
+        return (
+            a.astype(BY_NUMPY[a.dtype].np if dtype is None else dtype.np) if dtype is None else converted(a, dtype.np)
+        )
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{ty.__name__}'")
     if hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__"):
@@ -196,9 +198,9 @@ def checked_array(a: Any) -> Any:
             if stride < 0:
                 raise noted(
                     ValueError(
-                        "At least one stride in the given numpy array is negative, and tensors with negative strides are "
-                        "not currently supported. (You can probably work around this by making a copy of your array  "
-                        "with array.copy().) "
+                        "At least one stride in the given numpy array is negative, and tensors with negative strides "
+                        "are not currently supported. (You can probably work around this by making a copy of your "
+                        "array  with array.copy().) "
                     ),
                     f"Why: the array is a reversed view, of strides {a.strides}.",
                 )
@@ -210,7 +212,7 @@ def checked_array(a: Any) -> Any:
     return a
 
 
-# ------------------------------------------------------------------------------------------------------------ nested lists
+# --------------------------------------------------------------------------------------------------------- nested lists
 def _of_nested(data: Any, dtype: Dtype | None) -> Any:
     """An array from nested sequences: level by level flat, so that each level costs a few calls for all its items."""
     shape = [len(data)]
@@ -382,8 +384,10 @@ def _number(x: Any, np_dtype: Any) -> Any:
         return float(x.__float__() if hasattr(x, "__float__") else x.__index__())
     except AttributeError:
         name = type_name(x)
-        message = f"'{name}' object cannot be interpreted as an integer" if wanted == "an integer" else (
-            f"must be real number, not {name}"
+        message = (
+            f"'{name}' object cannot be interpreted as an integer"
+            if wanted == "an integer"
+            else (f"must be real number, not {name}")
         )
         raise TypeError(message) from None
 
@@ -413,7 +417,7 @@ def _whole(x: Any, np_dtype: Any) -> int:
     return int(x)
 
 
-# --------------------------------------------------------------------------------------------------------- sharing memory
+# ------------------------------------------------------------------------------------------------------- sharing memory
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """A tensor on the memory of a NumPy array: what is written to one is seen in the other.
 
@@ -439,10 +443,10 @@ def _shared(a: np.ndarray) -> np.ndarray:
     checked_array(a)
     if not a.flags.writeable:
         warn_once(
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
-            "to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
-            "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this "
-            "program. (In wengert writing to it is an error.)"
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
+            "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
+            "data or make it writable before converting it to a tensor. This type of warning will be suppressed for "
+            "the rest of this program. (In wengert writing to it is an error.)"
         )
     return a.view(np.ndarray) if type(a) is not np.ndarray else a[...]
 
@@ -474,7 +478,12 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Any = None) -> Tens
 
 
 def asarray(
-    obj: Any, *, dtype: Dtype | None = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+    obj: Any,
+    *,
+    dtype: Dtype | None = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """``obj`` as a tensor: shared memory for tensors, NumPy arrays, DLPack and buffers, else as ``tensor``.
 
@@ -526,9 +535,7 @@ def _aliased(obj: Any, dtype: Dtype | None) -> Tensor | None:
     return frombuffer(obj, dtype=dtype or _dtypes.default_dtype)
 
 
-def frombuffer(
-    buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
-) -> Tensor:
+def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-dimensional tensor on the memory of an object with Python's buffer protocol.
 
     ``count`` elements (all if it is negative) from ``offset`` bytes on. Of a read-only buffer (bytes) the tensor is
@@ -564,10 +571,10 @@ def frombuffer(
         )
     if view.readonly:
         warn_once(
-            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write "
-            "to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer to protect "
-            "its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the "
-            "rest of this program. (In wengert writing to it is an error.)"
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "
+            "write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the "
+            "buffer to protect its data or make it writable before converting it to a tensor. This type of warning "
+            "will be suppressed for the rest of this program. (In wengert writing to it is an error.)"
         )
     return made(np.frombuffer(buffer, dtype.np, count, offset), requires_grad)
 

@@ -91,9 +91,7 @@ def rank(input: Any, name: str) -> int:
     except AttributeError:
         from ._dispatch import type_text
 
-        raise TypeError(
-            f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}"
-        ) from None
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}") from None
 
 
 def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from . import _registry
 from ._backends.numpy import ARITHMETIC, silently
 from ._registry import RAW, Impl, Info, T, own, place, register
 from ._saved import is_complex, stale, unbox
-from ._tensor import Tensor, alias_payload, make
+from ._tensor import Tensor, alias_payload, make, wrap
 
 
 class _Plain(dict[type, bool]):
@@ -86,8 +86,8 @@ def general(
                 boxed_edges=property(plan.boxed_edges),
             )
 
-        if tensors == 1 and not (many or broadcast or promote or info.view):
-            template = _one_to_one(info, plan, N, table)
+        if tensors == 1 and outputs > 0 and not (broadcast or promote or info.view):
+            template = (_one_to_many if many else _one_to_one)(info, plan, N, table)
             op = own(template, info.name, ("input",), info.doc)
             run = own(template, info.name, ("input",), info.doc, cells={"M": ()})
         else:
@@ -165,6 +165,40 @@ def _one_to_one(info: Info, plan: Plan, N: Any, table: Any) -> Any:
         n.lasti = f.f_lasti
         t._fn = n
         return t
+
+    return op
+
+
+def _one_to_many(info: Info, plan: Plan, N: Any, table: Any) -> Any:
+    """``_one_to_one`` for several results."""
+    differentiable = info.differentiable
+
+    def op(input: Any, *p: Any) -> Any:
+        if M:
+            return slow(info, (input, *p))
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return _refuse(info, (input,), (input, *p))
+        try:
+            result = table[type(a)](a, *p)
+        except ARITHMETIC:
+            result = silently(table[type(a)], a, *p)
+        if fx is None or N is None:
+            return tuple([wrap(r) for r in result])
+        n = N()
+        n.fx = (fx,)
+        n.seq = tick()
+        n.h = None
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c.co_filename is not lines.user_file:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        boxes = plan.save(n, (input,), (a,), p, n.fx, result, True)
+        return _wrap_many(info, n, result, boxes, (input,), p, differentiable, False)
 
     return op
 

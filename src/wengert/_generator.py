@@ -574,11 +574,21 @@ def box_muller_float64(uniforms: np.ndarray) -> np.ndarray:
     return out
 
 
-def _unseeded() -> Generator:
-    generator = Generator()
-    generator.seed()
-    return generator
+class DefaultGenerator(Generator):
+    """A generator that is made and seeded when it is first used: importing `numpy.random` takes many milliseconds."""
+
+    def __getattr__(self, name: str) -> object:
+        # reached for what is not set: everything, before the first use
+        with _making:
+            if name.startswith("_") and not name.startswith("__") and "_next_float_normal" not in self.__dict__:
+                self.__init__()  # type: ignore[misc]
+                self.seed()
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
 
 
-default_generator = _unseeded()
+_making = threading.RLock()
+default_generator: Generator = object.__new__(DefaultGenerator)
 """The generator that is used where none is given.  As PyTorch's, it starts at a place the operating system chooses."""

@@ -1,4 +1,4 @@
-"""How a tensor lies in memory: sizes, strides, offsets, what its dtype is, and the constants that describe every tensor.
+"""How a tensor lies in memory: sizes, strides, offsets, its kind of dtype, and what is the same for every tensor.
 
 These are ``Tensor``'s methods and properties that look at the array and compute nothing, and the few that run a Python
 function over its elements.
@@ -24,7 +24,19 @@ from ._registry import public as method
 from ._tensor import Tensor, alias_payload
 
 
-# ---------------------------------------------------------------------------------------------------------------- the shape
+def as_function(method: Callable[..., Any], name: str) -> None:
+    """A method as a function of the same name, which says so if its first argument is no tensor."""
+    short = name.rpartition(".")[2]
+
+    def function(input: Tensor, *args: Any) -> Any:
+        return method(checked(input, short), *args)
+
+    function.__name__ = function.__qualname__ = short
+    function.__doc__ = method.__doc__
+    place(function, name)
+
+
+# ------------------------------------------------------------------------------------------------------------ the shape
 @method("Tensor.size")
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The size of each dimension, or of one.
@@ -69,7 +81,7 @@ def numel(self: Tensor) -> int:
     return self._a.size
 
 
-place(lambda input: checked(input, "numel")._a.size, "torch.numel")
+as_function(numel, "torch.numel")
 
 
 @method("Tensor.stride")
@@ -132,7 +144,7 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
     return self._a.shape == other._a.shape
 
 
-place(lambda input, other: is_same_size(checked(input, "is_same_size"), other), "torch.is_same_size")
+as_function(is_same_size, "torch.is_same_size")
 
 
 @method("Tensor.get_device torch.get_device")
@@ -141,7 +153,7 @@ def get_device(self: Tensor) -> int:
     return -1
 
 
-# ------------------------------------------------------------------------------------------------------------------ memory
+# --------------------------------------------------------------------------------------------------------------- memory
 @method("Tensor.element_size")
 def element_size(self: Tensor) -> int:
     """Bytes per element.
@@ -202,9 +214,7 @@ def storage_offset(self: Tensor) -> int:
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether two tensors are the same memory seen in the same way: shape, strides and offset."""
     a, b = alias_payload(self), alias_payload(tensor)
-    return a is b or (
-        address(a) == address(b) and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype
-    )
+    return a is b or (address(a) == address(b) and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype)
 
 
 @attribute("Tensor._base")
@@ -231,7 +241,7 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
     return False
 
 
-# ------------------------------------------------------------------------------------------------------------ kinds of dtype
+# ------------------------------------------------------------------------------------------------------- kinds of dtype
 @method("Tensor.is_floating_point")
 def _is_floating_point(self: Tensor) -> bool:
     return BY_NUMPY[self._a.dtype].is_floating_point
@@ -265,7 +275,7 @@ def is_signed(self: Tensor) -> bool:
     return BY_NUMPY[self._a.dtype].is_signed
 
 
-place(lambda input: is_signed(checked(input, "is_signed")), "torch.is_signed")
+as_function(is_signed, "torch.is_signed")
 
 
 @method("torch.is_tensor")
@@ -305,7 +315,7 @@ def _is_inference(self: Tensor) -> bool:
     return is_inference(self)
 
 
-place(lambda input: _is_inference(checked(input, "is_inference")), "torch.is_inference")
+as_function(_is_inference, "torch.is_inference")
 
 
 def _constant(name: str, value: Any, doc: str) -> None:
@@ -324,12 +334,23 @@ _constant("is_cpu", True, "True: tensors are on the CPU.")
 _constant("layout", _dtypes.strided, "How the elements are stored: always ``torch.strided``.")
 _constant("name", None, "``None``: kept for programs that ask.")
 
-for _name in ("is_conj", "is_neg", "is_distributed"):
-    place(lambda self: False, f"Tensor.{_name}")
-place(lambda input: False, "torch.is_conj")
-place(lambda input: False, "torch.is_neg")
-place(lambda self: len(self._a.shape), "Tensor.dense_dim")
-place(lambda self: 0, "Tensor.sparse_dim")
+
+@method("Tensor.is_conj Tensor.is_neg Tensor.is_distributed torch.is_conj torch.is_neg torch.is_distributed")
+def _never(self: Tensor) -> bool:
+    """False: here a tensor's memory holds its elements as they are, all of them."""
+    return False
+
+
+@method("Tensor.dense_dim")
+def dense_dim(self: Tensor) -> int:
+    """The number of dimensions, all of which are dense."""
+    return len(self._a.shape)
+
+
+@method("Tensor.sparse_dim")
+def sparse_dim(self: Tensor) -> int:
+    """0: no dimension is sparse."""
+    return 0
 
 
 @method("Tensor.to_dense")
@@ -338,13 +359,11 @@ def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Ten
     return self if dtype is None else self.to(as_dtype(dtype, "to_dense"))
 
 
-# ----------------------------------------------------------------------------------------------- Python functions in place
+# -------------------------------------------------------------------------------------------- Python functions in place
 def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: tuple[Tensor, ...]) -> Tensor:
     if self._fn is not None:
         raise noted(
-            RuntimeError(
-                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
-            ),
+            RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."),
             "Why: the derivative of a Python function is not known.",
         )
     check_inplace(self, False)
@@ -368,8 +387,8 @@ def not_expandable(target: tuple[int, ...], shape: tuple[int, ...]) -> RuntimeEr
             break
     where = len(target) - d
     return RuntimeError(
-        f"The expanded size of the tensor ({target[where]}) must match the existing size ({shape[-d]}) at non-singleton "
-        f"dimension {where}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
+        f"The expanded size of the tensor ({target[where]}) must match the existing size ({shape[-d]}) at "
+        f"non-singleton dimension {where}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
     )
 
 

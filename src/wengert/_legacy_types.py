@@ -67,14 +67,14 @@ TYPES: dict[str, Any] = {f"{name}Tensor": _make(name, dtype) for name, dtype in 
 """The legacy types by name, as the package exports them."""
 
 
-# --------------------------------------------------------------------------------------------------------------------- names
+# ---------------------------------------------------------------------------------------------------------------- names
 def name_of_type(dtype: Dtype) -> str:
     """What ``t.type()`` says: ``"torch.FloatTensor"``."""
     return _TYPE_NAME[dtype]
 
 
 def dtype_of_type(kind: Any) -> Dtype:
-    """The dtype behind a dtype, a legacy type, ``Tensor`` (the default dtype) or a name such as ``torch.LongTensor``."""
+    """The dtype behind a dtype, a legacy type, ``Tensor`` (the default dtype), or the name of a legacy type."""
     if type(kind) is tensortype:
         return kind.dtype
     if kind is Tensor:
@@ -113,7 +113,7 @@ def set_default_tensor_type(t: Any, /) -> None:
     _dtypes.set_default_dtype(dtype_of_type(t))
 
 
-# --------------------------------------------------------------------------------------------------------------- constructors
+# --------------------------------------------------------------------------------------------------------- constructors
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """``Tensor(3, 4)``, ``Tensor([1., 2.])``, ``Tensor(other)``, ``Tensor()``; of a subclass likewise."""
     t = new_of(_dtypes.default_dtype, "Tensor", args, kwargs)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from . import _copying, _graph, _layout, _protocol, _settings, _storage  # noqa: F401  (each enters what it declares)
@@ -38,16 +38,21 @@ def namespace(space: str) -> dict[str, Any]:
 
 def module_names() -> list[str]:
     """The public modules of the package, and the names that are found in them when first asked for."""
-    folder = Path(__file__).parent
-    found = {path.stem for path in folder.glob("[a-z]*.py")} | {path.parent.name for path in folder.glob("[a-z]*/__init__.py")}
-    return sorted((found | LATE.keys()) - {"ops"})
+    folder = os.path.dirname(__file__)
+    found = set()
+    for entry in os.listdir(folder):
+        name = entry.removesuffix(".py")
+        if name[0] != "_" and (name != entry or os.path.exists(os.path.join(folder, name, "__init__.py"))):
+            found.add(name)
+    found.discard("ops")
+    return sorted(found | {name for name, home in LATE.items() if home in found})
 
 
 def submodule(name: str) -> Any:
     """``torch.NAME`` for a module, or a name of one, that is not imported yet."""
     package = sys.modules[__package__]
     home = LATE.get(name, name)
-    if not name.startswith("_") and home in module_names():
+    if not name.startswith("_") and name in module_names():
         module = import_module(f".{home}", __package__)
         value = module if home == name else getattr(module, name)
         setattr(package, name, value)

@@ -42,7 +42,7 @@ def checked(input: Any, function: str) -> Tensor:
     return input
 
 
-# ---------------------------------------------------------------------------------------------------------------- printing
+# ------------------------------------------------------------------------------------------------------------- printing
 @method("Tensor.__repr__ Tensor.__str__")
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     return text_of(self)
@@ -113,7 +113,7 @@ def _format(self: Tensor, spec: str) -> str:
     return object.__format__(self, spec)
 
 
-# ----------------------------------------------------------------------------------------------------------- Python numbers
+# ------------------------------------------------------------------------------------------------------- Python numbers
 def array_of(self: Tensor, refusal: str | None = None) -> Any:
     """The array that a tensor stands for, whatever transforms it is inside of.
 
@@ -139,13 +139,13 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
 
 
 _NO_ITEM = (
-    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please "
-    "try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch internals, please "
-    "file a bug report."
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+    "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
+    "internals, please file a bug report."
 )
 _NO_BRANCH = (
-    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, "
-    "please file an issue at https://github.com/pytorch/pytorch/issues ."
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
+    "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
 _PYTHON = frozenset((float, int, bool, complex))
 
@@ -256,7 +256,7 @@ def is_nonzero(input: Tensor) -> bool:
     return _bool(checked(input, "is_nonzero"))
 
 
-# --------------------------------------------------------------------------------------------------------------- sequences
+# ------------------------------------------------------------------------------------------------------------ sequences
 @method("Tensor.__len__")
 def _len(self: Tensor) -> int:
     shape = self._a.shape
@@ -281,9 +281,7 @@ def _reversed(self: Tensor) -> Tensor:
 def _contains(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, numbers.Number)):
         return bool((self == element).any())
-    raise RuntimeError(
-        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
-    )
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 
 @method("Tensor.__hash__")
@@ -297,7 +295,7 @@ def _dir(self: Tensor) -> list[str]:
     return sorted({*dir(type(self)), *self.__dict__}.difference(hidden))
 
 
-# ------------------------------------------------------------------------------------------------------------------- NumPy
+# ---------------------------------------------------------------------------------------------------------------- NumPy
 @method("Tensor.numpy")
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The elements as a NumPy array that shares the tensor's memory.
@@ -369,7 +367,7 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
     return (1, 0)
 
 
-# -------------------------------------------------------------------------------------------------------------- subclasses
+# ----------------------------------------------------------------------------------------------------------- subclasses
 @method("Tensor.as_subclass")
 def as_subclass(self: Tensor, cls: type) -> Tensor:
     """The same tensor, in the same memory and with the same history, as an instance of a subclass."""

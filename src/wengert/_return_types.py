@@ -11,6 +11,7 @@ indices=tensor([1, 0]))
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,6 +24,7 @@ class ReturnType(tuple):  # type: ignore[type-arg]
     n_fields: int
     n_unnamed_fields = 0
     _fields: tuple[str, ...]
+    _make: Any  # from a tuple of the right length, which is not checked
 
     def __new__(cls, sequence: Iterable[Any] = ()) -> ReturnType:
         self = tuple.__new__(cls, sequence)
@@ -65,6 +67,7 @@ def return_type(name: str, *fields: str) -> type[ReturnType]:
             n_sequence_fields=len(fields),
         )
         made = globals()[name] = type(name, (ReturnType,), members)
+        made._make = functools.partial(tuple.__new__, made)
         made.__doc__ = f"What ``{name}`` returns: {', '.join(fields)}."
     result: type[ReturnType] = made
     return result

@@ -153,7 +153,7 @@ def set_flush_denormal(mode: bool, /) -> bool:
 _other: dict[str, Any] = {"matmul": "highest", "always": False}
 
 
-# ----------------------------------------------------------------------------------------------------------------- assertions
+# ----------------------------------------------------------------------------------------------------------- assertions
 @public("torch._assert")
 def _assert(condition: Any, message: str) -> None:
     """``assert condition, message``, which Python's ``-O`` does not remove."""
@@ -161,14 +161,18 @@ def _assert(condition: Any, message: str) -> None:
         raise AssertionError(message)
 
 
+_UNEXPLAINED = (
+    "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
+    "enhancement request to PyTorch.)"
+)
+
+
 def _checker(name: str, error: type[Exception]) -> None:
     def check(cond: Any, message: Any = None) -> None:
         if not isinstance(cond, bool):
             raise TypeError(f"cond must be a bool, but got {type(cond)}")
         if not cond:
-            text = "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
-            text += "enhancement request to PyTorch.)"
-            raise error(text if message is None else str(message()))
+            raise error(_UNEXPLAINED if message is None else str(message()))
 
     check.__name__ = check.__qualname__ = name
     check.__doc__ = f"Raises {error.__name__} with the text that ``message()`` gives, unless ``cond``."

@@ -6,7 +6,6 @@ PyTorch) elements. Here a storage is the NumPy array that owns the memory.
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from typing import Any
 
@@ -154,9 +153,9 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 def storage(self: Tensor) -> TypedStorage:
     """The memory that the tensor and its views share, counted in elements; ``untyped_storage`` is today's form."""
     warn_once(
-        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This "
-        "should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
-        "tensor.untyped_storage() instead of tensor.storage()"
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
+        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
+        "use tensor.untyped_storage() instead of tensor.storage()"
     )
     return _typed_storage(self)
 
@@ -174,7 +173,7 @@ def is_storage(obj: Any) -> bool:
     return isinstance(obj, _Storage)
 
 
-# -------------------------------------------------------------------------------------------------- memory between processes
+# --------------------------------------------------------------------------------------------- memory between processes
 def _root(a: np.ndarray) -> Any:
     base: Any = a
     while isinstance(base, (np.ndarray, memoryview)):
@@ -183,7 +182,7 @@ def _root(a: np.ndarray) -> Any:
 
 
 def _is_shared(a: np.ndarray) -> bool:
-    return isinstance(_root(a), mmap.mmap)
+    return type(_root(a)).__module__ == "mmap"
 
 
 @public("Tensor.is_shared")
@@ -210,6 +209,8 @@ def share_memory_(self: Tensor) -> Tensor:
             RuntimeError("share_memory_() on a view: its base would stay where it is"),
             "What to do: call it on the base, or clone() the view first.",
         )
+    import mmap
+
     a = alias_payload(self)
     shared = np.frombuffer(mmap.mmap(-1, max(a.nbytes, 1)), a.dtype, a.size).reshape(a.shape)
     np.copyto(shared, a)

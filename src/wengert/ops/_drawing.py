@@ -17,13 +17,13 @@ from ..random import Generator, default_generator
 Sampler = Callable[..., Any]
 
 
-# ------------------------------------------------------------------------------------------------------------- zero gradients
+# ------------------------------------------------------------------------------------------------------- zero gradients
 def zero_grad(name: str, node: str, tensors: int = 1) -> Any:
     """An operator that gives values drawn beforehand, and zeros as the gradient of what they were drawn for."""
     if tensors == 1:
 
         def one(lib: Any, self: Any, values: Any) -> Any:
-            return values
+            return values if values.dtype is self.dtype else lib.cast(values, self.dtype)
 
         one.__name__ = name
         one.__doc__ = f"Values drawn for ``self``: the operator behind {node}."
@@ -36,7 +36,7 @@ def zero_grad(name: str, node: str, tensors: int = 1) -> Any:
         )(one)
 
     def two(lib: Any, self: Any, other: Any, values: Any) -> Any:
-        return values
+        return values if values.dtype is self.dtype else lib.cast(values, self.dtype)
 
     two.__name__ = name
     two.__doc__ = f"Values drawn for ``self`` and ``other``: the operator behind {node}."
@@ -78,7 +78,7 @@ def needs(*tensors: Any) -> bool:
     return any(isinstance(t, Tensor) and t._fn is not None for t in tensors) and is_grad_enabled()
 
 
-# -------------------------------------------------------------------------------------------------------------------- drawing
+# -------------------------------------------------------------------------------------------------------------- drawing
 def source_of(generator: Any, function: str) -> Generator:
     if generator is None:
         return default_generator
@@ -88,8 +88,8 @@ def source_of(generator: Any, function: str) -> Generator:
 
 
 _NOT_ALLOWED = (
-    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
-    "flags on vmap or perform the randomness operation out of vmap"
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+    "randomness flags on vmap or perform the randomness operation out of vmap"
 )
 
 
@@ -131,8 +131,8 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
             raise RuntimeError(_NOT_ALLOWED)
         if randomness == "same" and tag in batched:
             raise RuntimeError(
-                "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
-                "functorch"
+                "Vmap does not currently support same randomness with a batched tensor input. Please file an issue "
+                "with functorch"
             )
         if randomness == "different":
             tags.append(tag)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._alias import check_inplace, inplace_of, with_out, writable
 from .._dims import normal_dim, normal_dims
-from .._dispatch import cast, logical_dtype, type_text
+from .._dispatch import logical_dtype, type_text
 from .._dtypes import as_dtype
 from .._errors import warn_once
 from .._general import general
@@ -20,15 +20,13 @@ from .._registry import public
 from .._tensor import Tensor, wrap
 from .convert import clone
 from .create import element
-from .index import index, index_put
-from .join import cat, stack, tensor_list
+from .index import index
+from .join import stack, tensor_list
 from .shape import (
-    COLONS,
     _expand_size,
     atleast_2d,
     expand,
     ints,
-    matrix_t,
     payload,
     permute_public,
     reshape_public,
@@ -37,6 +35,9 @@ from .shape import (
     unsqueeze_dim,
     view,
     view_public,
+)
+from .shape import (
+    t as transposed,
 )
 from .strided import (
     as_strided,
@@ -73,18 +74,26 @@ def flip_dims(lib, self, dims):
 )
 def rotate(lib, self, k, dims):
     """Quarter turns in the plane of two dimensions."""
-    return lib.rot90(self, k, dims).copy()
+    a, b = dims
+    turned = {0: (), 1: (b,), 2: (a, b), 3: (a,)}[k % 4]
+    key = [slice(None)] * self.ndim
+    for d in turned:
+        key[d] = slice(None, None, -1)
+    r = self[tuple(key)].copy()
+    return r.swapaxes(a, b) if k % 2 else r
 
 
 @linear(
     transpose=lambda xp, g, shifts, dims: xp.roll_dims(g, tuple(-s for s in shifts), dims),
     node="RollBackward0",
-    batch=("dim", ("dims",)),
-    samples=[((2, 3), ((1,), (0,))), ((4, 3), ((-1, 2), (0, 1))), ((4,), ((1, 1), (0, 0)))],
+    batch=lambda U, info, inner, mine, p: U.roll_dims(inner[0], p[0], tuple(d + 1 for d in p[1]))
+    if p[1]
+    else U.reshape(U.roll_dims(U.reshape(inner[0], (inner[0].shape[0], -1)), p[0], (1,)), tuple(inner[0].shape)),
+    samples=[((2, 3), ((1,), (0,))), ((4, 3), ((-1, 2), (0, 1))), ((4,), ((1, 1), (0, 0))), ((2, 3), ((2,), ()))],
 )
 def roll_dims(lib, self, shifts, dims):
-    """Elements moved along dimensions, those pushed out coming in at the other end."""
-    return lib.roll(self, shifts, dims) if dims else self.copy()
+    """Elements moved along dimensions, those pushed out coming in at the other end; no dims: in row-major order."""
+    return lib.roll(self, shifts, dims) if dims else lib.roll(self, shifts[0])
 
 
 @linear(
@@ -110,7 +119,7 @@ def upper_triangle(lib, self, diagonal):
 
 
 @public("torch.flip Tensor.flip")
-def flip(input: Tensor, *dims: Any) -> Tensor:
+def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     """A copy with some dimensions in reverse order.
 
     >>> import wengert as torch
@@ -118,7 +127,7 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
     tensor([2, 1, 0])
     """
     ndim = payload(input, "flip").ndim
-    return flip_dims(input, normal_dims(ints(dims, "flip", "dims"), ndim, "flip"))
+    return flip_dims(input, normal_dims(ints((given["dims"],) if given else dims, "flip", "dims"), ndim, "flip"))
 
 
 @public("torch.fliplr Tensor.fliplr")
@@ -173,16 +182,17 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     tensor([3, 0, 1, 2])
     """
     a = payload(input, "roll")
-    shifts = ints((shifts,) if isinstance(shifts, (tuple, list)) else (shifts,), "roll", "shifts")
+    shifts = ints((shifts,), "roll", "shifts")
     if not shifts:
         raise RuntimeError("`shifts` required")
-    dims = () if dims is None else ints((dims,) if isinstance(dims, (tuple, list)) else (dims,), "roll", "dims")
+    dims = () if dims is None else ints((dims,), "roll", "dims")
     if not dims and len(shifts) == 1:
-        flat = roll_dims(reshape_public(input, (a.size,)), shifts, (0,))
-        return reshape_public(flat, tuple(a.shape))
+        return roll_dims(input, shifts, ())
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    return roll_dims(input, shifts, tuple(normal_dim(d, a.ndim, "roll") for d in dims) if a.ndim else ())
+    if not a.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return roll_dims(input, shifts, tuple(normal_dim(d, a.ndim, "roll") for d in dims))
 
 
 def _triangle(name: str, op: Any, what: str) -> Any:
@@ -522,7 +532,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         expand(view(x, (1,) * i + (x._a.size,) + (1,) * (k - i - 1)), sizes) for i, x in enumerate(vectors)
     ]
     if swap:
-        grids = [transpose(x, 0, 1) for x in grids]
         grids[:2] = grids[1::-1]
     return tuple(grids)
 
@@ -634,7 +643,7 @@ def _expanded(self: Tensor, size: Any, *, implicit: bool = False) -> Tensor:
 
 diagonal_copy = _copy_form("diagonal_copy", diagonal)
 for _name, _of in {
-    "view_copy": view_public, "permute_copy": permute_public, "transpose_copy": transpose, "t_copy": matrix_t,
+    "view_copy": view_public, "permute_copy": permute_public, "transpose_copy": transpose, "t_copy": transposed,
     "unsqueeze_copy": lambda self, dim: unsqueeze_dim(self, normal_dim(dim, self._a.ndim + 1, "unsqueeze_copy")),
     "squeeze_copy": squeeze, "expand_copy": _expanded, "as_strided_copy": as_strided, "unfold_copy": unfold,
     "slice_copy": _slice, "select_copy": select_public, "alias_copy": _alias, "detach_copy": lambda self: self.detach(),
@@ -642,5 +651,3 @@ for _name, _of in {
     _copy_form(_name, _of)
 narrow_copy = _copy_form("narrow_copy", narrow, "NarrowCopyBackward0")
 public("Tensor.narrow_copy")(narrow_copy)
-
-__all__ = ["COLONS", "cast", "cat", "index_put"]

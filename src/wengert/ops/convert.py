@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes
-from .._alias import apply_inplace, bump, check_inplace, inplace_of, unrecorded, view_of, writable, write_recorded, written
+from .._alias import (
+    apply_inplace,
+    bump,
+    check_inplace,
+    inplace_of,
+    unrecorded,
+    view_of,
+    writable,
+    write_recorded,
+    written,
+)
 from .._construct import cpu_only
 from .._dispatch import broadcast_error, logical_dtype, type_text
 from .._dtypes import as_dtype
@@ -37,7 +47,7 @@ from .strided import as_strided, offset_of, renamed, storage_of
 )
 def clone(lib, self, memory_format):
     """A copy, of the same order in memory (``keep``), in row-major order (``C``), or with the channels last (``last``)."""
-    if memory_format == "C" or type(self) is not np.ndarray or self.flags.c_contiguous:
+    if memory_format == "C" or type(self) is not np.ndarray or (memory_format == "keep" and self.flags.c_contiguous):
         return self.copy()
     if memory_format == "keep":
         r = _dense_like(self, self.dtype)
@@ -47,11 +57,12 @@ def clone(lib, self, memory_format):
     return r
 
 
-def back_to(xp: Any, g: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+def back_to(xp: Any, g: Any, src_shape: tuple[int, ...], src_dtype: Any) -> Any:
     """A cotangent brought back through a broadcast and a change of dtype."""
-    if g.shape != shape:
-        g = xp.sum_to(g, shape)
-    return g if plain_dtype(payload_dtype(g)) is plain_dtype(dtype) else xp._to_copy(g, plain_dtype(dtype))
+    if g.shape != src_shape:
+        g = xp.sum_to(g, src_shape)
+    dtype = plain_dtype(src_dtype)
+    return g if plain_dtype(payload_dtype(g)) is dtype else xp._to_copy(g, dtype)
 
 
 def _batch_copy(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
@@ -70,7 +81,7 @@ def _batch_copy(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     tensors=2,
     grad={
         "self": lambda xp, g: xp.zeros_like(g),
-        "src": lambda xp, g, src_shape, src_dtype: back_to(xp, g, src_shape, src_dtype),
+        "src": back_to,
     },
     jvp=lambda xp, tangents, result, self, src, into: (
         None if tangents[1] is None else xp.copy(xp.zeros_like(result), tangents[1], False)
@@ -187,17 +198,18 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
     if same and not force:
         if memory_format is None or memory_format is _dtypes.preserve_format:
             return self
-        return contiguous(self, memory_format)
+        x = contiguous(self, memory_format)
+        return self if x is self else renamed(x, "ToCopyBackward0")
     order = "keep" if memory_format is None else _order(memory_format, self._a.ndim)
     if same:
-        return clone(self, order)
+        return renamed(clone(self, order), "ToCopyBackward0")
     x = self if dtype.is_floating_point or dtype.is_complex or self._fn is None else detach(self)
     if x._a.dtype.kind == "c" and not dtype.is_complex and want.kind != "b":
         warnings.warn(
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
         )
     x = T._to_copy(x, want)
-    return x if order == "keep" else clone(x, order)
+    return x if order == "keep" else renamed(clone(x, order), "ToCopyBackward0")
 
 
 @public("Tensor.to")
@@ -499,6 +511,8 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         _one_value(
             value, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s)."
         )
+        if logical_dtype(input).kind in "iu" and isinstance(value._a, (np.ndarray, np.generic)):
+            element(value._a.item(), logical_dtype(input))
         return renamed(masked_fill(input, mask, value), "MaskedFillBackward1")
     if isinstance(value, np.generic):
         value = value.item()

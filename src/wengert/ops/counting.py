@@ -19,7 +19,7 @@ HistogramResult = return_type("histogram", "hist", "bin_edges")
 HistogramddResult = return_type("histogramdd", "hist", "bin_edges")
 
 
-# --------------------------------------------------------------------------------------------------------------- bincount
+# ------------------------------------------------------------------------------------------------------------- bincount
 @general(
     tensors=2,
     batch="loop",
@@ -55,7 +55,7 @@ def _bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) 
     return bincount(input, weights, minlength)
 
 
-# ------------------------------------------------------------------------------------------------------------------ histc
+# ---------------------------------------------------------------------------------------------------------------- histc
 def outer_edges(x: Any, low: float, high: float, name: str, margin: float = 1.0) -> tuple[Any, Any]:
     """The range of a histogram: the data's if none is given, widened to both sides if it is a point."""
     left, right = x.dtype.type(low), x.dtype.type(high)
@@ -95,7 +95,7 @@ def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Te
     return histc(input, bins, min, max)
 
 
-# -------------------------------------------------------------------------------------------------------------- histogram
+# ------------------------------------------------------------------------------------------------------------ histogram
 def _equal_bins(x: Any, bins: int, limits: Any, dim: int) -> Any:
     """The edges of bins of equal width, computed as PyTorch's linspace does, from both ends."""
     if bins <= 0:
@@ -230,9 +230,7 @@ def histogramdd(
     n = points.shape[1]
     each = [bins] * n if isinstance(bins, int) else list(bins)
     if len(each) != n:
-        raise RuntimeError(
-            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
-        )
+        raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     limits = [None] * n if range is None else [tuple(range[2 * d : 2 * d + 2]) for d in np.arange(n)]
     hist, edges = _histogram("histogramdd", points, each, limits, weight, density)
     return HistogramddResult((wrap(hist), tuple(wrap(e) for e in edges)))

@@ -24,7 +24,7 @@ from .._registry import public
 from .._tensor import Tensor
 
 
-# ---------------------------------------------------------------------------------------------------------------- arguments
+# ------------------------------------------------------------------------------------------------------------ arguments
 def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[int, ...]:
     """The shape that sizes name: one by one, or as one tuple or list; ``kwargs`` may have it as ``size``.
 
@@ -89,7 +89,12 @@ def tuple_shape(function: str, size: Any) -> tuple[int, ...]:
 
 
 def options(
-    function: str, dtype: Any, layout: Any = None, device: Any = None, pin_memory: Any = False, requires_grad: Any = False
+    function: str,
+    dtype: Any,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Dtype | None:
     """Check what all makers take; the dtype, ``None`` if it was not given."""
     if layout is not None:
@@ -121,8 +126,8 @@ def allocate(make: Callable[..., Any], shape: tuple[int, ...], np_dtype: Any) ->
     except MemoryError:
         nbytes = math.prod(shape) * np_dtype.itemsize
         raise RuntimeError(
-            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate "
-            f"{nbytes} bytes. Error code 12 (Cannot allocate memory)"
+            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+            f"allocate {nbytes} bytes. Error code 12 (Cannot allocate memory)"
         ) from None
     except (ValueError, OverflowError):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}") from None
@@ -162,9 +167,10 @@ def number_of(value: Any, function: str, argument: str, position: int) -> Any:
 
 
 _CPP = {
-    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "int8": "int8_t",
-    "int16": "int16_t", "int32": "int", "int64": "int64_t", "uint8": "uint8_t", "uint16": "uint16_t",
-    "uint32": "uint32_t", "uint64": "uint64_t", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
+    "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+    "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
 }  # fmt: skip
 
 
@@ -204,7 +210,7 @@ def filled(shape: tuple[int, ...], value: Any, np_dtype: Any) -> Any:
     return a
 
 
-# ------------------------------------------------------------------------------------------------------- zeros, ones, empty
+# --------------------------------------------------------------------------------------------------- zeros, ones, empty
 @public("torch.zeros")
 def zeros(
     *size: Any,
@@ -277,7 +283,10 @@ def empty(
 
 def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None) -> Any:
     """Uninitialised memory in a memory format."""
-    for wanted, rank, name in ((_dtypes.channels_last, 4, "channels_last"), (_dtypes.channels_last_3d, 5, "channels_last_3d")):
+    for wanted, rank, name in (
+        (_dtypes.channels_last, 4, "channels_last"),
+        (_dtypes.channels_last_3d, 5, "channels_last_3d"),
+    ):
         if memory_format is wanted:
             if len(shape) != rank:
                 raise RuntimeError(f"required rank {rank} tensor to use {name} format")
@@ -372,7 +381,9 @@ def eye(
 
 def _count(function: str, argument: str, position: int, value: Any) -> int:
     if isinstance(value, (bool, float)) or not hasattr(value, "__index__"):
-        raise TypeError(f"{function}(): argument '{argument}' (position {position}) must be int, not {type_name(value)}")
+        raise TypeError(
+            f"{function}(): argument '{argument}' (position {position}) must be int, not {type_name(value)}"
+        )
     value = operator.index(value)
     if value < 0:
         raise RuntimeError(f"{argument} must be greater or equal to 0, got {value}")
@@ -452,7 +463,7 @@ def empty_permuted(
     return made(a.transpose(tuple(order.index(d) for d in range(len(shape)))), requires_grad)
 
 
-# ---------------------------------------------------------------------------------------------------------------- like a tensor
+# -------------------------------------------------------------------------------------------------------- like a tensor
 def like_options(
     function: str, input: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any, requires_grad: Any
 ) -> Any:
@@ -586,7 +597,15 @@ def empty_like(
 
 
 def _like(
-    function: str, input: Tensor, value: Any, dtype: Any, layout: Any, device: Any, pin: Any, requires_grad: Any, order: Any
+    function: str,
+    input: Tensor,
+    value: Any,
+    dtype: Any,
+    layout: Any,
+    device: Any,
+    pin: Any,
+    requires_grad: Any,
+    order: Any,
 ) -> Tensor:
     if dtype is None and layout is None and device is None and not pin and isinstance(input, Tensor):
         np_dtype = logical_dtype(input)
@@ -598,9 +617,17 @@ def _like(
     return made(a, requires_grad)
 
 
-# ------------------------------------------------------------------------------------------------------ methods: new_...
+# ----------------------------------------------------------------------------------------------------- methods: new_...
 def _new(
-    function: str, self: Tensor, shape: tuple[int, ...], value: Any, dtype: Any, device: Any, requires_grad: Any, layout: Any, pin: Any
+    function: str,
+    self: Tensor,
+    shape: tuple[int, ...],
+    value: Any,
+    dtype: Any,
+    device: Any,
+    requires_grad: Any,
+    layout: Any,
+    pin: Any,
 ) -> Tensor:
     chosen = options(function, dtype, layout, device, pin, requires_grad)
     np_dtype = logical_dtype(self) if chosen is None else chosen.np

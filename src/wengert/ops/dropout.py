@@ -35,9 +35,7 @@ def _noise(input: Tensor, p: float, feature: bool) -> Tensor:
     """1 / (1 - p) with probability 1 - p, else 0: for each element, or for each channel of each sample."""
     dtype = logical_dtype(input)
     if dtype.kind in "iub":
-        raise RuntimeError(
-            f"result type Float can't be cast to the desired output type {BY_NUMPY[dtype].scalar_name}"
-        )
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {BY_NUMPY[dtype].scalar_name}")
     shape = tuple(input.shape)
     if not feature:
         return wrap(in_memory_order(input._a, _samplers.dropout_noise, default_generator, dtype, p))
@@ -47,7 +45,9 @@ def _noise(input: Tensor, p: float, feature: bool) -> Tensor:
     return wrap(drawn(_samplers.dropout_noise, default_generator, channels, dtype, p))
 
 
-def _dropped(input: Any, p: float, train: bool, feature: bool = False, alpha: bool = False, inplace: bool = False) -> Tensor:
+def _dropped(
+    input: Any, p: float, train: bool, feature: bool = False, alpha: bool = False, inplace: bool = False
+) -> Tensor:
     if not isinstance(input, Tensor):
         raise TypeError(f"dropout(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     if p == 0 or not train or not input.numel():
@@ -65,7 +65,7 @@ def _dropped(input: Any, p: float, train: bool, feature: bool = False, alpha: bo
     return input.mul_(scale).add_(b) if inplace else input * scale + b
 
 
-# ------------------------------------------------------------------------------------------------- torch.dropout and its kin
+# -------------------------------------------------------------------------------------------- torch.dropout and its kin
 def _low_level(name: str, feature: bool, alpha: bool) -> None:
     def out_of_place(input: Tensor, p: float, train: bool) -> Tensor:
         return _dropped(input, _checked(p, RuntimeError), train, feature, alpha)
@@ -114,7 +114,7 @@ def _native_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
     return _samplers.native_dropout_mask(generator, shape, p)
 
 
-# ------------------------------------------------------------------------------------------------------------- nn.functional
+# -------------------------------------------------------------------------------------------------------- nn.functional
 @public("nn.functional.dropout")
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element is zero with probability ``p``, else divided by 1 - p; the input itself unless ``training``.
@@ -145,9 +145,9 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     p = _checked(p, ValueError)
     if input.ndim not in (2, 3):
         raise RuntimeError(
-            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d exists to provide "
-            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension "
-            "(i.e. 2D or 3D inputs)."
+            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d exists to "
+            "provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional "
+            "batch dimension (i.e. 2D or 3D inputs)."
         )
     return _channels(input, p, training, inplace, 3)
 
@@ -160,10 +160,10 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
         warn(_deprecated(2, input.ndim, "3D or 4D"))
     if input.ndim == 3:
         warn(
-            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input "
-            "is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future release to "
-            "interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise "
-            "dropout behavior, please switch to using dropout1d instead."
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired "
+            "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
+            "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain "
+            "the 1D channel-wise dropout behavior, please switch to using dropout1d instead."
         )
     return _dropped(input, p, training, feature=True, inplace=inplace)
 
@@ -179,10 +179,10 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 def _deprecated(n: int, rank: int, wanted: str) -> str:
     return (
-        f"dropout{n}d: Received a {rank}-D input to dropout{n}d, which is deprecated and will result in an error in a future "
-        "release. To retain the behavior and silence this warning, please use dropout instead. Note that "
-        f"dropout{n}d exists to provide channel-wise dropout on inputs with {n} spatial dimensions, a channel dimension, and "
-        f"an optional batch dimension (i.e. {wanted} inputs)."
+        f"dropout{n}d: Received a {rank}-D input to dropout{n}d, which is deprecated and will result in an error in a "
+        "future release. To retain the behavior and silence this warning, please use dropout instead. Note that "
+        f"dropout{n}d exists to provide channel-wise dropout on inputs with {n} spatial dimensions, a channel "
+        f"dimension, and an optional batch dimension (i.e. {wanted} inputs)."
     )
 
 

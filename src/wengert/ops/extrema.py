@@ -1,8 +1,8 @@
 """Largest and smallest elements: ``max``, ``min``, ``amax``, ``amin``, ``aminmax``, ``argmax``, ``argmin``.
 
-``max(dim)`` sends its cotangent to the one element it chose, the first of equal ones; ``amax``, ``aminmax`` and ``max()``
-of all elements share it evenly among equal ones, as PyTorch does. ``pick`` and ``put`` (elements along a dim by index,
-and their transpose) carry those cotangents, for these and for what sorts.
+``max(dim)`` sends its cotangent to the one element it chose, the first of equal ones; ``amax``, ``aminmax`` and
+``max()`` of all elements share it evenly among equal ones, as PyTorch does. ``_take_along`` and ``_put_along``
+(elements along a dim by index, and their transpose) carry those cotangents, for these and for what sorts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MinResult = return_type("min", "values", "indices")
 AminmaxResult = return_type("aminmax", "min", "max")
 
 
-# ------------------------------------------------------------------------------------------- elements along a dim, by index
+# --------------------------------------------------------------------------------------- elements along a dim, by index
 def positions(index: Any, dim: int, size: int) -> Any:
     """Where the elements chosen by ``index`` along ``dim`` lie in the flat array whose dim has ``size`` elements."""
     shape = index.shape
@@ -86,21 +86,21 @@ def _product(shape: tuple[int, ...]) -> int:
     return n
 
 
-def put_chosen(
-    xp: Any, g: Any, indices: Any, shape: tuple[int, ...], dim: int, keepdim: bool
-) -> Any:
+def put_chosen(xp: Any, g: Any, indices: Any, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
     """The cotangent of a reduction that chose one element along a dim."""
     g = restored(xp, g, shape, dim, keepdim)
     return xp._put_along(g, restored(xp, indices, shape, dim, keepdim), dim, shape[dim], True)
 
 
-# --------------------------------------------------------------------------------------------------------- sharing evenly
+# ------------------------------------------------------------------------------------------------------- sharing evenly
 @general(tensors=2, batch="elementwise", why_not="a comparison", samples=[((3,), (3,), (True,))], dtypes="fib")
 def _ties(lib, self, result, nan):
     """Where the elements equal the result; ``nan``: where they are both nan, too."""
     mask = self == result
     if nan and self.dtype.kind in "fV":
-        mask = mask | (lib.isnan(self) & lib.isnan(result))
+        missing = lib.isnan(result)
+        if missing.any():
+            mask = mask | (lib.isnan(self) & missing)
     return mask
 
 
@@ -115,32 +115,28 @@ def _tie_count(lib, mask, self, dim):
     return lib.add.reduce(mask, dim, None, None, True).astype(self.dtype)
 
 
-def shared(
-    xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdim: bool, nan: bool = False
-) -> Any:
+def shared(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """The cotangent of an extremum over dims, shared evenly among equal elements."""
-    mask = xp._ties(self, restored(xp, result, self.shape, dim, keepdim), nan)
-    each = restored(xp, g, self.shape, dim, keepdim) / xp._tie_count(mask, self, dim)
-    return xp.where(mask, each, 0.0)
+    mask = xp._ties(self, restored(xp, result, self.shape, dim, keepdim), False)
+    return xp.where(mask, restored(xp, g, self.shape, dim, keepdim) / xp._tie_count(mask, self, dim), 0.0)
 
 
-def all_dims(a: Any) -> tuple[int, ...]:
-    """Every dim of an array."""
-    return tuple(range(a.ndim))
+def shared_by_all(xp: Any, g: Any, self: Any, result: Any) -> Any:
+    """The cotangent of an extremum, or a median, of all elements; if it is nan, the nan share it."""
+    mask = xp._ties(self, result, True)
+    return xp.where(mask, g / xp._tie_count(mask, self, tuple(range(self.ndim))), 0.0)
 
 
-# ---------------------------------------------------------------------------------------------------- max and min of all
+# --------------------------------------------------------------------------------------------------- max and min of all
 def _batch_all(name: str) -> Callable[..., Any]:
     return lambda U, info, inner, mine, p: getattr(U, name)(inner[0], tuple(range(1, inner[0].ndim)), False)
 
 
-_TIES = lambda rng: [
-    ((a,), ()) for a in (rng.standard_normal((2, 3)), np.array(1.5))
-]
+_TIES = lambda rng: [((a,), ()) for a in (rng.standard_normal((2, 3)), np.array(1.5))]
 
 
 @general(
-    grad=lambda xp, g, self, result: shared(xp, g, self, result, all_dims(self), False, True),
+    grad=shared_by_all,
     node="MaxBackward1",
     batch=_batch_all("amax"),
     dtypes="fib",
@@ -153,7 +149,7 @@ def max_all(lib, self):
 
 
 @general(
-    grad=lambda xp, g, self, result: shared(xp, g, self, result, all_dims(self), False, True),
+    grad=shared_by_all,
     node="MinBackward1",
     batch=_batch_all("amin"),
     dtypes="fib",
@@ -165,7 +161,7 @@ def min_all(lib, self):
     return lib.minimum.reduce(self, None)
 
 
-# ------------------------------------------------------------------------------------------------- max and min along a dim
+# ---------------------------------------------------------------------------------------------- max and min along a dim
 _DIM_SAMPLES = lambda rng: [
     ((rng.standard_normal(s),), (d, keep)) for s, d in (((3, 4), 1), ((3, 4), 0), ((5,), 0)) for keep in (False, True)
 ]
@@ -184,7 +180,8 @@ _DIM_SAMPLES = lambda rng: [
 )
 def max_dim(lib, self, dim, keepdim):
     """The largest element along a dim and where it stands; the first of equal ones, the first nan if there is one."""
-    return lib.maximum.reduce(self, dim, None, None, keepdim), _int64(lib.argmax(self, dim, keepdims=keepdim))
+    where = self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim)
+    return lib.maximum.reduce(self, dim, None, None, keepdim), _int64(where)
 
 
 @general(
@@ -200,7 +197,8 @@ def max_dim(lib, self, dim, keepdim):
 )
 def min_dim(lib, self, dim, keepdim):
     """The smallest element along a dim and where it stands; the first of equal ones, the first nan if there is one."""
-    return lib.minimum.reduce(self, dim, None, None, keepdim), _int64(lib.argmin(self, dim, keepdims=keepdim))
+    where = self.argmin(dim, keepdims=True) if keepdim else self.argmin(dim)
+    return lib.minimum.reduce(self, dim, None, None, keepdim), _int64(where)
 
 
 def _int64(index: Any) -> Any:
@@ -259,6 +257,15 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
     """``max`` or ``min`` with more than the tensor: along a dim, or of pairs."""
     if out is not None:
         return write_out(out, fn, (input, *args), kwargs)
+    dim = args[0] if len(args) == 1 and not kwargs else None
+    if type(dim) is int and type(input) is Tensor:  # x.max(1), without the checks that cannot fail
+        a = input._a
+        n = a.ndim
+        if -n <= dim < n and a.size and a.dtype.kind != "c":
+            dim = dim if dim >= 0 else dim + n
+            return (MaxResult if name == "max" else MinResult)._make(
+                (max_dim if name == "max" else min_dim)(input, dim, False)
+            )
     kwargs = numpy_names(kwargs)
     if "other" in kwargs or (args and isinstance(args[0], Tensor) and (args[0].ndim or not _is_index(args[0]))):
         pair = getattr(T, name + "imum")
@@ -273,7 +280,7 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
     if ndim:
         nonempty_dims(input._a.shape, (dim,), name)
     values, indices = along(max_dim if name == "max" else min_dim, input, dim, keepdim)
-    return (MaxResult if name == "max" else MinResult)((values, indices))
+    return (MaxResult if name == "max" else MinResult)._make((values, indices))
 
 
 def _is_index(t: Tensor) -> bool:
@@ -284,7 +291,8 @@ def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[
     given = dict(zip(("dim", "keepdim"), args, strict=False)) | kwargs
     known = set(given) <= {"dim", "keepdim"} and len(args) <= 2 and "dim" in given
     dim = given.get("dim")
-    if not known or not (dim is None or isinstance(dim, Tensor) or (hasattr(dim, "__index__") and dim is not True and dim is not False)):
+    is_int = hasattr(dim, "__index__") and not isinstance(dim, bool)
+    if not known or not (dim is None or is_int):
         from .._dispatch import type_text
 
         got = ", ".join([type_text(a) for a in (input, *args)] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
@@ -309,7 +317,7 @@ def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
     return T.reshape(op(T.reshape(input, (1,)), 0, *p), ())  # type: ignore[no-any-return]
 
 
-# ---------------------------------------------------------------------------------------------------------- amax and amin
+# -------------------------------------------------------------------------------------------------------- amax and amin
 _DIMS_SAMPLES = lambda rng: [
     ((rng.standard_normal(s),), (d, keep))
     for s, d in (((3, 4), (1,)), ((2, 3, 4), (0, 2)), ((), ()))
@@ -318,7 +326,7 @@ _DIMS_SAMPLES = lambda rng: [
 
 
 @general(
-    grad=lambda xp, g, self, result, dim, keepdim: shared(xp, g, self, result, dim, keepdim),
+    grad=shared,
     batch=("dim", ("dim",)),
     dtypes="fib",
     samples=_DIMS_SAMPLES,
@@ -329,7 +337,7 @@ def amax(lib, self, dim, keepdim):
 
 
 @general(
-    grad=lambda xp, g, self, result, dim, keepdim: shared(xp, g, self, result, dim, keepdim),
+    grad=shared,
     batch=("dim", ("dim",)),
     dtypes="fib",
     samples=_DIMS_SAMPLES,
@@ -377,8 +385,9 @@ def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int
 
 
 @general(
-    grad=lambda xp, g, self, min, max, dim, keepdim: shared(xp, g[0], self, min, dim, keepdim)
-    + shared(xp, g[1], self, max, dim, keepdim),
+    grad=lambda xp, g, self, min, max, dim, keepdim: (
+        shared(xp, g[0], self, min, dim, keepdim) + shared(xp, g[1], self, max, dim, keepdim)
+    ),
     outputs=2,
     results=("min", "max"),
     batch=("dim", ("dim",)),
@@ -413,17 +422,17 @@ def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) ->
     return AminmaxResult(aminmax(input, dims, keepdim))
 
 
-# ------------------------------------------------------------------------------------------------------- argmax and argmin
+# ---------------------------------------------------------------------------------------------------- argmax and argmin
 @general(batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], why_not="indices")
 def argmax(lib, self, dim, keepdim):
     """Where the largest element along a dim stands: the first of equal ones, the first nan if there is one."""
-    return _int64(lib.argmax(self, dim, keepdims=keepdim))
+    return _int64(self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim))
 
 
 @general(batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], why_not="indices")
 def argmin(lib, self, dim, keepdim):
     """Where the smallest element along a dim stands: the first of equal ones, the first nan if there is one."""
-    return _int64(lib.argmin(self, dim, keepdims=keepdim))
+    return _int64(self.argmin(dim, keepdims=True) if keepdim else self.argmin(dim))
 
 
 @reduction("torch.argmax Tensor.argmax")

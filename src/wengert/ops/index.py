@@ -28,7 +28,7 @@ from .._node import tick
 from .._registry import REGISTRY, U, public
 from .._saved import payload_dtype
 from .._tensor import Tensor, new, wrap
-from .create import element
+from .create import _dense_like, element
 from .shape import COLONS, alias, unsqueeze_dim
 from .strided import select, slice_dim
 
@@ -63,7 +63,7 @@ def _without_masks(dims: Any, indices: Any) -> tuple[tuple[int, ...], list[Any]]
 
 
 def _adjacent(dims: Any) -> bool:
-    return all(b == a + 1 for a, b in zip(dims, dims[1:], strict=False))
+    return len(dims) == 1 or dims[-1] - dims[0] == len(dims) - 1
 
 
 def _element_strides(shape: tuple[int, ...]) -> list[int]:
@@ -283,6 +283,15 @@ def index_back(lib, tensors, size, dims):
     return r
 
 
+def dense(x: Any) -> Any:
+    """A copy, the dimensions in the same order in memory."""
+    if type(x) is not np.ndarray or x.flags.c_contiguous:
+        return np.array(x)
+    r = _dense_like(x, x.dtype)
+    r[...] = x
+    return r
+
+
 def _index_put_back(xp: Any, g: Any, tensors_from2: Any, tensors_shape: Any, dims: Any, accumulate: Any, needs: Any) -> Any:
     mine = theirs = None
     if needs[0]:
@@ -332,7 +341,7 @@ def index_put(lib, tensors, dims, accumulate, into):
             v = lib.broadcast_to(v, _result_shape(r.shape, ds, [i.shape for i in arrays]))
         lib.add_runs(r, at, run, v)
         return r
-    r = x if into else lib.array(x)
+    r = x if into else dense(x)
     if accumulate:
         r[_key(dims, tensors[2:])] += v
     else:
@@ -416,7 +425,7 @@ def _edge(value: Any) -> Any:
     return value if value is None or type(value) is int or not isinstance(value, Tensor) else operator.index(value)
 
 
-_BASIC = (int, slice, type(None), type(Ellipsis))
+_BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
 
 
 def _parsed(self: Tensor, key: Any) -> tuple[Tensor, tuple[int, ...], list[Tensor]]:
@@ -429,7 +438,7 @@ def _parsed(self: Tensor, key: Any) -> tuple[Tensor, tuple[int, ...], list[Tenso
     x = self
     dims: list[int] = []
     indices: list[Tensor] = []
-    if not all([type(item) in _BASIC for item in items]):
+    if not _BASIC.issuperset(map(type, items)):
         items = [item if type(item) in _BASIC else _normal(item) for item in items]
     used = 0
     for item in items:
@@ -567,9 +576,18 @@ def _plain(x: Tensor) -> bool:
     return isinstance(x._a, (np.ndarray, np.generic))
 
 
+def all_plain(tensors: Any) -> bool:
+    """Whether all payloads are NumPy's: no transform is at work."""
+    for x in tensors:
+        a = x._a
+        if type(a) is not np.ndarray and not isinstance(a, np.generic):
+            return False
+    return True
+
+
 def _fit(tensors: list[Tensor], dims: tuple[int, ...], indices: list[Tensor]) -> tuple[tuple[int, ...], list[Tensor]]:
     """Index tensors as the operators take them: inside of a transform, masks as the numbers of their places."""
-    if all([_plain(x) for x in tensors]) and all([_plain(i) for i in indices]):
+    if all_plain([*tensors, *indices]):
         return dims, indices
     ds: list[int] = []
     found: list[Tensor] = []
@@ -606,7 +624,7 @@ def _indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
 
 
 def _put(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool, into: bool) -> Tensor:
-    plain = all([_plain(t) for t in (x, values, *indices)])
+    plain = all_plain([x, values, *indices])
     if not plain:
         dims, indices = _fit([x, values], dims, indices)
     try:
@@ -634,7 +652,7 @@ def _value_error(error: Exception, x: Tensor, values: Tensor, dims: Any, indices
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
     ty = type(key)
-    if ty is int or ty is slice or (ty is tuple and all([type(item) in _BASIC for item in key])):
+    if ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key))):
         if _assign_basic(self, key, value):
             return
     x, dims, indices = _parsed(self, key)
@@ -730,8 +748,7 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
         type(a) is np.ndarray
         and not accumulate
         and unrecorded(x, value._fn)
-        and _plain(value)
-        and all([_plain(i) for i in indices])
+        and all_plain([value, *indices])
     ):
         try:
             writable(x)[_key(dims, [i._a for i in indices])] = value._a

@@ -18,10 +18,11 @@ from .strided import renamed, slice_dim
 
 # --------------------------------------------------------------------------------------------------------------- primitives
 def _cat_back(xp: Any, g: Any, tensors_shape: Any, dim: Any, needs: Any) -> Any:
-    sizes = [shape[dim] for shape in tensors_shape]
+    legacy = [len(shape) != g.ndim for shape in tensors_shape]
+    sizes = [0 if skip else shape[dim] for skip, shape in zip(legacy, tensors_shape, strict=True)]
     return tuple(
-        xp.slice_dim(g, dim, end - n, end, 1) if need else None
-        for n, end, need in zip(sizes, accumulate(sizes), needs, strict=True)
+        None if not need else xp.zeros((0,), g.dtype) if skip else xp.slice_dim(g, dim, end - n, end, 1)
+        for n, end, skip, need in zip(sizes, accumulate(sizes), legacy, needs, strict=True)
     )
 
 
@@ -43,7 +44,11 @@ def _tangent_list(xp: Any, tangents: Any, operands: Any) -> list[Any]:
     ],
 )
 def cat(lib, tensors, dim):
-    """Tensors one after the other along a dimension."""
+    """Tensors one after the other along a dimension; ``(0,)`` goes with any shape."""
+    ranks = [t.ndim for t in tensors]
+    rank = max(ranks)
+    if rank != min(ranks):
+        tensors = [t for t in tensors if t.ndim == rank]
     return lib.concatenate(tensors, dim)
 
 
@@ -155,7 +160,7 @@ def cat_public(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor
     shapes = [x._a.shape for x in tensors]
     first = shapes[0]
     ndim = len(first)
-    if all([s == first for s in shapes]) and ndim:  # the usual case: nothing to look at
+    if ndim and shapes.count(first) == len(shapes):  # the usual case: nothing to look at
         return cat(tensors, dim if 0 <= dim < ndim else normal_dim(dim, ndim, "cat"))
     for place, s in enumerate(shapes):
         if not s:
@@ -177,11 +182,6 @@ def cat_public(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor
                     f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor "
                     f"number {k} in the list."
                 )
-    if len(kept) < len(tensors) and ndim > 1:  # those left out still count for the dtype
-        from .._dispatch import cast, common_dtype
-
-        dtype = common_dtype(tensors)
-        tensors = [cast(tensors[k], dtype) for k in kept]
     return cat(tensors, dim)
 
 
@@ -308,7 +308,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     >>> torch.arange(5).chunk(2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
-    split_size, n, dim = _chunks(input, chunks, dim)
+    split_size, _, dim = _chunks(input, chunks, dim)
     if not split_size:  # an empty dimension has as many pieces as were asked for
         return split_with_sizes(input, (0,) * chunks, dim)
     return split(input, split_size, dim)
@@ -371,10 +371,15 @@ def _split_along(name: str, dim: int, least: int) -> Any:
         shape = payload(input, name).shape
         if len(shape) < least:
             raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension{'s' * (least > 1)}, but got a tensor with "
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
                 f"{len(shape)} dimensions!"
             )
         d = 0 if name == "hsplit" and len(shape) == 1 else dim
+        if not isinstance(where, (tuple, list, Tensor)) and not hasattr(where, "__index__"):
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got (Tensor, {type_text(where)}), but expected one of:\n"
+                " * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)\n"
+            )
         if not isinstance(where, (tuple, list, Tensor)) and (where <= 0 or shape[d] % where):
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {shape[d]} is not divisible "
@@ -484,6 +489,19 @@ def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     shape = payload(input, "unbind").shape
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    dim = normal_dim(dim, len(shape), "unbind")
-    rest = shape[:dim] + shape[dim + 1 :]
-    return tuple(reshape_public(piece, rest) for piece in split_copy(input, (1,) * shape[dim], dim))
+    return _named(copies_of(input, normal_dim(dim, len(shape), "unbind")), "UnbindBackward0_copy")
+
+
+@general(
+    outputs=-1,
+    grad=lambda xp, g, dim: xp.stack(list(g), dim),
+    jvp=_split_jvp("copies_of"),
+    holomorphic=False,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=[((3, 2), (1,))],
+)
+def copies_of(lib, self, dim):
+    """Copies of the parts at each index of a dimension."""
+    lead = COLONS[dim]
+    return tuple([self[lead + (i, ...)].copy() for i in range(self.shape[dim])])

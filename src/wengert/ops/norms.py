@@ -23,10 +23,8 @@ INF = float("inf")
 Order = int | float
 
 
-# ------------------------------------------------------------------------------------------------------------- the formula
-def norm_grad(
-    xp: Any, g: Any, self: Any, result: Any, ord: Order, dim: tuple[int, ...], keepdim: bool
-) -> Any:
+# ---------------------------------------------------------------------------------------------------------- the formula
+def norm_grad(xp: Any, g: Any, self: Any, result: Any, ord: Order, dim: tuple[int, ...], keepdim: bool) -> Any:
     """The cotangent of a vector norm (PyTorch's ``norm_backward``, with no division by zero at any order)."""
     if ord == 0:
         return None
@@ -80,7 +78,7 @@ _SAMPLES = [
 
 
 @general(
-    grad=lambda xp, g, self, result, ord, dim, keepdim: norm_grad(xp, g, self, result, ord, dim, keepdim),
+    grad=norm_grad,
     holomorphic=False,
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
@@ -90,7 +88,7 @@ def linalg_vector_norm(lib, self, ord, dim, keepdim):
     return vector_norm_over(lib, self, ord, dim, keepdim)
 
 
-# ------------------------------------------------------------------------------------------------------- public functions
+# ----------------------------------------------------------------------------------------------------- public functions
 @reduction("linalg.vector_norm")
 def vector_norm(
     x: Tensor, ord: Order = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
@@ -144,13 +142,14 @@ def _order(ord: Any) -> Order:
 def _refuse_empty(ord: Any, shape: tuple[int, ...], dims: tuple[int, ...], dim: Any) -> None:
     if dim is None or dim == ():
         raise RuntimeError(
-            f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does not have an identity"
+            f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does not have "
+            "an identity"
         )
     for d in dims:
         if not shape[d]:
             raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {ord} norm on the dimension {d}because this dimension is empty and "
-                "the operation does not have an identity"
+                f"linalg.vector_norm cannot compute the {ord} norm on the dimension {d}because this dimension is empty "
+                "and the operation does not have an identity"
             )
 
 
@@ -199,9 +198,7 @@ def linalg_norm(
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     if dims is None and ord is not None and ndim not in (1, 2):
-        raise RuntimeError(
-            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {ndim}D."
-        )
+        raise RuntimeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {ndim}D.")
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     if isinstance(ord, str) or (ndim if dims is None else len(dims)) == 2:
@@ -240,7 +237,7 @@ def _dist_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 @general(
     tensors=2,
     promote=True,
-    grad=lambda xp, g, self, other, p, result: _dist_grad(xp, g, self, other, p, result),
+    grad=_dist_grad,
     holomorphic=False,
     batch=_dist_batch,
     samples=[((3, 4), (3, 4), (2,)), ((3, 4), (4,), (3,)), ((3,), (3,), (1,)), ((), (), (2,))],

@@ -26,7 +26,7 @@ from ._drawing import Sampler, drawn, needs, source_of
 from .create import allocate, empty_array_like, like_options, memory_order, options, resized, shape_of, tuple_shape
 
 
-# ------------------------------------------------------------------------------------------------------------- filling memory
+# ------------------------------------------------------------------------------------------------------- filling memory
 def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
     """Write draws into a tensor, in the order of its memory; what it was before gets a gradient of zeros."""
     tracked = needs(self)
@@ -138,7 +138,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
 
 @public("Tensor.random_")
 def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
-    """Fill with integers: ``random_()`` up to the dtype's largest, ``random_(to)``, ``random_(from, to)`` without ``to``.
+    """Fill with integers: ``random_()`` up to the dtype's largest; ``random_(to)``, ``random_(from, to)`` below ``to``.
 
     >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
@@ -157,7 +157,7 @@ def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwar
             )
     if not args and not kwargs:
         return fill(self, zero.RANDOM_, _samplers.random, source)
-    if len(args) == 1 and not kwargs or not args and kwargs.keys() == {"to"}:
+    if (len(args) == 1 and not kwargs) or (not args and kwargs.keys() == {"to"}):
         to = operator.index(args[0] if args else kwargs["to"])
         return fill(self, zero.RANDOM_TO, _samplers.randint, source, 0, to)
     low, high = _from_to("random_", args, kwargs, **{"from": 0, "to": None})
@@ -166,7 +166,7 @@ def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwar
     return fill(self, zero.RANDOM_FROM_TO, _samplers.randint, source, operator.index(low), operator.index(high))
 
 
-# ----------------------------------------------------------------------------------------------------------------- new tensors
+# ---------------------------------------------------------------------------------------------------------- new tensors
 def new_random(
     function: str, shape: tuple[int, ...], dtype: Dtype | None, out: Tensor | None, requires_grad: bool, default: Any,
     sampler: Sampler, generator: Any, *args: Any,
@@ -179,9 +179,7 @@ def new_random(
     if not isinstance(out, Tensor):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type_name(out)}")
     if dtype is not None and dtype is not out.dtype:
-        raise RuntimeError(
-            f"dtype {dtype.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
-        )
+        raise RuntimeError(f"dtype {dtype.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})")
     check_inplace(out, False)
     if tuple(out.shape) != shape:
         resized(out, np.empty(shape, out._a.dtype))
@@ -288,7 +286,9 @@ def _randint_arguments(
     size = given.get("size")
     if "size" in names and not isinstance(size, (tuple, list)):
         where = names.index("size") + 1
-        raise TypeError(f"{function}(): argument 'size' (position {where}) must be tuple of ints, not {type_name(size)}")
+        raise TypeError(
+            f"{function}(): argument 'size' (position {where}) must be tuple of ints, not {type_name(size)}"
+        )
     return values[0], values[1], size
 
 
@@ -386,7 +386,7 @@ def randint_like(
     memory_format: Any = None,
     **kwargs: Any,
 ) -> Tensor:
-    """Integers in [low, high), of another tensor's shape and dtype: ``randint_like(input, high)`` or with ``low`` first."""
+    """Integers in [low, high), of another tensor's shape and dtype: ``(input, high)`` or ``(input, low, high)``."""
     low, high, _ = _randint_arguments("randint_like", ("high",), ("low", "high"), args, kwargs)
     rest = (dtype, layout, device, pin_memory, requires_grad, memory_format, generator)
     return _like("randint_like", input, *rest, "random_", low, high)

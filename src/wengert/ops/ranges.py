@@ -53,8 +53,11 @@ def arange(
 def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
     names = ("end",) if len(args) == 1 and not {"end"} & kwargs.keys() else ("start", "end", "step")
     given = dict(zip(names, args, strict=False))
-    if len(args) > 3 or given.keys() & kwargs.keys() or not kwargs.keys() <= {"start", "end", "step"} or not (
-        "end" in given or "end" in kwargs
+    if (
+        len(args) > 3
+        or given.keys() & kwargs.keys()
+        or not kwargs.keys() <= {"start", "end", "step"}
+        or not ("end" in given or "end" in kwargs)
     ):
         got = ", ".join([type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
         raise TypeError(
@@ -101,7 +104,7 @@ def _range_count(start: Any, end: Any, step: Any, dtype: Dtype) -> int:
 
 
 def _range_values(start: Any, step: Any, count: int, dtype: Dtype) -> Any:
-    """start + i * step. Floats as PyTorch's kernel counts: in blocks from a rounded first number (see ``_by_blocks``)."""
+    """start + i * step; floats as PyTorch's kernel counts, in blocks from a rounded first number (``_by_blocks``)."""
     np_dtype = dtype.np
     i = allocate(lambda n, d: np.arange(n[0], dtype=d), (count,), np.dtype(np.int64))
     if np_dtype.kind in "iu":
@@ -156,8 +159,8 @@ def range_(
 ) -> Tensor:
     """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, and of the default dtype."""
     warn(
-        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
-        "range builtin. Instead, use torch.arange, which produces values in [start, end)."
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
     dtype = options("range", dtype, layout, device, False, requires_grad) or _dtypes.default_dtype
     start, end, step = _range_arguments("range", args, kwargs)
@@ -259,8 +262,8 @@ def _space_dtype(function: str, start: Any, end: Any, dtype: Dtype | None, out: 
             dtype = _dtypes.default_dtype
     elif (isinstance(start, complex) or isinstance(end, complex)) and not dtype.is_complex:
         raise RuntimeError(
-            f"torch.{function}(): inferred dtype {_dtypes.default_complex_dtype.scalar_name} can't be safely cast to passed "
-            f"dtype {dtype.scalar_name}"
+            f"torch.{function}(): inferred dtype {_dtypes.default_complex_dtype.scalar_name} can't be safely cast to "
+            f"passed dtype {dtype.scalar_name}"
         )
     if dtype is _dtypes.bool_:
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for 'Bool'")

@@ -29,7 +29,7 @@ Dims = int | Sequence[int] | None
 add_reduce = np.add.reduce
 
 
-# ------------------------------------------------------------------------------------------------------------ common parts
+# --------------------------------------------------------------------------------------------------------- common parts
 def kept(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:
     """The shape with the reduced dims set to one."""
     if not shape:
@@ -124,7 +124,7 @@ def wanted_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
     return normal_dims(dim, ndim, name)
 
 
-# -------------------------------------------------------------------------------------------------------------------- sum
+# ------------------------------------------------------------------------------------------------------------------ sum
 def sum(
     input: Tensor,
     dim: Dims = None,
@@ -215,7 +215,7 @@ def _nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DT
     return in_dtype(nansum(in_dtype(input, dtype, "nansum"), dims, keepdim), dtype, "nansum")
 
 
-# ------------------------------------------------------------------------------------------------------------------- mean
+# ----------------------------------------------------------------------------------------------------------------- mean
 def mean(
     input: Tensor,
     dim: Dims = None,
@@ -247,7 +247,8 @@ def mean(
 
 def _no_mean(what: str, got: str) -> RuntimeError:
     return RuntimeError(
-        f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. Got: {got}"
+        f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
+        f"Got: {got}"
     )
 
 
@@ -339,7 +340,7 @@ def _not_nan_count(lib, self, dim, keepdim):
     return lib.cast(lib.add.reduce(self == self, dim, None, None, keepdim), self.dtype)
 
 
-# ---------------------------------------------------------------------------------------------------------------- product
+# -------------------------------------------------------------------------------------------------------------- product
 def multiply_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     """Product as PyTorch: integers and bools give int64, half precision is multiplied in float32."""
     wide = ACCUMULATOR[x.dtype]
@@ -363,7 +364,13 @@ def _others(xp: Any, x: Any, dim: int) -> Any:
     dtypes="fcib",
     samples=lambda rng: [
         ((a,), ())
-        for a in (rng.standard_normal((2, 3)), np.array([1.5, 0.0, 2.0]), np.array([0.0, 0.0, 2.0]), np.array(2.0), np.zeros(0))
+        for a in (
+            rng.standard_normal((2, 3)),
+            np.array([1.5, 0.0, 2.0]),
+            np.array([0.0, 0.0, 2.0]),
+            np.array(2.0),
+            np.zeros(0),
+        )
     ],
     called="prod",
 )
@@ -407,7 +414,7 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
     return in_dtype(product, dtype, "prod")
 
 
-# ------------------------------------------------------------------------------------------------------ truth and counting
+# --------------------------------------------------------------------------------------------------- truth and counting
 @general(batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], why_not="truth")
 def all_dim(lib, self, dim, keepdim):
     """Whether all elements over some dims are true."""

@@ -63,7 +63,7 @@ def _part(dim: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
     return (slice(None),) * dim + (slice(start, stop),)
 
 
-# ------------------------------------------------------------------------------------------------------------------- sums
+# ----------------------------------------------------------------------------------------------------------------- sums
 @linear(
     transpose=lambda xp, g, dim: xp._cumsum_reverse(g, dim),
     batch=("dim", ("dim",)),
@@ -94,7 +94,7 @@ def _cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     return in_dtype(along_one(cumsum, in_dtype(input, dtype, "cumsum"), dim), dtype, "cumsum")
 
 
-# --------------------------------------------------------------------------------------------------------------- products
+# ------------------------------------------------------------------------------------------------------------- products
 @general(
     grad=lambda xp, g, self, dim: xp._cumprod_before(self, dim, False) * xp._recurrence(self, g, dim, True),
     batch=("dim", ("dim",)),
@@ -111,11 +111,13 @@ def cumprod(lib, self, dim):
 
 
 @general(
-    grad=lambda xp, g, self, dim, reverse, result: result
-    * (
-        xp._recurrence(xp._delay(self, dim, 1), xp._delay(g, dim, 1), dim, False)
-        if reverse
-        else xp._recurrence(self, xp._delay(g, dim, -1), dim, True)
+    grad=lambda xp, g, self, dim, reverse, result: (
+        result
+        * (
+            xp._recurrence(xp._delay(self, dim, 1), xp._delay(g, dim, 1), dim, False)
+            if reverse
+            else xp._recurrence(self, xp._delay(g, dim, -1), dim, True)
+        )
     ),
     batch=("dim", ("dim",)),
     samples=lambda rng: [
@@ -159,7 +161,7 @@ def _recurrence_grad(xp: Any, g: Any, self: Any, dim: int, transposed: bool, res
 
 @general(
     tensors=2,
-    grad=lambda xp, g, self, dim, transposed, result: _recurrence_grad(xp, g, self, dim, transposed, result),
+    grad=_recurrence_grad,
     batch=("dim", ("dim",)),
     samples=lambda rng: [
         ((rng.standard_normal(s), rng.standard_normal(s)), (d, transposed))
@@ -224,7 +226,7 @@ place(inplace_of(_cumsum, "cumsum_"), "Tensor.cumsum_")
 place(inplace_of(_cumprod, "cumprod_"), "Tensor.cumprod_")
 
 
-# ---------------------------------------------------------------------------------------------------------------- extrema
+# -------------------------------------------------------------------------------------------------------------- extrema
 def _running(ufunc: Any, lib: Any, x: Any, dim: int) -> Any:
     values = ufunc.accumulate(x, dim)
     here = x == values
@@ -270,7 +272,7 @@ def _cummax(input: Tensor, dim: int) -> Any:
     dim = normal_dim(dim, rank(input, "cummax"), "cummax")
     if is_kind(input, "c"):
         raise unimplemented("cummax_cpu", input)
-    return CummaxResult(along(cummax, input, dim))
+    return CummaxResult._make(along(cummax, input, dim))
 
 
 @reduction("torch.cummin Tensor.cummin")
@@ -284,10 +286,10 @@ def _cummin(input: Tensor, dim: int) -> Any:
     dim = normal_dim(dim, rank(input, "cummin"), "cummin")
     if is_kind(input, "c"):
         raise unimplemented("cummin_cpu", input)
-    return CumminResult(along(cummin, input, dim))
+    return CumminResult._make(along(cummin, input, dim))
 
 
-# ----------------------------------------------------------------------------------------------------------- log-sum-exps
+# --------------------------------------------------------------------------------------------------------- log-sum-exps
 def _logcumsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: int) -> Any:
     # u[t] = sum over k >= t of g[k] exp(result[t] - result[k]): a recurrence whose coefficients lie in [0, 1]
     decay = xp.exp(xp._delay(result, dim, 1) - result)
@@ -333,7 +335,7 @@ def _logcumsumexp(input: Tensor, dim: int) -> Tensor:
     return along_one(logcumsumexp, input, dim)
 
 
-# ------------------------------------------------------------------------------------------------ differences, trapezoids
+# ---------------------------------------------------------------------------------------------- differences, trapezoids
 @reduction("torch.diff Tensor.diff")
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
@@ -370,7 +372,8 @@ def _check_attached(input: Tensor, more: Tensor, dim: int) -> None:
         if d != dim and more.shape[d] != input.shape[d]:
             raise RuntimeError(
                 "diff expects the shape of tensor to prepend or append to match that of input except along the "
-                f"differencing dimension; input.size({d}) = {input.shape[d]}, but got tensor.size({d}) = {more.shape[d]}"
+                f"differencing dimension; input.size({d}) = {input.shape[d]}, "
+                f"but got tensor.size({d}) = {more.shape[d]}"
             )
 
 
@@ -411,7 +414,8 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tens
     after, before = _neighbours(y, dim)
     if x is None and not isinstance(dx, Tensor):
         return _cumsum(dx / 2.0 * (before + after), dim)  # type: ignore[no-any-return]
-    return _cumsum(_spacing("cumulative_trapezoid", y, x, dx, dim) * (before + after), dim) / 2.0  # type: ignore[no-any-return]
+    total = _cumsum(_spacing("cumulative_trapezoid", y, x, dx, dim) * (before + after), dim)
+    return total / 2.0  # type: ignore[no-any-return]
 
 
 def _check_trapezoid(name: str, y: Tensor, x: Tensor | None, dim: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,17 @@ from .._general import general
 from .._registry import public
 from .._tensor import Tensor, wrap
 from .create import element
-from .index import _fit, _normal, _place_error, _put, index, number, put_into
+from .index import _fit, _normal, _put, index, number, put_into
+from .join import unbind
 from .shape import expand, payload, reshape_public
-from .strided import renamed, slice_dim
+from .strided import renamed, slice_dim, untied
 
 
 # ------------------------------------------------------------------------------------------------ places along one dimension
 @in_lib
 def along(shape: tuple[int, ...], index: Any, dim: int) -> Any:
     """Where ``index`` along ``dim`` points to in a contiguous array of this shape, each element in its own line."""
-    if not index.ndim:
+    if not shape or not index.ndim:
         return index
     at = index if index.dtype.itemsize == 8 else index.astype(np.int64)
     step = 1
@@ -78,9 +78,7 @@ def _places(*shape: int) -> Any:
 )
 def gather(lib, self, index, dim):
     """The elements at ``index`` along a dimension, each in its own line."""
-    if not self.ndim:
-        return lib.broadcast_to(self, index.shape).copy()
-    if self.flags.c_contiguous:
+    if not self.ndim or self.flags.c_contiguous:
         return self.reshape(-1).take(lib.along(self.shape, index, dim))
     key = [lib.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape)]
     key[dim] = index
@@ -248,37 +246,36 @@ def _plain(t: Tensor) -> bool:
     return isinstance(t._a, (np.ndarray, np.generic))
 
 
-def _index_tensor(index: Any, name: str, position: int = 3, int32: bool = True) -> Tensor:
+def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
     """An index tensor of ``gather`` and its like."""
     dtype = logical_dtype(_tensor(index, name, "index", position))
-    if dtype.kind != "i" or dtype.itemsize < (4 if int32 else 8):
-        raise RuntimeError(f"{name}(): Expected dtype int{'32/int64' if int32 else '64'} for index")
+    if (dtype.kind != "i" or dtype.itemsize < 4) and index._a.size:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     return index  # type: ignore[no-any-return]
 
 
-def _check_lines(name: str, self: Tensor, index: Tensor, dim: int, src: Tensor | None = None) -> None:
-    """The shapes of ``gather`` (no ``src``) and ``scatter``, and the range of the index."""
+def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = None, scatter: bool = False) -> None:
+    """The shapes of ``gather`` and ``scatter``, and the range of the index."""
     have, want = _at_least_1d(self._a.shape), _at_least_1d(index._a.shape)
     if 0 in want:
         return
-    others = [have] if src is None else [have, _at_least_1d(src._a.shape)]
+    from_ = None if src is None else _at_least_1d(src._a.shape)
     if len(have) != len(want):
-        raise RuntimeError("Index tensor must have the same number of dimensions as " + ("input" if src is None else "self") + " tensor")
-    if src is not None and len(others[1]) != len(want):
-        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-    if src is None:
-        for d, (n, m) in enumerate(zip(have, want, strict=True)):
-            if d != dim and m > n:
-                raise RuntimeError(
-                    f"Size does not match at dimension {d} expected index {list(index._a.shape)} to be no larger than self "
-                    f"{list(self._a.shape)} apart from dimension {dim}"
-                )
-    elif any(d != dim and m > n for d, (n, m) in enumerate(zip(have, want, strict=True))) or any(
-        m > n for n, m in zip(others[1], want, strict=True)
-    ):
         raise RuntimeError(
-            f"Expected index {list(index._a.shape)} to be no larger than self {list(self._a.shape)} apart from dimension {dim} "
-            f"and to be no larger size than src {list(src._a.shape)}"
+            f"Index tensor must have the same number of dimensions as {'self' if scatter else 'input'} tensor"
+        )
+    if from_ is not None and len(from_) != len(want):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    wide = next((d for d, (n, m) in enumerate(zip(have, want, strict=True)) if d != dim and m > n), None)
+    if wide is not None and not scatter:
+        raise RuntimeError(
+            f"Size does not match at dimension {wide} expected index {list(index._a.shape)} to be no larger than self "
+            f"{list(self._a.shape)} apart from dimension {dim}"
+        )
+    if wide is not None or (from_ is not None and any(m > n for n, m in zip(from_, want, strict=True))):
+        raise RuntimeError(
+            f"Expected index {list(index._a.shape)} to be no larger than self {list(self._a.shape)} apart from dimension {dim}"
+            + ("" if src is None else f" and to be no larger size than src {list(src._a.shape)}")
         )
     if _plain(index):
         _check_range(index._a, dim, have[dim])
@@ -303,39 +300,40 @@ def gather_public(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool =
     index = _index_tensor(index, "gather")
     ndim = input._a.ndim
     dim = normal_dim(dim, ndim, "gather")
-    _check_lines("gather", input, index, dim)
+    _check_lines(input, index, dim)
     if not index._a.size:  # then its shape may be anything
-        return wrap(np.empty(tuple(index._a.shape), logical_dtype(input)))
-    if not ndim:
-        return reshape_public(gather(reshape_public(input, (1,)), _at_one(index), 0), tuple(index._a.shape))
-    if not index._a.ndim:
-        return reshape_public(gather(input, _at_one(index), dim), ())
-    return gather(input, index, dim)  # type: ignore[no-any-return]
+        none = gather(_at_one(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
+        return untied(reshape_public(none, tuple(index._a.shape)), "GatherBackward0")
+    if (ndim and index._a.ndim) or (_plain(input) and _plain(index)):
+        return gather(input, index, dim)  # type: ignore[no-any-return]
+    # inside of a transform, dimensions must be there to be counted
+    return reshape_public(gather(_at_one(input), _at_one(index), dim), tuple(index._a.shape))
 
 
 def _at_one(index: Tensor) -> Tensor:
     return index if index._a.ndim else reshape_public(index, (1,))
 
 
-def _scattered(name: str, self: Tensor, dim: int, index: Any, src: Any, run: Any, zero: Any = None) -> Tensor:
+def _scattered(name: str, self: Tensor, dim: int, index: Any, src: Any, run: Any) -> Tensor:
     """Check, align and call a scatter operator: ``run(self, index, src, dim)``."""
     payload(self, name)
-    index = _index_tensor(index, name)
+    index = _index_tensor(index, "scatter")
     ndim = self._a.ndim
     dim = normal_dim(dim, ndim, name)
     if isinstance(src, Tensor):
         if logical_dtype(src) is not logical_dtype(self):
-            raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
-        _check_lines(name, self, index, dim, src)
+            raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+        _check_lines(self, index, dim, src, True)
         src = _shrunk(_at_one(src), _at_least_1d(index._a.shape))
     else:
-        _check_lines(name, self, index, dim, wrap(np.broadcast_to(np.zeros((), np.int8), _at_least_1d(index._a.shape))))
+        _check_lines(self, index, dim, None, True)
     if not index._a.size:
         index = wrap(np.zeros((0,) * max(ndim, 1), np.int64))
         src = slice_all(src, (0,) * max(ndim, 1)) if isinstance(src, Tensor) else src
-    if not ndim:
-        return reshape_public(run(reshape_public(self, (1,)), _at_one(index), src, 0), ())
-    return run(self, _at_one(index), src, dim)  # type: ignore[no-any-return]
+    index = _at_one(index)
+    if ndim or all(_plain(x) for x in (self, index, src) if isinstance(x, Tensor)):
+        return run(self, index, src, dim)  # type: ignore[no-any-return]
+    return reshape_public(run(_at_one(self), index, src, 0), ())
 
 
 def _shrunk(src: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -461,30 +459,44 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
         raise broadcast_error(input, indices) from None
     wide = [both[:dim] + (s[dim],) + both[dim + 1 :] for s in (have, want)]
     x, i = (t if tuple(t._a.shape) == w else expand(t, w) for t, w in zip((input, indices), wide, strict=True))
+    if _plain(i) and i._a.size and i._a.min() < 0:
+        i = wrap(np.where(i._a < 0, i._a + have[dim], i._a))
     return gather_public(x, dim, i)
 
 
 # ------------------------------------------------------------------------------------------------------- index_select and kin
 def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Tensor, Tensor]:
     """The dim, the index as a vector and ``self`` with at least one dimension, of index_select and its like."""
-    payload(self, name)
+    payload(self, name.rstrip("_"))
     dtype = logical_dtype(_tensor(index, name, "index", 3))
-    if dtype.kind != "i" or dtype.itemsize < 4:
-        raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index but got: {_c_name(dtype)}")
+    if dtype.kind != "i" or dtype.itemsize < (8 if name in ("index_copy_", "index_fill_") else 4):
+        given = _c_name(dtype)
+        if name == "index_fill_":
+            raise IndexError("index_fill_(): Expected dtype int64 for index.")
+        raise RuntimeError(
+            {
+                "index_copy_": f"index_copy_(): Expected a long tensor for index, but got {given}",
+                "index_select": "index_select(): Expected dtype int32 or int64 for index",
+            }.get(name, f"{name}(): Expected dtype int32/int64 for index but got: {given}")
+        )
     if index._a.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector, but got dim: {index._a.ndim}")
-    return normal_dim(dim, self._a.ndim, name), _at_one(index), self if self._a.ndim else reshape_public(self, (1,))
+        if name == "index_fill_":
+            raise RuntimeError("Index has to be a vector/scalar")
+        raise IndexError(f"{name}(): Index is supposed to be a vector")
+    return normal_dim(dim, self._a.ndim, name), _at_one(index), _at_one(self)
 
 
 def _c_name(dtype: Any) -> str:
     return BY_NUMPY[dtype].scalar_name
 
 
-def _in_range(index: Tensor, n: int, error: type[Exception] = IndexError) -> None:
+def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
+    """An index that is out of range; ``None`` if there is none, or none can be known inside of a transform."""
     if _plain(index) and index._a.size:
         low, high = int(index._a.min()), int(index._a.max())
-        if low < 0 or high >= n:
-            raise error("index out of range in self")
+        if low < least or high >= n:
+            return low if low < least else high
+    return None
 
 
 @public("torch.index_select Tensor.index_select")
@@ -498,9 +510,17 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
             [4]])
     """
     dim, where, x = _line_index("index_select", input, dim, index)
-    _in_range(where, x._a.shape[dim])
-    made = renamed(_line_select(x, where, dim), "IndexSelectBackward0")
-    return made if input._a.ndim else reshape_public(made, ())
+    if not input._a.ndim and where._a.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._a.size} value(s)")
+    bad = _bad_index(where, x._a.shape[dim])
+    if bad is not None:
+        raise IndexError("index out of range in self")
+    return _shaped_as(input, _line_select(x, where, dim), "IndexSelectBackward0")
+
+
+def _shaped_as(input: Tensor, made: Tensor, node: str) -> Tensor:
+    """A result under its node's name; 0-dimensional if the input was."""
+    return renamed(made, node) if input._a.ndim else untied(reshape_public(made, ()), node)
 
 
 def _line_select(x: Tensor, where: Tensor, dim: int) -> Tensor:
@@ -509,48 +529,67 @@ def _line_select(x: Tensor, where: Tensor, dim: int) -> Tensor:
     return take([x, where], (dim,))  # type: ignore[no-any-return]
 
 
-def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, accumulate: bool, into: bool) -> Tensor:
-    """``index_add`` and ``index_copy``: ``source`` added or written at some indices of a dimension."""
+def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, into: bool) -> Tensor:
+    """``index_add_`` and ``index_copy_``: ``source`` added or written at some indices of a dimension."""
     dim, where, x = _line_index(name, self, dim, index)
+    add = name == "index_add_"
     if logical_dtype(self) is not logical_dtype(source):
+        a, b = _c_name(logical_dtype(self)), _c_name(logical_dtype(source))
         raise RuntimeError(
-            f"{name}(): self and source expected to have the same dtype, but got (self) {_c_name(logical_dtype(self))} and "
-            f"(source) {_c_name(logical_dtype(source))}"
+            f"index_add_(): self ({a}) and source ({b}) must have the same scalar type"
+            if add
+            else f"index_copy_(): self and source expected to have the same dtype, but got (self) {a} and (source) {b}"
         )
-    n = where._a.size
     shape = tuple(x._a.shape)
-    have = tuple(source._a.shape)
-    want = shape[:dim] + (n,) + shape[dim + 1 :]
-    if not have and n == 1:
-        source = reshape_public(source, want) if all(k == 1 for k in want) else source
-        have = tuple(source._a.shape)
-    if len(have) != len(want):
-        raise RuntimeError(
-            f"{name}(): When source and destination are not scalars, their dimensionality must match. Source dimensionality "
+    n = where._a.size
+    if not source._a.ndim and (not add or not self._a.ndim):
+        source = reshape_public(source, (1,) * len(shape) if n == 1 else (1,))
+    (_check_added if add else _check_copied)(self, tuple(source._a.shape), shape, dim, n)
+    bad = _bad_index(where, shape[dim])
+    if bad is not None:
+        text = f"index {bad} is out of bounds for dimension {dim} with size {shape[dim]}"
+        raise RuntimeError(text) if add else IndexError(f"index_copy_(): {text}")
+    made = _put(x, source, (dim,), [where], add, into and x is self)
+    return _shaped_as(self, made, "IndexAddBackward0" if add else "IndexCopyBackward0")
+
+
+def _check_added(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None:
+    rest = shape[:dim] + shape[dim + 1 :]
+    if len(have) == len(shape) and have[:dim] + have[dim + 1 :] == rest:
+        if have[dim] != n:
+            raise RuntimeError(
+                f"index_add_(): Number of indices ({n}) should be equal to source.size(dim): ({have[dim]}), for dim: {dim}"
+            )
+        return
+    raise RuntimeError(
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+        f"{list(self._a.shape)} source.shape = {list(have)}"
+    )
+
+
+def _check_copied(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None:
+    if len(have) != len(shape):
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality "
             f"({len(have)}), destination dimensionality ({len(shape)})"
-            if name == "index_copy_"
-            else "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(self._a.shape)} source.shape = {list(have)}"
+        )
+    mine, theirs = shape[:dim] + shape[dim + 1 :], have[:dim] + have[dim + 1 :]
+    if mine != theirs:
+        d = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{' '.join(str(k) for k in mine)} at dimension {dim} and source slice shape: "
+            f"{' '.join(str(k) for k in theirs)} at dimension {d}."
         )
     if have[dim] != n:
-        raise RuntimeError(
-            f"{name}(): Number of indices ({n}) should be equal to source.size(dim): ({have[dim]}), for dim: {dim}"
-        )
-    if have != want:
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(self._a.shape)} source.shape = {list(have)}"
-        )
-    _in_range(where, shape[dim], RuntimeError if name == "index_add" else IndexError)
-    made = _put(x, source, (dim,), [where], accumulate, into and x is self)
-    return made if self._a.ndim else reshape_public(made, ())
+        raise IndexError(f"index_copy_(): Number of indices ({n}) should be equal to source.size(dim) ({have[dim]})")
 
 
 def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into: bool) -> Tensor:
     source = _tensor(source, "index_add", "source", 4)
     if alpha != 1:
         source = source * alpha
-    return renamed(_line_put("index_add", self, dim, index, source, True, into), "IndexAddBackward0")
+    return _line_put("index_add_", self, dim, index, source, into)
 
 
 @public("torch.index_add Tensor.index_add")
@@ -579,7 +618,7 @@ def _apart(x: Tensor, source: Any) -> bool:
 
 def _index_copy(self: Tensor, dim: int, index: Any, source: Any, into: bool) -> Tensor:
     source = _tensor(source, "index_copy", "source", 4)
-    return renamed(_line_put("index_copy_", self, dim, index, source, False, into), "IndexCopyBackward0")
+    return _line_put("index_copy_", self, dim, index, source, into)
 
 
 @public("torch.index_copy Tensor.index_copy")
@@ -612,8 +651,12 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         v, name = cast(value, logical_dtype(input)), "IndexFillBackward1"
     else:
         v, name = wrap(number(value, logical_dtype(input))), "IndexFillBackward0"
-    made = renamed(_put(x, v, (dim,), [where], False, False), name)
-    return made if input._a.ndim else reshape_public(made, ())
+    bad = _bad_index(where, x._a.shape[dim], -x._a.shape[dim])
+    if bad is not None:
+        raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {x._a.shape[dim]}")
+    if _plain(where):  # each place once, as the value's gradient counts it once
+        where = wrap(np.unique(where._a % max(x._a.shape[dim], 1)))
+    return _shaped_as(input, _put(x, v, (dim,), [where], False, False), name)
 
 
 public("Tensor.index_fill_")(inplace_of(index_fill, "index_fill_"))
@@ -634,8 +677,7 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     shape = tuple(source._a.shape) or (1,)
     lines = expand(reshape_public(where, (1,) * dim + (-1,) + (1,) * (len(shape) - dim - 1)), shape)
     made = scatter_reduce_public(x, dim, lines, _at_one(source), reduce, include_self=include_self)
-    made = renamed(made, "IndexReduceBackward0")
-    return made if input._a.ndim else reshape_public(made, ())
+    return _shaped_as(input, made, "IndexReduceBackward0")
 
 
 public("Tensor.index_reduce_")(inplace_of(index_reduce, "index_reduce_"))
@@ -741,7 +783,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
         made = _put(flat[0], flat[1], (0,), [flat[2]], bool(accumulate), False)
     except IndexError:
         raise _out_of_range(index, a.size) from None
-    return renamed(reshape_public(made, tuple(a.shape)), "PutBackward0")
+    return untied(reshape_public(made, tuple(a.shape)), "PutBackward0")
 
 
 public("Tensor.put_")(inplace_of(put, "put_"))
@@ -811,8 +853,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if source._a.size < n:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     values = slice_dim(reshape_public(source, (source._a.size,)), 0, 0, n, 1)
-    made = renamed(_put(x, values, dims, found, False, False), "MaskedScatterBackward0")
-    return made if shape else reshape_public(made, ())
+    made = _put(x, values, dims, found, False, False)
+    return renamed(made, "MaskedScatterBackward0") if shape else untied(reshape_public(made, ()), "MaskedScatterBackward0")
 
 
 public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))
@@ -838,9 +880,9 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
     """
     payload(input, "nonzero")
     a = np.asarray(_values_known(input, "nonzero"))
-    if as_tuple:
-        return tuple(wrap(i) for i in (a if a.ndim else a.reshape(1)).nonzero())
     found = wrap(np.argwhere(a))
+    if as_tuple:
+        return unbind(found, 1) if a.ndim else (wrap(a.reshape(1).nonzero()[0]),)
     if out is None:
         return found
     from .._alias import store_out
@@ -954,7 +996,8 @@ def torch_embedding(
         )
     if weight._a.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    _in_range(indices, weight._a.shape[0])
+    if _bad_index(indices, weight._a.shape[0]) is not None:
+        raise IndexError("index out of range in self")
     return embedding(weight, indices, padding_idx, bool(scale_grad_by_freq))  # type: ignore[no-any-return]
 
 
@@ -1002,6 +1045,3 @@ def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) 
     if large.any():
         a[rows[large]] *= (max_norm / (norms[large] + 1e-7)).astype(a.dtype)[:, None]
         bump(weight)
-
-
-__all__ = ["_place_error", "operator"]

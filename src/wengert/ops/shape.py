@@ -258,10 +258,11 @@ def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int,
         args = args[0]
         if not isinstance(args, (tuple, list)):
             raise TypeError(f"{name}(): argument '{argument}' (position 1) must be tuple of ints, not {type_text(args)}")
-    if all([type(n) is int for n in args]):
-        return tuple(args)
     found = []
     for place, n in enumerate(args):
+        if type(n) is int:
+            found.append(n)
+            continue
         try:
             found.append(operator.index(n))
         except TypeError:
@@ -413,7 +414,7 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     try:
         r = a.reshape(shape)
     except (ValueError, TypeError):
-        shape = _view_size(shape)
+        shape = ints((tuple(shape),), "view")
         r = a.reshape(full_size(shape, a.shape))
     if not shares(r, a):
         raise noted(
@@ -479,7 +480,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @public("torch.ravel Tensor.ravel")
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension; a view if the tensor is contiguous."""
-    return reshape_public(input, (-1,) if payload(input, "ravel").size else (0,))
+    a = payload(input, "ravel")
+    if type(a) is np.ndarray and not a.flags.c_contiguous:
+        return view_public(T.clone(input, "C"), (a.size,))
+    return view_public(input, (a.size,))
 
 
 @public("torch.unflatten Tensor.unflatten")
@@ -748,7 +752,13 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     lead = len(shape) - len(size)
     if lead < 0 or any(n not in (1, shape[i + lead]) for i, n in enumerate(size)):
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
-    return self if size == shape else sum_to(self, size)
+    if not size:
+        return T.sum_all(self)
+    dims = tuple(i for i, n in enumerate(shape) if i < lead or size[i - lead] != n)
+    if not dims:
+        return self
+    r = T.sum_dim(self, dims, True)
+    return view_public(r, size) if lead else r
 
 
 @public("torch.broadcast_shapes")

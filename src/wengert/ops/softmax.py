@@ -13,6 +13,7 @@ import numpy as np
 
 from .._backends.numpy import in_lib
 from .._dims import normal_dim, rank
+from .._dtypes import FLOATING
 from .._general import general
 from .._registry import public
 from .._tensor import Tensor
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from .._dtypes import dtype as DType
 
 # NOTE [ When softmax need not look for each row's maximum ]
-#     exp(x) / sum(exp(x)) is as accurate as the form with x - max(x) as long as no exponential leaves the normal numbers
-#     and no sum overflows. The extremes of the whole array tell that in a third of the time that the rows' maxima take.
+#     exp(x) / sum(exp(x)) is as accurate as the form with x - max(x) as long as no exponential leaves the normal
+#     numbers and no sum overflows. The extremes of the whole array tell that, in a third of the time that the rows'
+#     maxima take.
 #     log_softmax may not do so: it would lose the digits of log-probabilities near zero.
 _SAFE_EXPONENT = {"float32": 60.0, "float64": 500.0}
 _LARGE = 4096  # elements from which these considerations pay
@@ -54,9 +56,17 @@ def _is_narrow(x: Any) -> bool:
     return bool(x.dtype.itemsize == 2)
 
 
+_max, _add, _exp = np.maximum.reduce, np.add.reduce, np.exp
+
+
 @in_lib
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
+    if 0 < x.size < _LARGE and x.dtype.itemsize > 2:
+        r = x - _max(x, dim, None, None, True)
+        _exp(r, r)
+        r /= _add(r, dim, None, None, True)
+        return r
     if _is_narrow(x):
         return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
     if not x.size:
@@ -108,12 +118,15 @@ def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     return np.subtract(g, r, out=r)
 
 
-# ---------------------------------------------------------------------------------------------------------------- softmax
+# -------------------------------------------------------------------------------------------------------------- softmax
 _SAMPLES = [((3, 4), (1,)), ((3, 4), (0,)), ((2, 3, 2), (1,)), ((0,), (0,))]
 
 
 @general(
-    grad=lambda xp, g, result, dim: xp._softmax_backward_data(g, result, dim), batch=("dim", ("dim",)), samples=_SAMPLES, dtypes="f"
+    grad=lambda xp, g, result, dim: xp._softmax_backward_data(g, result, dim),
+    batch=("dim", ("dim",)),
+    samples=_SAMPLES,
+    dtypes="f",
 )
 def softmax(lib, self, dim):
     """exp(x) over its sum along a dim."""
@@ -131,7 +144,7 @@ def _softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: 
 
 @general(
     tensors=2,
-    grad=lambda xp, g, grad_output, output, dim, needs: _softmax_backward_grad(xp, g, grad_output, output, dim, needs),
+    grad=_softmax_backward_grad,
     batch=("dim", ("dim",)),
     samples=[((3, 4), (3, 4), (1,)), ((3, 4), (3, 4), (0,))],
     dtypes="f",
@@ -159,7 +172,7 @@ def _log_softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, d
 
 @general(
     tensors=2,
-    grad=lambda xp, g, grad_output, output, dim: _log_softmax_backward_grad(xp, g, grad_output, output, dim),
+    grad=_log_softmax_backward_grad,
     batch=("dim", ("dim",)),
     samples=[((3, 4), (3, 4), (1,)), ((3, 4), (3, 4), (0,))],
     dtypes="f",
@@ -169,7 +182,7 @@ def _log_softmax_backward_data(lib, grad_output, output, dim):
     return lib.log_softmax_backward_rows(grad_output, output, dim)
 
 
-# ------------------------------------------------------------------------------------------------------- public functions
+# ----------------------------------------------------------------------------------------------------- public functions
 @reduction("torch.softmax Tensor.softmax special.softmax")
 def _softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first.
@@ -193,6 +206,11 @@ def _log_softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
 
 
 def _along(op: Any, name: str, input: Tensor, dim: Any, dtype: DType | None) -> Tensor:
+    if dtype is None and type(dim) is int and type(input) is Tensor:
+        a = input._a
+        n = a.ndim
+        if -n <= dim < n and a.dtype in FLOATING:
+            return op(input, dim if dim >= 0 else dim + n)  # type: ignore[no-any-return]
     dim = normal_dim(dim, rank(input, name), name)
     if dtype is not None:
         input = in_dtype(input, dtype, name)
@@ -254,10 +272,11 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     return _along(softmax, "softmax", -input, dim, dtype)
 
 
-# --------------------------------------------------------------------------------------------------------------- logsumexp
+# ------------------------------------------------------------------------------------------------------------ logsumexp
 @general(
-    grad=lambda xp, g, self, result, dim, keepdim: restored(xp, g, self.shape, dim, keepdim)
-    * xp.exp(self - restored(xp, result, self.shape, dim, keepdim)),
+    grad=lambda xp, g, self, result, dim, keepdim: (
+        restored(xp, g, self.shape, dim, keepdim) * xp.exp(self - restored(xp, result, self.shape, dim, keepdim))
+    ),
     batch=("dim", ("dim",)),
     samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False))],
 )

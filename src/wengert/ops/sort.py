@@ -1,4 +1,4 @@
-"""Sorting and what is found by it: ``sort``, ``argsort``, ``topk``, ``kthvalue``, ``unique``, ``searchsorted``, ``isin``.
+"""Sorting and what it finds: ``sort``, ``argsort``, ``topk``, ``kthvalue``, ``unique``, ``searchsorted``, ``isin``.
 
 The order is PyTorch's: stable, nan above everything, ``-0.`` equal to ``0.``.
 """
@@ -27,7 +27,7 @@ TopkResult = return_type("topk", "values", "indices")
 KthvalueResult = return_type("kthvalue", "values", "indices")
 
 
-# ---------------------------------------------------------------------------------------------------- NumPy: stable order
+# -------------------------------------------------------------------------------------------------- NumPy: stable order
 # NOTE [ Fast stable order ]
 #     NumPy sorts plain 64-bit integers with vector instructions, ten times as fast as its stable argsort. A key of at
 #     most 32 bits that orders as its element does, with the element's position in the low half, is such an integer: the
@@ -129,7 +129,7 @@ def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any
     return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
 
 
-# ------------------------------------------------------------------------------------------------------------------- sort
+# ----------------------------------------------------------------------------------------------------------------- sort
 @general(
     grad=lambda xp, g, indices, dim, self_shape: xp._put_along(g, indices, dim, self_shape[dim], True),
     outputs=2,
@@ -167,7 +167,7 @@ def _sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool |
     values=tensor([3., 2., 1.]),
     indices=tensor([0, 2, 1]))
     """
-    return SortResult(along(sort, input, _check_sortable(input, dim, "sort"), descending))
+    return SortResult._make(along(sort, input, _check_sortable(input, dim, "sort"), descending))
 
 
 @reduction("torch.argsort Tensor.argsort")
@@ -196,7 +196,7 @@ def msort(input: Tensor) -> Tensor:
     return _sort(input, 0).values  # type: ignore[no-any-return]
 
 
-# --------------------------------------------------------------------------------------------------------- topk, kthvalue
+# ------------------------------------------------------------------------------------------------------- topk, kthvalue
 @general(
     grad=lambda xp, g, indices, dim, self_shape: xp._put_along(g, indices, dim, self_shape[dim], True),
     outputs=2,
@@ -230,8 +230,8 @@ def _topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bo
         raise RuntimeError("topk does not support bool dtypes on CPU")
     if not ndim:
         values, indices = topk(T.reshape(input, (1,)), 1, 0, largest)
-        return TopkResult((T.reshape(values, ()), T.reshape(indices, ())))
-    return TopkResult(topk(input, k, dim, largest))
+        return TopkResult._make((T.reshape(values, ()), T.reshape(indices, ())))
+    return TopkResult._make(topk(input, k, dim, largest))
 
 
 @general(
@@ -279,11 +279,11 @@ def _kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> An
         raise unimplemented("kthvalue_cpu", input)
     if not ndim:
         values, indices = kthvalue(T.reshape(input, (1,)), 1, 0, False)
-        return KthvalueResult((T.reshape(values, ()), T.reshape(indices, ())))
-    return KthvalueResult(kthvalue(input, k, dim, keepdim))
+        return KthvalueResult._make((T.reshape(values, ()), T.reshape(indices, ())))
+    return KthvalueResult._make(kthvalue(input, k, dim, keepdim))
 
 
-# ----------------------------------------------------------------------------------------------------------------- unique
+# --------------------------------------------------------------------------------------------------------------- unique
 def _no_derivative(name: str) -> Callable[..., Any]:
     def grad(xp: Any, g: Any) -> Any:
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
@@ -305,9 +305,7 @@ def _unique_declaration(name: str, node: str) -> dict[str, Any]:
 @general(**_unique_declaration("_unique2", "Unique2Backward0"), samples=[((4,), ())])
 def _unique2(lib, self):
     """The different elements in order, where each element went, how often each occurs."""
-    values, inverse, counts = np.unique(
-        self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False
-    )
+    values, inverse, counts = np.unique(self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False)
     return values, inverse.reshape(self.shape), counts
 
 
@@ -406,7 +404,7 @@ def unique_consecutive(
     return _asked(unique_dim_consecutive(input, dim), return_inverse, return_counts)
 
 
-# ----------------------------------------------------------------------------------------------- finding in what is sorted
+# -------------------------------------------------------------------------------------------- finding in what is sorted
 @general(
     tensors=2,
     promote=True,
@@ -447,7 +445,9 @@ def _right(side: str | None, right: bool) -> bool:
     if side not in ("left", "right"):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if right and side == "left":
-        raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
     return side == "right"
 
 
@@ -501,21 +501,22 @@ def _as_values(input: Any, like: Tensor) -> Tensor:
 def _check_rows(name: str, rows: Tensor, values: Tensor) -> None:
     if not values.ndim:
         raise RuntimeError(
-            f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got boundaries tensor "
-            f"dim({rows.ndim}) and input value's dim(0) numel(1)"
+            f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got boundaries "
+            f"tensor dim({rows.ndim}) and input value's dim(0) numel(1)"
         )
     if rows.ndim != values.ndim or tuple(rows.shape[:-1]) != tuple(values.shape[:-1]):
         raise RuntimeError(
-            f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input "
-            f"value tensor must match, but we got boundaries tensor {list(rows.shape)} and input value tensor {list(values.shape)}"
+            f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
+            f"input value tensor must match, but we got boundaries tensor {list(rows.shape)} and input value tensor "
+            f"{list(values.shape)}"
         )
 
 
 def _check_sorter(name: str, rows: Tensor, sorter: Tensor) -> None:
     if tuple(sorter.shape) != tuple(rows.shape):
         raise RuntimeError(
-            f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(rows.shape)}and got sorter "
-            f"tensor {list(sorter.shape)}"
+            f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(rows.shape)}and got "
+            f"sorter tensor {list(sorter.shape)}"
         )
     if logical_dtype(sorter) != np.int64:
         raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {dtype_text(sorter)}")
@@ -525,9 +526,7 @@ def _check_sorter(name: str, rows: Tensor, sorter: Tensor) -> None:
 
 
 @reduction("torch.bucketize")
-def bucketize(
-    input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
-) -> Tensor:
+def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """The bucket between sorted boundaries that each value falls into.
 
     >>> import wengert as torch
@@ -539,7 +538,7 @@ def bucketize(
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)  # type: ignore[no-any-return]
 
 
-# ------------------------------------------------------------------------------------------------------------------- isin
+# ----------------------------------------------------------------------------------------------------------------- isin
 @general(
     tensors=2,
     promote=True,
@@ -565,14 +564,12 @@ def _isin(
     """
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
         raise TypeError(
-            f"isin() received an invalid combination of arguments - got ({type_text(elements)}, {type_text(test_elements)}), "
-            "but expected one of:\n * (Tensor elements, Tensor test_elements)\n * (Number element, Tensor test_elements)\n"
-            " * (Tensor elements, Number test_element)\n"
+            f"isin() received an invalid combination of arguments - got ({type_text(elements)}, "
+            f"{type_text(test_elements)}), but expected one of:\n * (Tensor elements, Tensor test_elements)\n"
+            " * (Number element, Tensor test_elements)\n * (Tensor elements, Number test_element)\n"
         )
     dtype = common_dtype((elements, test_elements))
-    tensors = [
-        t if isinstance(t, Tensor) else wrap(np.asarray(t).astype(dtype)) for t in (elements, test_elements)
-    ]
+    tensors = [t if isinstance(t, Tensor) else wrap(np.asarray(t).astype(dtype)) for t in (elements, test_elements)]
     for t in tensors:
         if is_kind(t, "cb"):
             raise RuntimeError(f"Unsupported input type encountered for isin(): {dtype_text(t)}")

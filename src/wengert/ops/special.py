@@ -10,14 +10,14 @@ import math
 from typing import Any
 
 from .._alias import inplace_of, with_out, write_out
-from .._backends.numpy import in_lib, lib as numpy_lib
+from .._backends.numpy import lib as numpy_lib
 from .._dispatch import logical_dtype, not_implemented, type_text
 from .._dtypes import COMPLEX, FLOATING
 from .._kinds import binary, unary
 from .._parametric import parametric
 from .._registry import REGISTRY, place, public
 from .._tensor import Tensor
-from .arithmetic import NUMBERS, _like
+from .arithmetic import BOOL, _like
 
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 
@@ -121,10 +121,10 @@ def erfinv(input):
     grad=lambda xp, g, self: g * (xp.exp(-0.5 * (self * self)) / SQRT_2_PI),
     names="special.ndtr",
     libname="scipy_ndtr",
-    node="SpecialNdtrBackward0",
+    node="MulBackward1",
     inplace=False,
     fast=FLOATING,
-    check=real_only("ndtr_cpu"),
+    check=real_only("erf_vml_cpu"),
     dtypes="fib",
 )
 def ndtr(input):
@@ -164,26 +164,26 @@ def log_ndtr(input):
 @unary(
     grad=lambda xp, g, self: g * xp.digamma(self),
     names="torch.lgamma Tensor.lgamma special.gammaln",
-    libname="scipy_gammaln",
     fast=FLOATING,
     check=real_only("lgamma_vml_cpu"),
     domain=(0.5, 3.0),
     dtypes="fib",
 )
-def lgamma(input):
+def lgamma(lib, input):
     """The logarithm of the absolute value of the gamma function of each element.
 
     >>> import wengert as torch
     >>> torch.lgamma(torch.tensor([1., 4.]))
     tensor([0.0000, 1.7918])
     """
+    return lib.where(input == -float("inf"), float("inf"), lib.scipy_gammaln(input))
 
 
 @unary(
     grad=lambda xp, g, self: g * xp._polygamma(self, 1),
     names="torch.digamma Tensor.digamma special.digamma special.psi",
     fast=FLOATING,
-    check=real_only("digamma_cpu"),
+    check=real_only("digamma"),
     domain=(0.5, 3.0),
     dtypes="fib",
 )
@@ -275,8 +275,10 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    if logical_dtype(input) is BOOL:
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
     if logical_dtype(input) in COMPLEX:
-        raise not_implemented(REGISTRY["_mvlgamma"], input, "lgamma_vml_cpu")
+        raise not_implemented(REGISTRY["_mvlgamma"], input, "arange_cpu")
     return _mvlgamma(input, p)
 
 
@@ -287,7 +289,6 @@ place(inplace_of(mvlgamma, "mvlgamma_"), "Tensor.mvlgamma_")
     self=lambda xp, g: _refuse_derivative("igamma: input"),
     other=lambda xp, g, self, other: g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
     names="torch.igamma Tensor.igamma special.gammainc",
-    libname="scipy_gammainc",
     numbers=frozenset(),
     integers=True,
     fast=FLOATING,
@@ -297,15 +298,15 @@ place(inplace_of(mvlgamma, "mvlgamma_"), "Tensor.mvlgamma_")
     why_not="PyTorch has no derivative with respect to its first operand",
     dtypes="f",
 )
-def igamma(input, other):
+def igamma(lib, input, other):
     """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only."""
+    return lib.where(lib.isinf(input) & lib.isfinite(other), 0.0, lib.scipy_gammainc(input, other)).astype(input.dtype)
 
 
 @binary(
     self=lambda xp, g: _refuse_derivative("igammac: input"),
     other=lambda xp, g, self, other: -g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
     names="torch.igammac Tensor.igammac special.gammaincc",
-    libname="scipy_gammaincc",
     numbers=frozenset(),
     integers=True,
     fast=FLOATING,
@@ -315,8 +316,9 @@ def igamma(input, other):
     why_not="PyTorch has no derivative with respect to its first operand",
     dtypes="f",
 )
-def igammac(input, other):
+def igammac(lib, input, other):
     """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
+    return lib.where(lib.isinf(input) & lib.isfinite(other), 1.0, lib.scipy_gammaincc(input, other)).astype(input.dtype)
 
 
 def _refuse_derivative(what: str) -> Any:
@@ -334,7 +336,7 @@ def _floats_only(info: Any, dtype: Any) -> None:
     names="torch.i0 Tensor.i0 special.i0",
     libname="scipy_i0",
     fast=FLOATING,
-    check=real_only(),
+    check=real_only("i0_vml_cpu"),
     dtypes="fib",
 )
 def i0(input):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +14,8 @@ from .._general import general
 from .._registry import T, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
-from .extrema import all_dims, along, put_chosen, shared
-from .reduce import Dims, average, count_of, dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
+from .extrema import along, put_chosen, shared_by_all
+from .reduce import average, count_of, dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
 
 MedianResult = return_type("median", "values", "indices")
 NanmedianResult = return_type("nanmedian", "values", "indices")
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     Order = int | float
 
 
-# ----------------------------------------------------------------------------------------------------------------- spread
+# --------------------------------------------------------------------------------------------------------------- spread
 def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Variance and mean over dims: two passes, each added up pairwise. Half precision in float32."""
     if x.dtype.itemsize == 2:
@@ -40,10 +39,10 @@ def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim
     return v, mean if keepdim else mean.reshape(v.shape)
 
 
-def _variance_grad(xp: Any, g: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
-    freedom = count_of(x.shape, dim) - correction
+def _variance_grad(xp: Any, g: Any, self: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
+    freedom = count_of(self.shape, dim) - correction
     scale = 2.0 / freedom if freedom > 0 else float("inf")
-    return restored(xp, g, x.shape, dim, keepdim) * scale * (x - xp.mean_dim(x, dim, True))
+    return restored(xp, g, self.shape, dim, keepdim) * scale * (self - xp.mean_dim(self, dim, True))
 
 
 def _mean_grad(xp: Any, g: Any, x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
@@ -64,7 +63,7 @@ _SAMPLES = [
 
 
 @general(
-    grad=lambda xp, g, self, dim, correction, keepdim: _variance_grad(xp, g, self, dim, correction, keepdim),
+    grad=_variance_grad,
     holomorphic=False,
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
@@ -88,8 +87,9 @@ def std(lib, self, dim, correction, keepdim):
 
 
 @general(
-    grad=lambda xp, g, self, dim, correction, keepdim: _variance_grad(xp, g[0], self, dim, correction, keepdim)
-    + _mean_grad(xp, g[1], self, dim, keepdim),
+    grad=lambda xp, g, self, dim, correction, keepdim: (
+        _variance_grad(xp, g[0], self, dim, correction, keepdim) + _mean_grad(xp, g[1], self, dim, keepdim)
+    ),
     outputs=2,
     holomorphic=False,
     batch=("dim", ("dim",)),
@@ -101,10 +101,10 @@ def var_mean(lib, self, dim, correction, keepdim):
 
 
 @general(
-    grad=lambda xp, g, self, result0, dim, correction, keepdim: _variance_grad(
-        xp, _through_root(xp, g[0], result0), self, dim, correction, keepdim
-    )
-    + _mean_grad(xp, g[1], self, dim, keepdim),
+    grad=lambda xp, g, self, result0, dim, correction, keepdim: (
+        _variance_grad(xp, _through_root(xp, g[0], result0), self, dim, correction, keepdim)
+        + _mean_grad(xp, g[1], self, dim, keepdim)
+    ),
     outputs=2,
     holomorphic=False,
     batch=("dim", ("dim",)),
@@ -149,7 +149,7 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
 
 @reduction("torch.var Tensor.var")
 def _var(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=`` for ``correction`` 1 or 0.
+    """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0.
 
     >>> import wengert as torch
     >>> x = torch.tensor([1., 2., 3., 4.])
@@ -192,10 +192,10 @@ def _std_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     return _spread(std_mean, "std_mean", input, args, kwargs)
 
 
-# ----------------------------------------------------------------------------------------------------------------- median
+# --------------------------------------------------------------------------------------------------------------- median
 @in_lib
 def median_positions(rows: Any, ignore_nan: bool) -> Any:
-    """Where the lower median of each row is: of the elements that are not nan, or else at the first nan if there is one."""
+    """Where the lower median of each row is: of what is not nan, or else at the first nan if there is one."""
     n = rows.shape[-1]
     missing = np.isnan(rows) if rows.dtype.kind == "f" else None
     if missing is None or not missing.any():
@@ -224,7 +224,7 @@ def _median_dim(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> 
 
 def _all_declaration(node: str, by_dim: str) -> dict[str, Any]:
     return {
-        "grad": lambda xp, g, self, result: shared(xp, g, self, result, all_dims(self), False, True),
+        "grad": shared_by_all,
         "node": node,
         "batch": lambda U, info, inner, mine, p: getattr(U, by_dim)(
             U.reshape(inner[0], (inner[0].shape[0], count_of(inner[0].shape, range(1, inner[0].ndim)))), 1, False
@@ -306,7 +306,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
     return _median(input, dim, keepdim, nanmedian_all, nanmedian_dim, NanmedianResult)
 
 
-# ------------------------------------------------------------------------------------------------------------------- mode
+# ----------------------------------------------------------------------------------------------------------------- mode
 @general(**_dim_declaration("ModeBackward0", "mode"))
 def mode(lib, self, dim, keepdim):
     """The most frequent element along a dim, the smallest of several, and where it is last."""
@@ -340,7 +340,7 @@ def _mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     return ModeResult(along(mode, input, dim, keepdim))
 
 
-# -------------------------------------------------------------------------------------------------------------- quantiles
+# ------------------------------------------------------------------------------------------------------------ quantiles
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
@@ -382,9 +382,7 @@ def nanquantile(
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
 
 
-def _quantile(
-    name: str, x: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool
-) -> Tensor:
+def _quantile(name: str, x: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Tensor:
     ndim = rank(x, name)
     q = _check_quantile(name, x, q, interpolation)
     shape = tuple(x.shape)
@@ -453,12 +451,14 @@ def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
     return q
 
 
-# ------------------------------------------------------------------------------------------------------------ correlation
+# ---------------------------------------------------------------------------------------------------------- correlation
 @public("torch.cov Tensor.cov")
 def cov(
     input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
 ) -> Tensor:
-    """Covariance matrix: rows are variables, columns observations, with how often (``fweights``) or how much each counts.
+    """Covariance matrix; rows are variables, columns observations.
+
+    ``fweights``: how often each observation counts; ``aweights``: how much.
 
     >>> import wengert as torch
     >>> torch.cov(torch.tensor([[0., 1., 2.], [2., 1., 0.]]))
@@ -467,7 +467,9 @@ def cov(
     """
     ndim = rank(input, "cov")
     if ndim > 2:
-        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {ndim} dimensions")
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {ndim} dimensions"
+        )
     if is_kind(input, "b"):
         raise RuntimeError("cov(): bool dtype is not supported for input")
     if ndim < 2:
@@ -494,12 +496,15 @@ def _weights(name: str, w: Tensor | None, n: int, kinds: str, what: str) -> Tens
     if w is None:
         return None
     if w.ndim > 1:
-        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with {w.ndim} dimensions")
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {w.ndim} dimensions"
+        )
     if not is_kind(w, kinds):
         raise RuntimeError(f"cov(): expected {name} to have {what} dtype but got {name} with {dtype_text(w)} dtype")
     if w._a.size != n:
         raise RuntimeError(
-            f"cov(): expected {name} to have the same numel as there are observations in the input but got {w._a.size} != {n}"
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{w._a.size} != {n}"
         )
     a = w._a
     if isinstance(a, (np.ndarray, np.generic)) and a.size and a.min() < 0:

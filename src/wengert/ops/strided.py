@@ -118,7 +118,7 @@ def diagonal_backward(lib, self, size, offset, dim1, dim2):
 def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
     """A view of ``a`` with its windows along a dimension, their elements in a new last dimension."""
     if not a.ndim:
-        a = a.reshape(1)
+        return a.reshape(1)[:size]
     n = (a.shape[dim] - size) // step + 1
     strides = a.strides
     return np.lib.stride_tricks.as_strided(
@@ -136,7 +136,7 @@ def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
     batch=Lifted(
         lambda name, shape, p, size: ((name, (p[0] + 1, *p[1:])),)
         if shape
-        else (("unsqueeze_dim", (1,)), (name, (1, *p[1:])), ("select", (1, 0)))
+        else (("unsqueeze_dim", (1,)), ("slice_dim", (1, 0, p[1], 1)))
     ),
     samples=[((5, 2), (0, 3, 1)), ((2, 6), (1, 2, 3)), ((2, 6), (1, 2, 2)), ((3,), (0, 3, 1))],
 )
@@ -519,9 +519,13 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 def storage_of(a: Any) -> Any:
     """The NumPy array that owns the memory."""
-    while isinstance(a.base, np.ndarray):
-        a = a.base
-    return a
+    while True:
+        base = a.base
+        if not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)  # what stands between an array and its memory after as_strided
+            if not isinstance(base, np.ndarray):
+                return a
+        a = base
 
 
 def offset_of(a: Any) -> int:
@@ -582,6 +586,12 @@ def renamed(t: Tensor, name: str) -> Tensor:
             named = _renamed[cls, name] = type(name, (cls,), {"__slots__": (), "__module__": cls.__module__})
         node.__class__ = named
     return t
+
+
+def untied(t: Tensor, node: str | None = None) -> Tensor:
+    """What a view operator made, as the copy that it stands for: with its history, but no view of its input."""
+    r = wrap(t._a, t._fn)
+    return r if node is None else renamed(r, node)
 
 
 def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) -> Tensor:

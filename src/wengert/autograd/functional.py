@@ -1,0 +1,426 @@
+"""``torch.autograd.functional``: products with Jacobians and Hessians, and these themselves, of functions of tensors.
+
+These work on the tape with ``autograd.grad``; ``torch.func`` has the same as transforms that nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._dispatch import logical_dtype
+from .._grad_mode import enable_grad, grad_mode
+from .._graph import grad
+from .._modes import is_grad_enabled
+from .._tensor import Tensor, wrap
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+Tensors = Tensor | tuple[Tensor, ...]
+
+
+# ----------------------------------------------------------------------------------------------------------------- arguments
+def _as_tuple(value: Any, what: str | None = None, who: str | None = None) -> tuple[bool, tuple[Tensor, ...]]:
+    """Whether a tuple was given, and it as a tuple of Tensors."""
+    single = not isinstance(value, tuple)
+    values = (value,) if single else value
+    for i, v in enumerate(values):
+        if isinstance(v, Tensor):
+            continue
+        if single:
+            raise TypeError(
+                f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the given {what} has type {type(v)}."
+            )
+        raise TypeError(
+            f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the value at index {i} has type {type(v)}."
+        )
+    return not single, values
+
+
+def _fresh(inputs: tuple[Tensor, ...], create_graph: bool, need_graph: bool) -> tuple[Tensor, ...]:
+    """Inputs that can be differentiated by without touching the caller's: a view on his graph, or a new leaf."""
+    out = []
+    for t in inputs:
+        if create_graph and t.requires_grad:
+            out.append(t.view_as(t))
+        else:
+            out.append(t.detach().requires_grad_(need_graph))
+    return tuple(out)
+
+
+def _finished(value: Any, create_graph: bool) -> Any:
+    """Results as they are with ``create_graph``, else without history."""
+    if create_graph:
+        return value
+    if isinstance(value, Tensor):
+        return value.detach()
+    return tuple(_finished(v, create_graph) for v in value)
+
+
+def _repacked(value: Any, many: bool | tuple[bool, ...]) -> Any:
+    """Tuples made single again where the caller gave or returned a single Tensor."""
+    if isinstance(many, tuple):
+        outer, inner = many
+        value = tuple(_repacked(v, inner) for v in value)
+        return value if outer else value[0]
+    return value if many else value[0]
+
+
+def _check_v(v: tuple[Tensor, ...], other: tuple[Tensor, ...], many: bool) -> None:
+    if len(v) != len(other):
+        if many:
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}.")
+        raise RuntimeError("The given v should contain a single Tensor.")
+    for i, (a, b) in enumerate(zip(v, other, strict=True)):
+        if tuple(a.shape) != tuple(b.shape):
+            raise RuntimeError(
+                f"{f'Entry {i} in ' if many else ''}v has invalid size: should be {b.shape} but got {a.shape}."
+            )
+
+
+def _vector(v: Any, other: tuple[Tensor, ...], many: bool, create_graph: bool, who: str, missing: str) -> Any:
+    if v is None:
+        if len(other) != 1 or other[0].numel() != 1:
+            raise RuntimeError(missing)
+        return None
+    _, vs = _as_tuple(v, "v", who)
+    vs = _fresh(vs, create_graph, False)
+    _check_v(vs, other, many)
+    return vs
+
+
+# ------------------------------------------------------------------------------------------------------------- strict's checks
+_STRICT = {
+    "outputs": "Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
+    "differentiable manner from the input when running in strict mode.",
+    "grad_inputs": "The gradient with respect to input {i} is independent of the inputs of the user-provided function. This is "
+    "not allowed in strict mode.",
+    "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is "
+    "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice differentiable "
+    "and that the jacobian depends on the inputs (this would be violated by a linear function for example).",
+    "hessian": "The hessian of the user-provided function with respect to input {i} is independent of the input. This is not "
+    "allowed in strict mode. You should ensure that your function is thrice differentiable and that the hessian depends on the "
+    "inputs.",
+}
+
+_ABSENT = {
+    "back": "The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.",
+    "back_trick": "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the double "
+    "backward trick to compute forward mode gradients. This is not allowed in strict mode.",
+    "double_back": "The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode.",
+    "double_back_trick": "The hessian of the user-provided function is independent of entry {i} in the grad_jacobian. This is not "
+    "allowed in strict mode as it prevents from using the double backward trick to replace forward mode AD.",
+}
+
+
+def _require_grad(tensors: Sequence[Tensor | None], what: str, strict: bool) -> None:
+    if not strict:
+        return
+    for i, t in enumerate(tensors):
+        if t is None:
+            raise RuntimeError(
+                f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+            )
+        if not t.requires_grad:
+            raise RuntimeError(_STRICT[what].format(i=i))
+
+
+def _filled(grads: Sequence[Any], like: Sequence[Tensor], strict: bool, create_graph: bool, stage: str) -> tuple[Tensor, ...]:
+    """Zeros where nothing arrived, or in strict mode an error."""
+    out = []
+    for i, g in enumerate(grads):
+        if g is None:
+            if strict:
+                raise RuntimeError(_ABSENT[stage].format(i=i))
+            g = _zeros(like[i])
+        elif strict and create_graph and not g.requires_grad:
+            which = "hessian" if "double" in stage else "jacobian"
+            raise RuntimeError(
+                f"The {which} of the user-provided function is independent of input {i}. This is not allowed in strict mode when "
+                "create_graph=True."
+            )
+        out.append(g)
+    return tuple(out)
+
+
+def _zeros(t: Tensor) -> Tensor:
+    return t.detach() * 0 if not isinstance(t._a, (np.ndarray, np.generic)) else wrap(np.zeros(t._a.shape, t._a.dtype))
+
+
+def _grads(outputs: Any, inputs: Any, vectors: Any = None, create_graph: bool = False, retain_graph: bool | None = None) -> Any:
+    """``autograd.grad`` of the outputs that have a graph."""
+    vectors = (None,) * len(outputs) if vectors is None else vectors
+    live = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o is not None and o.requires_grad]
+    if not live:
+        return (None,) * len(inputs)
+    outs, vs = zip(*live, strict=True)
+    return grad(outs, inputs, vs, allow_unused=True, create_graph=create_graph, retain_graph=retain_graph)
+
+
+# ------------------------------------------------------------------------------------------------------------------- products
+def vjp(
+    func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Tensors, Tensors]:
+    """``(func(inputs), v J)``: the vector-Jacobian product. ``v`` has the outputs' shapes.
+
+    ``create_graph`` makes both differentiable. ``strict``: an input that the outputs do not depend on is an error.
+
+    >>> import wengert as torch
+    >>> torch.autograd.functional.vjp(lambda x: x ** 2, torch.tensor([1., 2.]), torch.ones(2))
+    (tensor([1., 4.]), tensor([2., 4.]))
+    """
+    with enable_grad():
+        many_in, xs = _as_tuple(inputs, "inputs", "vjp")
+        xs = _fresh(xs, create_graph, True)
+        many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "vjp")
+        _require_grad(outputs, "outputs", strict)
+        vs = _vector(v, outputs, many_out, create_graph, "vjp",
+                     "The vector v can only be None if the user-provided function returns a single Tensor with a single "
+                     "element.")  # fmt: skip
+    with grad_mode(create_graph or is_grad_enabled()):
+        result = _filled(_grads(outputs, xs, vs, create_graph), xs, strict, create_graph, "back")
+    return _repacked(_finished(outputs, create_graph), many_out), _repacked(_finished(result, create_graph), many_in)
+
+
+def jvp(
+    func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Tensors, Tensors]:
+    """``(func(inputs), J v)``: the Jacobian-vector product, by differentiating twice in reverse. ``v`` is like the inputs.
+
+    >>> import wengert as torch
+    >>> torch.autograd.functional.jvp(lambda x: x ** 2, torch.tensor([1., 2.]), torch.ones(2))
+    (tensor([1., 4.]), tensor([2., 4.]))
+    """
+    with enable_grad():
+        many_in, xs = _as_tuple(inputs, "inputs", "jvp")
+        xs = _fresh(xs, create_graph, True)
+        vs = _vector(v, xs, many_in, create_graph, "jvp",
+                     "The vector v can only be None if the input to the user-provided function is a single Tensor with a single "
+                     "element.")  # fmt: skip
+        many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "jvp")
+        _require_grad(outputs, "outputs", strict)
+        us = tuple(_zeros(y).requires_grad_() for y in outputs)
+        back = _grads(outputs, xs, us, True)
+        _require_grad(back, "grad_inputs", strict)
+    with grad_mode(create_graph or is_grad_enabled()):
+        vs = tuple(wrap(np.ones(x._a.shape, logical_dtype(x))) for x in xs) if vs is None else vs
+        result = _filled(_grads(back, us, vs, create_graph), outputs, strict, create_graph, "back_trick")
+    return _repacked(_finished(outputs, create_graph), many_out), _repacked(_finished(result, create_graph), many_out)
+
+
+def _scalar_output(outputs: tuple[Tensor, ...], many: bool, who: str) -> None:
+    if many:
+        raise RuntimeError(f"The function given to {who} should return a single Tensor")
+    if outputs[0].numel() != 1:
+        raise RuntimeError(f"The Tensor returned by the function given to {who} should contain a single element")
+
+
+_ONE_INPUT = "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+
+
+def vhp(
+    func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Tensor, Tensors]:
+    """``(func(inputs), v H)``: the vector-Hessian product of a scalar function.
+
+    >>> import wengert as torch
+    >>> torch.autograd.functional.vhp(lambda x: (x ** 3).sum(), torch.tensor([1., 2.]), torch.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    with enable_grad():
+        many_in, xs = _as_tuple(inputs, "inputs", "vhp")
+        xs = _fresh(xs, create_graph, True)
+        vs = _vector(v, xs, many_in, create_graph, "vhp", _ONE_INPUT)
+        many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "vhp")
+        _require_grad(outputs, "outputs", strict)
+        _scalar_output(outputs, many_out, "vhp")
+        jac = _grads(outputs, xs, None, True)
+        _require_grad(jac, "jacobian", strict)
+    with grad_mode(create_graph or is_grad_enabled()):
+        result = _filled(_grads(jac, xs, vs, create_graph), xs, strict, create_graph, "double_back")
+    return _repacked(_finished(outputs, create_graph), many_out), _repacked(_finished(result, create_graph), many_in)
+
+
+def hvp(
+    func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Tensor, Tensors]:
+    """``(func(inputs), H v)``: the Hessian-vector product of a scalar function. ``vhp`` is the same and cheaper.
+
+    >>> import wengert as torch
+    >>> torch.autograd.functional.hvp(lambda x: (x ** 3).sum(), torch.tensor([1., 2.]), torch.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    with enable_grad():
+        many_in, xs = _as_tuple(inputs, "inputs", "hvp")
+        xs = _fresh(xs, create_graph, True)
+        vs = _vector(v, xs, many_in, create_graph, "hvp", _ONE_INPUT)
+        many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "hvp")
+        _require_grad(outputs, "outputs", strict)
+        _scalar_output(outputs, many_out, "hvp")
+        jac = _grads(outputs, xs, None, True)
+        _require_grad(jac, "jacobian", strict)
+        us = tuple(_zeros(x).requires_grad_() for x in xs)
+        back = _grads(jac, xs, us, True)
+        _require_grad(jac, "hessian", strict)
+    with grad_mode(create_graph or is_grad_enabled()):
+        vs = tuple(wrap(np.ones(x._a.shape, logical_dtype(x))) for x in xs) if vs is None else vs
+        result = _filled(_grads(back, us, vs, create_graph), xs, strict, create_graph, "double_back_trick")
+    return _repacked(_finished(outputs, create_graph), many_out), _repacked(_finished(result, create_graph), many_in)
+
+
+# ------------------------------------------------------------------------------------------------------------------ Jacobians
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The Jacobian: for each output (and each input, if there are several) a Tensor of both shapes joined.
+
+    ``vectorize`` computes all rows at once by vmap; ``strategy="forward-mode"`` (with it) goes by columns.
+
+    >>> import wengert as torch
+    >>> torch.autograd.functional.jacobian(lambda x: x ** 2, torch.tensor([1., 2.]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than inputs, '
+            '"forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+        )
+    if strategy == "forward-mode":
+        return _forward_jacobian(func, inputs, create_graph, strict, vectorize)
+    with enable_grad():
+        many_in, xs = _as_tuple(inputs, "inputs", "jacobian")
+        xs = _fresh(xs, create_graph, True)
+        many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "jacobian")
+        _require_grad(outputs, "outputs", strict)
+        if vectorize:
+            if strict:
+                raise RuntimeError(
+                    "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
+                    "either set `strict=False` or `vectorize=False`."
+                )
+            jac = tuple(_rows_at_once(y, xs, create_graph) for y in outputs)
+        else:
+            jac = tuple(_rows_one_by_one(i, y, xs, create_graph, strict) for i, y in enumerate(outputs))
+        return _repacked(_finished(jac, create_graph), (many_out, many_in))
+
+
+def _rows_at_once(y: Tensor, xs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
+    if not y.requires_grad:
+        found: Any = (None,) * len(xs)
+    else:
+        basis = wrap(np.eye(y.numel(), dtype=logical_dtype(y)).reshape((y.numel(), *y.shape)))
+        found = grad(y, xs, basis, retain_graph=True, create_graph=create_graph, allow_unused=True, is_grads_batched=True)
+    return tuple(
+        wrap(np.zeros((*y.shape, *x.shape), logical_dtype(x))) if g is None else g.reshape((*y.shape, *x.shape))
+        for g, x in zip(found, xs, strict=True)
+    )
+
+
+def _rows_one_by_one(i: int, y: Tensor, xs: tuple[Tensor, ...], create_graph: bool, strict: bool) -> tuple[Tensor, ...]:
+    from .. import stack
+
+    rows: list[list[Tensor]] = [[] for _ in xs]
+    flat = y.reshape(-1)
+    for j in range(y.numel()):
+        for k, (g, x) in enumerate(zip(_grads((flat[j],), xs, None, create_graph, True), xs, strict=True)):
+            if g is None:
+                if strict:
+                    raise RuntimeError(
+                        f"Output {i} of the user-provided function is independent of input {k}. This is not allowed in strict mode."
+                    )
+                g = _zeros(x)
+            elif strict and create_graph and not g.requires_grad:
+                raise RuntimeError(
+                    f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode "
+                    "when create_graph=True."
+                )
+            rows[k].append(g)
+    return tuple(
+        stack(r, 0).reshape((*y.shape, *x.shape)) if r else wrap(np.zeros((*y.shape, *x.shape), logical_dtype(x)))
+        for r, x in zip(rows, xs, strict=True)
+    )
+
+
+def _forward_jacobian(func: Any, inputs: Any, create_graph: bool, strict: bool, vectorize: bool) -> Any:
+    if create_graph:
+        raise NotImplementedError(
+            'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported together '
+            '(yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+        )
+    if strict:
+        raise RuntimeError(
+            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together (yet). '
+            'Please either set `strict=False` or `strategy="reverse-mode"`.'
+        )
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
+        )
+    from ..func import jacfwd
+
+    many_in, xs = _as_tuple(inputs, "inputs", "jacobian")
+    xs = tuple(x.detach() for x in xs)
+    seen: list[bool] = []
+
+    def checked(*args: Any) -> tuple[Tensor, ...]:
+        many_out, outputs = _as_tuple(func(*args), "outputs of the user-provided function", "jacobian")
+        seen.append(many_out)
+        return outputs
+
+    jac = jacfwd(checked, argnums=tuple(range(len(xs))))(*xs)
+    return _repacked(_finished(jac, False), (seen[-1], many_in))
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The Hessian of a scalar function: the Jacobian of its gradient.
+
+    >>> import wengert as torch
+    >>> torch.autograd.functional.hessian(lambda x: (x ** 3).sum(), torch.tensor([1., 2.]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    many_in, xs = _as_tuple(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+
+    def scalar(*args: Any) -> Tensor:
+        out = func(*args)
+        many_out, outputs = _as_tuple(out, "outputs of the user-provided function", "hessian")
+        _require_grad(outputs, "outputs", strict)
+        _scalar_output(outputs, many_out, "hessian")
+        return out.squeeze()
+
+    if outer_jacobian_strategy == "forward-mode":
+        return _forward_hessian(scalar, xs, many_in, create_graph, strict, vectorize)
+
+    def gradient(*args: Any) -> Any:
+        jac = jacobian(scalar, args, create_graph=True)
+        _require_grad(jac, "jacobian", strict)
+        return jac
+
+    result = jacobian(gradient, xs, create_graph=create_graph, strict=strict, vectorize=vectorize)
+    return _repacked(result, (many_in, many_in))
+
+
+def _forward_hessian(scalar: Any, xs: Any, many: bool, create_graph: bool, strict: bool, vectorize: bool) -> Any:
+    from ..func import grad as gradient_of
+
+    def gradient(*args: Any) -> Any:
+        return gradient_of(scalar, argnums=tuple(range(len(xs))))(*args)
+
+    return _repacked(_forward_jacobian(gradient, tuple(xs), create_graph, strict, vectorize), (many, many))

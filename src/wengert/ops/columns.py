@@ -1,0 +1,194 @@
+"""Sliding windows over signals, images and volumes, and the products of convolution on NumPy arrays.
+
+Each product is a GEMM on *columns*: the windows of the padded input, as a matrix with a row for each weight of a filter
+and a column for each place that the filter visits. The windows are a strided view; they are copied into a buffer of a
+bounded size, block after block, so that a block of columns is still in the cache when BLAS reads it.
+
+Shapes: input ``(N, G C, *size)``, weight ``(G O, C, *kernel)``, output ``(N, G O, *out)`` with G groups of C input and
+O output channels.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+Ints = tuple[int, ...]
+_BLOCK = 1 << 20  # bytes of columns that are made at a time, if one sample has fewer
+_LIMIT = 1 << 24  # bytes of columns of one sample beyond which it is cut into rows
+_FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
+
+
+def out_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
+    """How many windows fit along each dimension."""
+    return tuple(
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
+    )
+
+
+def padded(x: Any, padding: Ints) -> Any:
+    """Zeros around the last dimensions; contiguous."""
+    if not any(padding):
+        return np.ascontiguousarray(x)
+    k = len(padding)
+    shape = (*x.shape[:-k], *(n + 2 * p for n, p in zip(x.shape[-k:], padding, strict=True)))
+    r = np.zeros(shape, x.dtype)
+    r[(..., *(slice(p, p + n) for n, p in zip(x.shape[-k:], padding, strict=True)))] = x
+    return r
+
+
+def windows(x: Any, groups: int, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Any:
+    """The view ``(N, G, C, *kernel, *out)`` of a contiguous ``(N, G C, *size)``."""
+    n, channels = x.shape[:2]
+    steps = x.strides
+    return np.ndarray(
+        (n, groups, channels // groups, *kernel, *out),
+        x.dtype,
+        x,
+        0,
+        (
+            steps[0],
+            steps[1] * (channels // groups),
+            steps[1],
+            *(s * d for s, d in zip(steps[2:], dilation, strict=True)),
+            *(s * t for s, t in zip(steps[2:], stride, strict=True)),
+        ),
+    )
+
+
+def _blocks(samples: int, out: Ints, row_bytes: int) -> Iterator[tuple[slice, slice, bool]]:
+    """Which samples and which first-dimension rows of the output to treat together; the last says: all rows."""
+    each = max(row_bytes * out[0], 1)
+    if each <= _LIMIT:
+        count = max(1, _BLOCK // each)
+        for i in range(0, samples, count):
+            yield slice(i, min(i + count, samples)), slice(0, out[0]), True
+        return
+    rows = max(1, _LIMIT // row_bytes)
+    for i in range(samples):
+        for r in range(0, out[0], rows):
+            yield slice(i, i + 1), slice(r, min(r + rows, out[0])), False
+
+
+def _pointwise(kernel: Ints, stride: Ints) -> bool:
+    return math.prod(kernel) == 1 and math.prod(stride) == 1
+
+
+def _column_blocks(view: Any, k: int, size: int) -> Iterator[tuple[slice, slice, bool, Any]]:
+    """Blocks of columns ``(n, G, C kernel, places)``, each in the same buffer."""
+    samples, groups = view.shape[:2]
+    out = view.shape[-k:]
+    row_bytes = math.prod(view.shape[1:]) // max(out[0], 1) * size
+    buffer = None
+    for some, rows, whole in _blocks(samples, out, row_bytes):
+        part = view[some] if whole else view[(some, *(slice(None),) * (2 + k), rows)]
+        if buffer is None or buffer.shape != part.shape:
+            buffer = np.empty(part.shape, view.dtype)
+        np.copyto(buffer, part)
+        yield some, rows, whole, buffer.reshape(part.shape[0], groups, -1, math.prod(part.shape[-k:]))
+
+
+def _merged(view: Any, k: int) -> Any:
+    """All columns as ``(G, C kernel, N places)``."""
+    n = view.ndim
+    order = (1, *range(2, n - k), 0, *range(n - k, n))
+    groups, samples = view.shape[1], view.shape[0]
+    return view.transpose(order).reshape(groups, -1, samples * math.prod(view.shape[-k:]))
+
+
+def _few(view: Any, k: int) -> bool:
+    return 0 < view.shape[0] and math.prod(view.shape[-k:]) < _FEW and view.shape[0] > 1 and view.nbytes <= 2 * _LIMIT
+
+
+# -------------------------------------------------------------------------------------------------------- the three products
+def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+    """Every filter applied at every place."""
+    k = len(stride)
+    kernel = weight.shape[2:]
+    x = padded(x, padding)
+    out = out_size(x.shape[2:], kernel, stride, (0,) * k, dilation)
+    samples, filters = x.shape[0], weight.shape[0] // groups
+    w = weight.reshape(groups, filters, -1)
+    places = math.prod(out)
+    if _pointwise(kernel, stride):
+        return np.matmul(w, x.reshape(samples, groups, -1, places)).reshape(samples, -1, *out)
+    view = windows(x, groups, kernel, stride, dilation, out)
+    if _few(view, k):
+        y = np.matmul(w, _merged(view, k)).reshape(groups, filters, samples, places)
+        return np.ascontiguousarray(y.transpose(2, 0, 1, 3)).reshape(samples, -1, *out)
+    y = np.empty((samples, groups, filters, *out), np.result_type(x, weight))
+    flat = y.reshape(samples, groups, filters, places)
+    for some, rows, whole, columns in _column_blocks(view, k, x.itemsize):
+        if whole:
+            np.matmul(w, columns, out=flat[some])
+        else:
+            y[some, :, :, rows] = np.matmul(w, columns).reshape(1, groups, filters, -1, *out[1:])
+    return y.reshape(samples, -1, *out)
+
+
+def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+    """The transpose of ``convolve`` in its input: what each place sends back to the elements of its window."""
+    k = len(stride)
+    kernel, out = weight.shape[2:], g.shape[2:]
+    samples, filters, channels = g.shape[0], weight.shape[0] // groups, weight.shape[1]
+    w = weight.reshape(groups, filters, -1).swapaxes(1, 2)
+    g = np.ascontiguousarray(g).reshape(samples, groups, filters, *out)
+    whole_size = tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
+    if _pointwise(kernel, stride) and whole_size == out:
+        r = np.matmul(w, g.reshape(samples, groups, filters, -1))
+    else:
+        r = np.zeros((samples, groups, channels, *whole_size), np.result_type(g, weight))
+        row_bytes = groups * channels * math.prod(kernel) * math.prod(out[1:]) * g.itemsize
+        for some, rows, _ in _blocks(samples, out, row_bytes) if g.size else ():
+            part = g[(some, slice(None), slice(None), rows)]
+            columns = np.matmul(w, part.reshape(len(part), groups, filters, -1))
+            columns = columns.reshape(len(part), groups, channels, *kernel, *part.shape[3:])
+            scatter_windows(r[some], columns, stride, dilation, rows.start)
+    r = r.reshape(samples, groups * channels, *whole_size)
+    return r[(..., *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))] if any(padding) else r
+
+
+def scatter_windows(r: Any, columns: Any, stride: Ints, dilation: Ints, first: int = 0) -> None:
+    """Add ``(n, G, C, *kernel, *out)`` to the elements of ``r`` that the windows cover, beginning at a row of places."""
+    k = len(stride)
+    kernel, out = columns.shape[3 : 3 + k], columns.shape[3 + k :]
+    starts = (first, *(0,) * (k - 1))
+    for offset in itertools.product(*map(range, kernel)):
+        place = tuple(
+            slice(o * d + f * s, o * d + (f + n - 1) * s + 1, s)
+            for o, d, s, n, f in zip(offset, dilation, stride, out, starts, strict=True)
+        )
+        r[(..., *place)] += columns[(slice(None),) * 3 + offset]
+
+
+def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+    """The transpose of ``convolve`` in its weight: how each weight's inputs and outputs go together."""
+    k = len(stride)
+    x = padded(x, padding)
+    samples, out = x.shape[0], g.shape[2:]
+    filters, channels = g.shape[1] // groups, x.shape[1] // groups
+    g = np.ascontiguousarray(g).reshape(samples, groups, filters, *out)
+    dtype = np.result_type(x, g)
+    shape = (groups * filters, channels, *kernel)
+    if not samples or not math.prod(out):
+        return np.zeros(shape, dtype)
+    flat = g.reshape(samples, groups, filters, -1)
+    if _pointwise(kernel, stride):
+        columns = x.reshape(samples, groups, channels, -1)
+        if flat.shape[-1] >= _FEW:
+            return np.add.reduce(np.matmul(flat, columns.swapaxes(2, 3)), 0).reshape(shape)
+    view = windows(x, groups, kernel, stride, dilation, out)
+    if _few(view, k):
+        rows = flat.transpose(1, 2, 0, 3).reshape(groups, filters, -1)
+        return np.matmul(rows, _merged(view, k).swapaxes(1, 2)).reshape(shape)
+    r = np.zeros((groups, filters, channels * math.prod(kernel)), dtype)
+    for some, rows_, whole, columns in _column_blocks(view, k, x.itemsize):
+        part = flat[some] if whole else g[(some, slice(None), slice(None), rows_)].reshape(1, groups, filters, -1)
+        product = np.matmul(part, columns.swapaxes(2, 3))
+        r += product[0] if len(product) == 1 else np.add.reduce(product, 0)
+    return r.reshape(shape)
