@@ -305,7 +305,7 @@ def test_3_7_autograd_backward_and_grad() -> None:
     assert same(g_mid, [4, 4])
     assert same(g_x, [8, 8])
     assert same(x.grad, before.tolist())
-    with pytest.raises(RuntimeError, match="One of the differentiated Tensors appears to not have been used in the graph"):
+    with pytest.raises(RuntimeError, match="^The differentiated Tensor at index 0 appears to not have been used in the graph|^One of the differentiated Tensors appears to not have been used in the graph"):
         T.autograd.grad(x.sum(), y)
     assert T.autograd.grad(x.sum(), y, allow_unused=True) == (None,)
     assert same(T.autograd.grad(x.sum(), y, materialize_grads=True)[0], [0, 0])
@@ -484,7 +484,7 @@ def test_5_4_in_place_on_results_and_their_views() -> None:
     other = y[1:]
     v = y[:2]
     v.mul_(x[:2])
-    assert y.grad_fn.name() == "CopySlices"
+    assert type(y.grad_fn).__name__ == "CopySlices"
     (y.sum() + other.sum() * 10).backward()
     assert same(x.grad, [4.0, 4 * 2 * 11.0, 22.0])
 

@@ -326,6 +326,9 @@ def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:
     return bool(kwargs) and any(isinstance(a, Tensor) and a._fn is not None for a in kwargs.values())
 
 
+rebound: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)
+
+
 def rebind(self: Tensor, a: Any) -> None:
     """A payload that cannot be written to (a transform's value, another library's array) is replaced."""
     view = view_of(self)
@@ -334,6 +337,8 @@ def rebind(self: Tensor, a: Any) -> None:
     self._a = a
     if self._m is not None:
         self._m = None  # what was saved keeps the old payload
+    for fn in rebound:
+        fn(self)
 
 
 def _rebind_base(self: Tensor, a: Any) -> None:

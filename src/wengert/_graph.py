@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 import weakref
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from ._engine import accumulate, run
 from ._errors import noted, where
 from ._grad_mode import grad_mode
 from ._inference import is_inference
-from ._modes import is_grad_enabled, is_inference_mode_enabled
+from ._modes import M, is_grad_enabled, is_inference_mode_enabled
 from ._node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node, port_of
 from ._tensor import Tensor, current_fn, late, wrap
 
@@ -62,6 +63,12 @@ def edge_node(t: Any) -> Node | None:
     if t.output_nr or len(getattr(node, "meta", ())) > 1:
         return port_of(node, t.output_nr)
     return node
+
+
+def _of_duals(values: Any) -> bool:
+    """Whether dual tensors (``forward_ad``) are among these."""
+    forward_ad = sys.modules.get("wengert.autograd.forward_ad")
+    return forward_ad is not None and forward_ad.involves_duals(values)
 
 
 def _edge_shape(edge: Any) -> tuple[Any, Any]:
@@ -170,6 +177,11 @@ def backward(
     listed = None if inputs is None else _listed_inputs(inputs, "backward")
     tensors = _listed(tensors)
     grads = _listed(grad_tensors) if grad_tensors is not None else [None] * len(tensors)
+    if M and _of_duals((*tensors, *grads)):
+        from .autograd.forward_ad import backward_of_duals
+
+        backward_of_duals(tensors, grads, create_graph, listed)
+        return
     from . import _stochastic
 
     tensors, grads, seeds = _stochastic.seeded(tensors, grads)
@@ -280,6 +292,10 @@ def grad(
         from .autograd._batched import batched_grads
 
         results = batched_grads(outs, ins, grads, keep, create_graph)
+    elif M and _of_duals((*outs, *ins, *grads)):
+        from .autograd.forward_ad import grad_of_duals
+
+        results = grad_of_duals(outs, ins, grads, keep, create_graph)
     else:
         roots = _roots(outs, grads, create_graph)
         results = _run(roots, keep, create_graph, [_input_node(t) for t in ins])

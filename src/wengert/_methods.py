@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from . import _copying, _graph, _layout, _protocol, _settings, _storage  # noqa: F401  (each enters what it declares)
+from . import _copying, _graph, _layout, _protocol, _settings, _stochastic, _storage, _volatile  # noqa: F401
 from ._registry import PUBLIC
 from ._tensor import Tensor
 
@@ -27,8 +27,8 @@ def attach() -> None:
     for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
         setattr(Tensor, name, getattr(_graph, name))
     Tensor.retains_grad = property(_graph.retains_grad)  # type: ignore[attr-defined]
-    Tensor.__radd__ = Tensor.__add__
-    Tensor.__rmul__ = Tensor.__mul__
+    Tensor.reinforce = _stochastic.reinforce  # type: ignore[attr-defined]
+    Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[attr-defined]
 
 
 def namespace(space: str) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Legacy ``volatile``: what is computed from a volatile input is volatile and not recorded, whatever else it depends on.
 
-Costs other programs nothing: the first volatile tensor puts a reason into ``M`` and a look at the operands into the
-slow path.
+Costs other programs nothing: as long as a volatile tensor lives there is a reason in ``M``, and the slow path looks at
+its operands.
 """
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from ._dispatch import quiet, slow_hooks
@@ -15,17 +16,41 @@ from ._tensor import Tensor
 
 
 def is_volatile(t: Any) -> bool:
-    """Whether a tensor was made with ``volatile=True`` or computed from one that was."""
+    """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy).
+
+    >>> import wengert as torch
+    >>> torch.ones(1).volatile
+    False
+    """
     return isinstance(t, Tensor) and bool(t.__dict__.get("_volatile", False))
+
+
+_alive: dict[int, weakref.ref[Tensor]] = {}
 
 
 def mark_volatile(t: Tensor) -> Tensor:
     """Make a tensor volatile."""
-    if _hook not in slow_hooks:
+    if not _alive:
         slow_hooks.append(_hook)
         M.append("volatile")
+    key = id(t)
+    _alive[key] = weakref.ref(t, lambda _: _gone(key))
     t.__dict__["_volatile"] = True
     return t
+
+
+def _gone(key: int) -> None:
+    if _alive.pop(key, None) is not None and not _alive:
+        slow_hooks.remove(_hook)
+        M.remove("volatile")
+
+
+def set_volatile(t: Tensor, value: bool) -> None:
+    """``t.volatile = True``, as programs of PyTorch 0.1 write it."""
+    if value:
+        mark_volatile(t)
+    elif t.__dict__.pop("_volatile", None):
+        _gone(id(t))
 
 
 def _hook(info: Info, args: tuple[Any, ...]) -> Any:

@@ -1,1 +1,371 @@
-"""Forward mode."""
+"""``torch.autograd.forward_ad``: forward mode by dual tensors, within a ``dual_level``.
+
+A dual tensor's payload is a ``Dual``, as inside of ``torch.func.jvp``. What is special here is that such tensors are in
+the user's hands and on his tape: they say that they require grad, ``autograd.grad`` takes them, and when the level ends
+they go on as ordinary tensors.
+
+NOTE [ Dual tensors and the tape ]
+    The tape is inside: primal and tangent are Tensors with histories of their own, so that reverse over forward
+    (``unpack_dual(y).tangent.backward()``) is nothing special. For forward over reverse (``autograd.grad`` of a dual
+    tensor) every primal stands on the tape, on a hidden leaf if need be; the gradient is computed by the primals' tape
+    with ``create_graph``, and its tangent by walking that tape twice more: ``g -> u dg/dx -> (dg/dx) v``.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _alias, _dispatch, _graph
+from .._engine import accumulate
+from .._errors import noted
+from .._grad_mode import _ModeDecorator, grad_mode
+from .._modes import M
+from .._node import AccumulateGrad, leaf_node
+from .._tensor import Tensor, current_fn, wrap
+from .._values import Dual, next_tag
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What ``unpack_dual`` returns: the value, and its tangent or ``None``."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+class DualTensor(Tensor):
+    """A tensor of a level, as long as the level lasts: its history is that of its primal."""
+
+    __slots__ = ()
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether the primal leads to anything but the level's own leaves."""
+        return self._fn is not None or _visible(self._a)
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        _graph.set_requires_grad(self, value)
+
+    @property
+    def is_leaf(self) -> bool:
+        """False for what was computed from something that requires grad."""
+        return not self.requires_grad
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node of the primal."""
+        inner = _tracked(self._a)
+        return inner.grad_fn if inner is not None and _visible(self._a) else None
+
+    def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
+        """As ``Tensor.backward``; what arrives in ``.grad`` is a dual tensor."""
+        listed = None if inputs is None else _graph._listed_inputs(inputs, "backward")
+        backward_of_duals([self], [gradient], create_graph, listed)
+
+
+class _Level:
+    """The one level that can be open: its tag, what was made dual in it and the tensors to be set free at its end."""
+
+    def __init__(self) -> None:
+        self.tag = next_tag()
+        self.duals: list[tuple[Tensor, Tensor]] = []  # (primal on the tape, tangent)
+        self.hidden: set[Any] = set()  # leaves that stand only for a primal
+        self.members: list[weakref.ref[Tensor]] = []
+
+    def adopt(self, t: Any) -> Any:
+        """Take care of a tensor that may be dual."""
+        if isinstance(t, Tensor) and isinstance(t._a, Dual) and t._a.tag == self.tag and type(t) is Tensor:
+            t.__class__ = DualTensor
+            self.members.append(weakref.ref(t))
+        return t
+
+
+_state = threading.local()
+
+
+def _level() -> _Level | None:
+    return getattr(_state, "level", None)
+
+
+# ------------------------------------------------------------------------------------------------------------------- levels
+def enter_dual_level() -> int:
+    """Open the level; ``dual_level`` does so in a ``with`` block."""
+    if _level() is not None:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    _state.level = _Level()
+    M.append("dual level")
+    _dispatch.slow_hooks.append(_record)
+    _alias.rebound.append(_adopt)
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Close the level: its tensors become ordinary ones, without tangents."""
+    now = _level()
+    if now is None or level not in (None, 0):
+        if level in (None, -1) and now is None:
+            raise RuntimeError("Dual level must be a positive number.")
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
+        )
+    _state.level = None
+    M.remove("dual level")
+    _dispatch.slow_hooks.remove(_record)
+    _alias.rebound.remove(_adopt)
+    for ref in now.members:
+        t = ref()
+        if t is not None:
+            _set_free(t, now)
+
+
+def _set_free(t: Tensor, level: _Level) -> None:
+    a = t._a
+    if not (isinstance(a, Dual) and a.tag == level.tag):
+        return
+    visible = _visible(a, level)
+    t.__class__ = Tensor
+    a = a.v
+    if isinstance(a, Tensor):
+        t._a = a._a
+        t._fn = a._fn if visible else None
+        t._m = a._m if visible else None
+        if hasattr(a, "_v") and visible and not hasattr(t, "_v"):
+            t._v = a._v
+    else:
+        t._a = a
+        t._m = None
+
+
+class dual_level(_ModeDecorator):
+    """Forward-mode differentiation happens inside of this.
+
+    >>> import wengert as torch
+    >>> import wengert.autograd.forward_ad as fwAD
+    >>> with fwAD.dual_level():
+    ...     x = fwAD.make_dual(torch.tensor([1., 2.]), torch.ones(2))
+    ...     fwAD.unpack_dual(x * x).tangent
+    tensor([2., 4.])
+    """
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *exc: object) -> None:
+        exit_dual_level()
+
+
+_own_call = threading.local()
+
+
+def _record(info: Any, args: tuple[Any, ...]) -> Any:
+    """The hook on operators: run one as it would have run, and take care of its results."""
+    level = _level()
+    if level is None or getattr(_own_call, "flag", False):
+        _own_call.flag = False
+        return ...
+    _own_call.flag = True
+    try:
+        result = _dispatch.slow(info, args)
+    finally:
+        _own_call.flag = False
+    for t in result if isinstance(result, (tuple, list)) else (result,):
+        level.adopt(t)
+    return result
+
+
+def _adopt(t: Tensor) -> None:
+    level = _level()
+    if level is not None:
+        level.adopt(t)
+
+
+# ------------------------------------------------------------------------------------------------------------- dual tensors
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """A tensor of the same value that carries ``tangent`` along in everything that is computed from it.
+
+    Backward passes go through it to both.
+    """
+    now = _level()
+    if now is None or (level is not None and level < 0):
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+        )
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
+    if not (tangent.is_floating_point() or tangent.is_complex()):
+        raise ValueError(f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
+    if isinstance(tensor._a, Dual) and tensor._a.tag == now.tag:
+        if tensor._a.t is not None:
+            raise RuntimeError(
+                "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
+            )
+        tensor = _plain(tensor._a.v)
+    check_tangent(tensor, tangent)
+    primal = _on_tape(tensor, now)
+    inner = tangent if current_fn(tangent) is not None else tangent._a
+    t = wrap(Dual(primal, inner, now.tag))
+    now.duals.append((primal, tangent))
+    return now.adopt(t)
+
+
+def check_tangent(tensor: Tensor, tangent: Tensor) -> None:
+    """A tangent must have its tensor's shape."""
+    if tuple(tangent.shape) != tuple(tensor.shape):
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
+            f"Tensor is of size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}."
+        )
+
+
+def _on_tape(tensor: Tensor, level: _Level) -> Tensor:
+    if current_fn(tensor) is not None:
+        with grad_mode(True):
+            return tensor.view_as(tensor)  # type: ignore[attr-defined]
+    primal = wrap(_dense(tensor))
+    level.hidden.add(leaf_node(primal))
+    return primal
+
+
+def _dense(tensor: Tensor) -> Any:
+    from .._tensor import alias_payload
+
+    return alias_payload(tensor)
+
+
+def _plain(p: Any) -> Tensor:
+    return p if isinstance(p, Tensor) else wrap(p)
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """``(primal, tangent)`` of a tensor; the tangent is ``None`` if it has none."""
+    now = _level()
+    if now is None or (level is not None and level < 0):
+        return UnpackedDualTensor(tensor, None)
+    a = tensor._a
+    if not (isinstance(a, Dual) and a.tag == now.tag):
+        return UnpackedDualTensor(tensor.view_as(tensor), None)  # type: ignore[attr-defined]
+    primal = _shown(a.v, now)
+    return UnpackedDualTensor(primal, None if a.t is None else _shown(a.t, now))
+
+
+def _shown(p: Any, level: _Level) -> Tensor:
+    """A part of a dual tensor for the user: without the level's hidden leaves."""
+    t = _plain(p)
+    if t._fn is not None and not _leads_out(t, level):
+        return wrap(t._a)
+    return t
+
+
+def _leads_out(t: Tensor, level: _Level) -> bool:
+    from ..func._levels import only_leads_to
+
+    return t._fn is not None and not only_leads_to([current_fn(t)], level.hidden)
+
+
+def _tracked(a: Any) -> Tensor | None:
+    """The primal of a dual payload, if it is on a tape."""
+    while isinstance(a, Dual):
+        a = a.v
+    return a if isinstance(a, Tensor) and a._fn is not None else None
+
+
+def _visible(a: Any, level: _Level | None = None) -> bool:
+    level = _level() if level is None else level
+    inner = _tracked(a)
+    return inner is not None and level is not None and _leads_out(inner, level)
+
+
+# ----------------------------------------------------------------------------------------------- backward through dual tensors
+def _inner(t: Any, tag: int) -> Any:
+    """What stands on the tape for an output, an input or a cotangent."""
+    while isinstance(t, Tensor) and isinstance(t._a, Dual) and t._a.tag == tag:
+        t = _plain(t._a.v)
+    return t
+
+
+def involves_duals(values: Any) -> bool:
+    """Whether a pass with these roots, inputs and cotangents is about dual tensors."""
+    level = _level()
+    return level is not None and any(isinstance(t, DualTensor) for t in values)
+
+
+def grad_of_duals(
+    outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool
+) -> list[Tensor | None]:
+    """``autograd.grad`` where some tensors are dual: gradients that are dual themselves."""
+    level = _level()
+    assert level is not None
+    tag = level.tag
+    roots = _graph._roots([_inner(y, tag) for y in outputs], [_inner(g, tag) for g in grads], True)
+    nodes = [_graph._input_node(_inner(x, tag)) for x in inputs]
+    found = _graph._run(roots, True, True, nodes)
+    return [None if g is None else _with_tangent(g, level, create_graph) for g in found]
+
+
+def _with_tangent(g: Tensor, level: _Level, create_graph: bool) -> Tensor:
+    with grad_mode(True):
+        tangent = _tangent_of(g, level)
+    primal = g
+    if not create_graph:
+        primal = wrap(g._a)
+        tangent = None if tangent is None else tangent.detach()  # type: ignore[attr-defined]
+    if tangent is None:
+        return primal if _leads_out(primal, level) else wrap(primal._a)
+    if primal._fn is None:
+        return make_dual(primal, tangent)
+    inner = tangent if tangent._fn is not None else tangent._a
+    return level.adopt(wrap(Dual(primal, inner, level.tag)))
+
+
+def _tangent_of(g: Tensor, level: _Level) -> Tensor | None:
+    """How a tensor on the primals' tape moves with the tangents of everything that was made dual."""
+    if current_fn(g) is None or not level.duals:
+        return None
+    u = wrap(np.zeros(g._a.shape, g._a.dtype))
+    leaf_node(u)
+    pulled = _graph.grad(g, [p for p, _ in level.duals], u, create_graph=True, allow_unused=True)
+    pairs = [(s, v) for s, (_, v) in zip(pulled, level.duals, strict=True) if s is not None and s._fn is not None]
+    if not pairs:
+        return None
+    (t,) = _graph.grad([s for s, _ in pairs], u, [v for _, v in pairs], create_graph=True, allow_unused=True)
+    return t
+
+
+def backward_of_duals(tensors: list[Any], grads: list[Any], create_graph: bool, inputs: list[Any] | None) -> None:
+    """``autograd.backward`` where some tensors are dual."""
+    level = _level()
+    if level is None:
+        raise noted(RuntimeError("backward() of a dual tensor outside of its level"))
+    if inputs is None:
+        targets = _leaves([current_fn(_inner(t, level.tag)) for t in tensors], level)
+    else:
+        targets = inputs
+    found = grad_of_duals(tensors, targets, grads, True, create_graph)
+    for t, g in zip(targets, found, strict=True):
+        node = current_fn(_inner(t, level.tag))
+        if g is not None and type(node) is AccumulateGrad:
+            accumulate(node, g if create_graph else g._a, create_graph)
+
+
+def _leaves(roots: list[Any], level: _Level) -> list[Tensor]:
+    seen = set(roots)
+    stack = [n for n in roots if n is not None]
+    leaves = []
+    while stack:
+        n = stack.pop()
+        if type(n) is AccumulateGrad:
+            if n not in level.hidden:
+                leaves.append(n.variable)
+            continue
+        for m in n.edges():
+            if m is not None and m not in seen:
+                seen.add(m)
+                stack.append(m)
+    return leaves
+

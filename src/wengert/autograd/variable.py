@@ -49,6 +49,17 @@ class VariableMeta(TensorMeta):
         return t
 
 
+class _ExecutionEngine:
+    """What programs call by ``Variable._execution_engine``."""
+
+    @staticmethod
+    def queue_callback(callback: Any) -> None:
+        """Call ``callback()`` at the end of the backward pass that is running."""
+        from .._engine import queue_callback
+
+        queue_callback(callback)
+
+
 class Variable(metaclass=VariableMeta):
     """``Variable(t)`` is a Tensor on t's memory, outside of t's graph.
 
@@ -58,3 +69,5 @@ class Variable(metaclass=VariableMeta):
     >>> isinstance(x, torch.Tensor), isinstance(x, Variable)
     (True, True)
     """
+
+    _execution_engine = _ExecutionEngine()

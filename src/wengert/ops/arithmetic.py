@@ -20,7 +20,7 @@ from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL
 from .._general import general
 from .._kinds import binary, unary
 from .._parametric import parametric
-from .._registry import REGISTRY, T, place, public
+from .._registry import PUBLIC, REGISTRY, T, place, public
 from .._tensor import Tensor
 
 NUMBERS = frozenset((bool, int, float, complex))
@@ -806,6 +806,8 @@ def _reflected(fn: Any, name: str) -> None:
 _reflected(floor_divide, "__rfloordiv__")
 _reflected(remainder, "__rmod__")
 
+for _name in ("add", "mul"):  # they commute
+    place(PUBLIC["Tensor"][f"__{_name}__"], f"Tensor.__r{_name}__")
 python_operator(iadd, "__iadd__")
 python_operator(isub, "__isub__")
 python_operator(imul, "__imul__")

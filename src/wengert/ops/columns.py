@@ -116,11 +116,13 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
     w = weight.reshape(groups, filters, -1)
     places = math.prod(out)
     if _pointwise(kernel, stride):
-        return np.matmul(w, x.reshape(samples, groups, -1, places)).reshape(samples, -1, *out)
+        return np.matmul(w, x.reshape(samples, groups, x.shape[1] // groups, places)).reshape(samples, groups * filters, *out)
+    if not samples:
+        return np.zeros((0, groups * filters, *out), x.dtype)
     view = windows(x, groups, kernel, stride, dilation, out)
     if _few(view, k):
         y = np.matmul(w, _merged(view, k)).reshape(groups, filters, samples, places)
-        return np.ascontiguousarray(y.transpose(2, 0, 1, 3)).reshape(samples, -1, *out)
+        return np.ascontiguousarray(y.transpose(2, 0, 1, 3)).reshape(samples, groups * filters, *out)
     y = np.empty((samples, groups, filters, *out), np.result_type(x, weight))
     flat = y.reshape(samples, groups, filters, places)
     for some, rows, whole, columns in _column_blocks(view, k, x.itemsize):
@@ -128,7 +130,7 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
             np.matmul(w, columns, out=flat[some])
         else:
             y[some, :, :, rows] = np.matmul(w, columns).reshape(1, groups, filters, -1, *out[1:])
-    return y.reshape(samples, -1, *out)
+    return y.reshape(samples, groups * filters, *out)
 
 
 def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
@@ -140,7 +142,7 @@ def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints,
     g = np.ascontiguousarray(g).reshape(samples, groups, filters, *out)
     whole_size = tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
     if _pointwise(kernel, stride) and whole_size == out:
-        r = np.matmul(w, g.reshape(samples, groups, filters, -1))
+        r = np.matmul(w, g.reshape(samples, groups, filters, math.prod(out)))
     else:
         r = np.zeros((samples, groups, channels, *whole_size), np.result_type(g, weight))
         row_bytes = groups * channels * math.prod(kernel) * math.prod(out[1:]) * g.itemsize

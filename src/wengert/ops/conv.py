@@ -19,7 +19,7 @@ from .._kinds import bilinear
 from .._registry import T, public
 from .._tensor import Tensor
 from . import columns
-from .matmul import dtype_name
+from .matmul import CPP_TYPES, dtype_name
 
 Ints = tuple[int, ...]
 
@@ -126,6 +126,14 @@ def _bias_spread(xp: Any, t: Any, shape: Any, *p: Any) -> Any:
     return xp.expand(xp.reshape(t, (t.shape[0], *(1,) * (len(shape) - 2))), shape)
 
 
+def _places(xp: Any, r: Any, like: Any) -> Any:
+    """The places that a product used; with an output padding larger than the stride more of them would fit."""
+    extra = [n - m for n, m in zip(r.shape[2:], like.shape[2:], strict=True)]
+    if not any(extra):
+        return r
+    return xp.constant_pad_nd(r, tuple(n for e in reversed(extra) for n in (0, -e)), 0)
+
+
 def _refuse_dtypes(info: Any, x: Any, w: Any, b: Any = None, *p: Any) -> Any:
     if logical_dtype(x) is not logical_dtype(w):
         kinds = [f"torch.{dtype_name(t)}Tensor" for t in (x, w)]
@@ -133,7 +141,7 @@ def _refuse_dtypes(info: Any, x: Any, w: Any, b: Any = None, *p: Any) -> Any:
             f"Input type ({kinds[0]}) and weight type ({kinds[1]}) should be the same or input should be a MKLDNN tensor and "
             "weight is a dense tensor"
         )
-    names = [{"float32": "float", "float64": "double"}.get(logical_dtype(t).name, str(logical_dtype(t))) for t in (x, b)]
+    names = [CPP_TYPES.get(logical_dtype(t).name, logical_dtype(t).name) for t in (x, b)]
     raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
 
 
@@ -178,8 +186,8 @@ def convolution(input, weight, bias, stride, padding, dilation, groups):
 
 
 @bilinear(
-    self=lambda xp, h, g, weight, size, stride, padding, dilation, groups: xp.convolution(
-        h, weight, None, stride, padding, dilation, groups
+    self=lambda xp, h, g, weight, size, stride, padding, dilation, groups: _places(
+        xp, xp.convolution(h, weight, None, stride, padding, dilation, groups), g
     ),
     other=lambda xp, h, g, weight, size, stride, padding, dilation, groups: xp.conv_weight(
         h, g, tuple(weight.shape[2:]), stride, padding, dilation, groups
@@ -199,8 +207,8 @@ def conv_input(g, weight, size, stride, padding, dilation, groups):
     self=lambda xp, h, input, g, kernel, stride, padding, dilation, groups: xp.conv_input(
         g, h, tuple(input.shape[2:]), stride, padding, dilation, groups
     ),
-    other=lambda xp, h, input, g, kernel, stride, padding, dilation, groups: xp.convolution(
-        input, h, None, stride, padding, dilation, groups
+    other=lambda xp, h, input, g, kernel, stride, padding, dilation, groups: _places(
+        xp, xp.convolution(input, h, None, stride, padding, dilation, groups), g
     ),
     libname="conv_filters",
     node="ConvolutionBackwardBackward0",
@@ -214,8 +222,8 @@ def conv_weight(input, g, kernel, stride, padding, dilation, groups):
 
 
 @affine(
-    first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: xp.convolution(
-        g, weight, None, stride, padding, dilation, groups
+    first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _places(
+        xp, xp.convolution(g, weight, None, stride, padding, dilation, groups), input
     ),
     second=lambda xp, g, input, weight, size, stride, padding, dilation, groups: xp.conv_weight(
         g, input, tuple(weight.shape[2:]), stride, padding, dilation, groups
@@ -229,7 +237,8 @@ def conv_weight(input, g, kernel, stride, padding, dilation, groups):
     dtypes="fci",
     samples=[
         (_out(x, w, *p[:3]), w, b, (x[2:], *p)) for x, w, *p in _GEOMETRIES for b in (None, (w[1] * p[3],))
-    ],
+    ]
+    + [((1, 2, 3), (2, 1, 2), None, ((7,), (1,), (0,), (3,), 1))],
 )
 def convolution_transposed(lib, input, weight, bias, size, stride, padding, dilation, groups):
     """``conv_input`` as a layer: every element spreads the filter over the output of ``size``; plus a bias."""
@@ -253,8 +262,8 @@ def per_dim(name: str, value: Any, k: int) -> Ints:
     return (int(value),) * k
 
 
-def _check(name: str, k: int, input: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
-    """PyTorch's refusals that concern ranks, channels and groups."""
+def _check_ranks(name: str, k: int, input: Any, weight: Any) -> None:
+    """PyTorch's refusals of what is no batch of signals, images or volumes."""
     for position, (argument, t) in enumerate((("input", input), ("weight", weight)), 1):
         if not isinstance(t, Tensor):
             raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(t)}")
@@ -263,11 +272,18 @@ def _check(name: str, k: int, input: Any, weight: Any, bias: Any, groups: int, t
         raise RuntimeError(
             f"Expected {k + 1}D (unbatched) or {k + 2}D (batched) input to {name}, but got input of size: {list(x)}"
         )
+    if len(w) < 3:
+        raise RuntimeError("weight should have at least three dimensions")
     if len(w) != k + 2:
         raise RuntimeError(
             f"expected stride to be a single integer value or a list of {len(w) - 2} values to match the convolution dimensions, "
             f"but got stride={[1] * k}"
         )
+
+
+def _check_channels(k: int, input: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
+    """PyTorch's refusals that concern channels and groups."""
+    x, w = tuple(input._a.shape), tuple(weight._a.shape)
     if len(x) == k + 1:
         x = (1, *x)
     if groups <= 0:
@@ -308,7 +324,7 @@ def _check_positive(stride: Ints, padding: Ints, dilation: Ints) -> None:
     if min(stride) <= 0:
         raise RuntimeError("non-positive stride is not supported")
     if min(dilation) <= 0:
-        raise RuntimeError("non-positive dilation is not supported")
+        raise RuntimeError("dilation should be greater than zero")
 
 
 def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Ints) -> tuple[Any, Ints]:
@@ -335,8 +351,7 @@ def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Int
 def _convolve(
     k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Any:
-    name = f"conv{k}d"
-    _check(name, k, input, weight, bias, groups, False)
+    _check_ranks(f"conv{k}d", k, input, weight)
     stride, dilation = per_dim("stride", stride, k), per_dim("dilation", dilation, k)
     kernel = tuple(weight._a.shape[2:])
     single = input._a.ndim == k + 1
@@ -347,6 +362,7 @@ def _convolve(
     else:
         padding = per_dim("padding", padding, k)
     _check_positive(stride, padding, dilation)
+    _check_channels(k, input, weight, bias, groups, False)
     size = tuple(n + 2 * p for n, p in zip(input._a.shape[2:], padding, strict=True))
     reach = tuple(d * (n - 1) + 1 for d, n in zip(dilation, kernel, strict=True))
     if any(r > n for r, n in zip(reach, size, strict=True)):
@@ -412,11 +428,11 @@ def conv3d(
 def _transposed(
     k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int, dilation: Any
 ) -> Any:
-    name = f"conv_transpose{k}d"
-    _check(name, k, input, weight, bias, groups, True)
+    _check_ranks(f"conv_transpose{k}d", k, input, weight)
     stride, padding = per_dim("stride", stride, k), per_dim("padding", padding, k)
     dilation, extra = per_dim("dilation", dilation, k), per_dim("output_padding", output_padding, k)
     _check_positive(stride, padding, dilation)
+    _check_channels(k, input, weight, bias, groups, True)
     if min(extra) < 0:
         raise RuntimeError("negative output_padding is not supported")
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):

@@ -296,12 +296,12 @@ def into(out: Any, fn: Any, args: Any, kwargs: Any = None) -> Any:
     tensors = [a for a in args if isinstance(a, Tensor)]
     if isinstance(out, Tensor) and tensors and out.dtype is not tensors[0].dtype:
         names = (str(t.dtype).removeprefix("torch.") for t in (tensors[0], out))
-        wanted, got = (_CPP.get(n, n) for n in names)
+        wanted, got = (CPP_TYPES.get(n, n) for n in names)
         raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {got} instead")
     return write_out(out, fn, args, kwargs)
 
 
-_CPP = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "complex64": "c10::complex<float>",
+CPP_TYPES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "complex64": "c10::complex<float>",
         "complex128": "c10::complex<double>", "float16": "c10::Half", "int16": "short", "uint8": "unsigned char",
         "int8": "signed char"}  # fmt: skip
 

@@ -327,7 +327,7 @@ def _logcumsumexp(input: Tensor, dim: int) -> Tensor:
 
     >>> import wengert as torch
     >>> torch.logcumsumexp(torch.tensor([1000., 1000.]), 0)
-    tensor([1000.0000, 1000.6931])
+    tensor([1000.0000, 1000.6932])
     """
     dim = normal_dim(dim, rank(input, "logcumsumexp"), "logcumsumexp")
     if is_kind(input, "biu"):
