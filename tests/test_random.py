@@ -56,7 +56,14 @@ def names(torch: Any) -> dict[str, Any]:
         "m": torch.full((4, 5), 0.5),
         "y": g * 1,
         "seeded": lambda: torch.Generator().manual_seed(3),
+        "nested": nested,
     }
+
+
+def nested(torch: Any, inner: str, outer: str) -> Any:
+    """A draw inside of two vmaps."""
+    vmap = torch.func.vmap
+    return vmap(vmap(lambda x: x + torch.rand(2), randomness=inner), randomness=outer)(torch.zeros(3, 2))
 
 
 def outcome(torch: Any, expression: str) -> tuple[Any, ...]:
@@ -267,6 +274,28 @@ torch.feature_dropout(torch.ones(2, 2, 2), .5, True)
 torch.native_dropout(torch.ones(4), .5, True)
 torch.native_dropout(torch.ones(4), .5, False)
 torch.native_dropout(y, .5, True)
+torch.func.vmap(lambda x: x + torch.rand(2), randomness='different')(torch.zeros(3))
+torch.func.vmap(lambda x: x + torch.rand(2), randomness='same')(torch.zeros(3))
+torch.func.vmap(lambda x: x + torch.rand(2))(torch.zeros(3))
+torch.func.vmap(lambda x: x + torch.randint(0, 10, (2,)), randomness='different')(torch.zeros(3))
+torch.func.vmap(lambda x: x + torch.randperm(4), randomness='different')(torch.zeros(3))
+torch.func.vmap(lambda x: torch.bernoulli(x), randomness='different')(torch.full((3, 2), .5))
+torch.func.vmap(lambda x: torch.bernoulli(x), randomness='same')(torch.full((3, 2), .5))
+torch.func.vmap(lambda x: torch.bernoulli(torch.full((2,), .5)) + x, randomness='different')(torch.zeros(3))
+torch.func.vmap(lambda x: torch.normal(x, 1.), randomness='different')(torch.zeros(3))
+torch.func.vmap(lambda x: torch.zeros_like(x).normal_(), randomness='different')(torch.zeros(3, 2))
+torch.func.vmap(lambda x: x.new_zeros(2).uniform_(), randomness='different')(torch.zeros(3))
+torch.func.vmap(lambda x: torch.randn_like(x), randomness='same')(torch.ones(3, 2))
+torch.func.vmap(lambda x: F.dropout(x), randomness='different')(torch.ones(3, 2))
+torch.func.vmap(lambda x: F.dropout(x), randomness='same')(torch.ones(3, 4))
+torch.func.vmap(lambda x: torch.multinomial(x, 2), randomness='different')(torch.ones(3, 4))
+torch.func.vmap(lambda x: torch.multinomial(x, 2), randomness='different')(torch.ones(3, 2, 4))
+torch.func.vmap(lambda x: torch.multinomial(torch.ones(4), 2) + x, randomness='same')(torch.zeros(3))
+nested(torch, 'same', 'same')
+nested(torch, 'same', 'different')
+nested(torch, 'different', 'same')
+nested(torch, 'different', 'different')
+nested(torch, 'different', 'error')
 F.gumbel_softmax(torch.ones(4))
 F.gumbel_softmax(torch.ones(2, 4), hard=True)
 """.strip().splitlines()

@@ -26,7 +26,7 @@ from ._dispatch import first_operand, mixed_product, slow
 from ._dtypes import BY_NUMPY
 from ._kinds import Formula, Shape, _refuse_mixed, info_for, node_class
 from ._modes import M
-from ._node import FREED, Box, box_of, tick
+from ._node import FREED, Box, box_of, ticks
 from ._registry import RAW, Impl, Info, T, own, place, register
 from ._saved import is_complex, unbox
 from ._tensor import Tensor, make
@@ -103,7 +103,7 @@ def affine(
             n.fx = fx
             n.fy = fy
             n.fc = fc
-            n.seq = tick()
+            n.seq = next(ticks)
             n.h = None
             n.p = p
             if fy is not None:
@@ -118,7 +118,7 @@ def affine(
                 n.y = Shape(ya.shape)
             f = getframe(1)
             n.code = c = f.f_code
-            if c.co_filename is not lines.user_file:
+            if c is not lines.user_code:
                 f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti

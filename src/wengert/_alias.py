@@ -25,8 +25,9 @@ import numpy as np
 from ._backends.numpy import lib
 from ._dispatch import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_VIEW, cast, slow_hooks, type_text
 from ._dtypes import BY_NUMPY, FLOATING, can_cast
-from ._errors import INTERNAL, here, noted, user_frame
-from ._modes import M, MODE, is_grad_enabled
+from . import _errors as lines
+from ._errors import here, noted
+from ._modes import EVERY, MODE, add_reason, drop_reason, is_grad_enabled
 from ._node import AccumulateGrad, Cell, Node, Port, cell_of, hooks_of, tick, view_of
 from ._registry import REGISTRY, Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
@@ -213,12 +214,12 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
 
 def unrecorded(self: Tensor, fy: Any) -> bool:
     """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
-    if not M:
-        return self._fn is None and fy is None
-    if stale_views or slow_hooks:
+    if EVERY:
         return False
+    if self._fn is None and fy is None:
+        return True
     state = MODE.get()
-    return (state is not None and not state.grad) or (self._fn is None and fy is None)
+    return state is not None and not state.grad
 
 
 def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
@@ -254,7 +255,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
             return otherwise(op, self, other)
         if type(a) is not np.ndarray or a.dtype not in FLOATING:
             return otherwise(op, self, other)
-        if (M or self._fn is not None or fy is not None) and not unrecorded(self, fy):
+        if (EVERY or self._fn is not None or fy is not None) and not unrecorded(self, fy):
             return otherwise(op, self, other)
         try:
             ufunc(a, b, a)
@@ -272,11 +273,13 @@ def written(self: Tensor, frame: Any) -> None:
     cell = None if box is None else box.cell
     if cell is None:
         cell = cell_of(self)
-    if INTERNAL[frame.f_code.co_filename]:
-        frame = user_frame(frame)
+    code = frame.f_code
+    if code is not lines.user_code:
+        frame = lines.user_frame(frame)
+        code = frame.f_code
     cell.version += 1
     cell.seq = seq = tick()
-    cell.code = frame.f_code
+    cell.code = code
     cell.lasti = frame.f_lasti
     cell.writes.append(seq)
 
@@ -430,13 +433,13 @@ def _mark_views(base: Tensor) -> None:
         return
     key = id(owner)
     if key not in stale_views:
-        M.append("stale views")
+        add_reason("stale views")
         stale_views[key] = weakref.ref(owner, lambda _: _forget(key))
 
 
 def _forget(key: int) -> None:
     if stale_views.pop(key, None) is not None:
-        M.remove("stale views")
+        drop_reason("stale views")
 
 
 # --------------------------------------------------------------------------------------------------- finding history again

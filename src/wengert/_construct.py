@@ -115,8 +115,9 @@ def tensor(
     """
     if dtype is None:
         if type(data) is float and device is None and requires_grad is False and -6e4 < data < 6e4:
-            t = wrap(_dtypes.default_np.type(data))  # the commonest call, without the checks it does not need
-            return t if not M else made(t._a)
+            number = _dtypes.default_np  # the commonest call, without the checks it does not need
+            if number.itemsize > 2:
+                return made(number.type(data)) if M else wrap(number.type(data))
     elif type(dtype) is not Dtype:
         dtype = as_dtype(dtype, "tensor")
     if device is not None:
@@ -250,24 +251,24 @@ def _is_sequence(item: Any) -> bool:
 
 def _opened(flat: Any, kinds: dict[type, None], dim: int) -> tuple[Any, int]:
     """One level of sequences replaced by what is in them, and the length that they have in common."""
-    if all(issubclass(ty, np.ndarray) for ty in kinds):
-        return _stacked(flat, dim)
-    if not kinds.keys() <= _LISTS:
+    plain = kinds.keys() <= _LISTS
+    if not plain:
+        if all(issubclass(ty, np.ndarray) for ty in kinds):
+            return _stacked(flat, dim)
         for item in flat:
             if not _is_sequence(item):
                 raise noted(
                     TypeError("not a sequence"),
                     f"Why: at dim {dim} the first item is a sequence and another one is a {type_name(item)}.",
                 )
-    lengths = dict.fromkeys(map(len, flat))
-    length, *others = lengths
+    length, *others = dict.fromkeys(map(len, flat))
     if others:
         raise noted(
             ValueError(f"expected sequence of length {length} at dim {dim} (got {others[0]})"),
             "Why: the nested lists are ragged, and every row of a tensor has the same length.",
             "What to do: pad the shorter ones, or keep a list of tensors.",
         )
-    if not kinds.keys() <= _LISTS:
+    if not plain:
         flat = [item if type(item) in _LISTS else _listed(item) for item in flat]
     return list(chain.from_iterable(flat)), length
 
@@ -285,8 +286,8 @@ def _stacked(arrays: Any, dim: int) -> tuple[Any, int]:
         raise TypeError("not a sequence")
     dtypes = list(dict.fromkeys(BY_NUMPY[a.dtype] for a in arrays))
     common = dtypes[0]
-    for d in dtypes[1:]:
-        common = promote_types(common, d)
+    for other_dtype in dtypes[1:]:
+        common = promote_types(common, other_dtype)
     return np.array([converted(a, common.np) for a in arrays] if len(dtypes) > 1 else arrays), shape[0]
 
 
@@ -299,6 +300,8 @@ def _of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -
         flat = [_number(x, np_dtype) for x in flat]
         kinds = dict.fromkeys(map(type, flat))
     kind = np_dtype.kind
+    if kind == "f" and np_dtype.itemsize > 2 and _modest(flat, kinds):
+        return np.array(flat, np_dtype)
     try:
         if kind in "iu":
             return _integers(flat, kinds, np_dtype)
@@ -306,8 +309,6 @@ def _of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -
             return np.array([bool(x) for x in flat], np.bool_)
         if kind == "f" and complex in kinds:
             raise TypeError("must be real number, not complex")
-        if np_dtype.itemsize == 8 and kind == "f":
-            return np.array(flat, np_dtype)
         with np.errstate(over="ignore"):
             if np_dtype.itemsize == 2:
                 return np.array(flat, np.float32).astype(np_dtype)
@@ -323,8 +324,15 @@ def _of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -
         raise error from None
 
 
+def _modest(flat: list[Any], kinds: dict[type, None]) -> bool:
+    """Whether a few real numbers are so small that no dtype overflows: then NumPy need not be told to be silent."""
+    return len(flat) < 32 and complex not in kinds and min(flat) > -6e4 and max(flat) < 6e4
+
+
 def _inferred(flat: list[Any], kinds: dict[type, None]) -> Dtype:
     """The dtype that PyTorch gives to numbers of these types together."""
+    if len(kinds) == 1 and float in kinds:
+        return _dtypes.default_dtype
     found: dict[Dtype, None] = {}
     for ty in kinds:
         if issubclass(ty, Tensor):

@@ -17,7 +17,9 @@ from ._node import leaf_node
 from ._registry import public
 from ._tensor import Tensor, alias_payload, current_fn, new
 
-_OWN = frozenset(("_grad", "_retains", "_reward", "_stochastic", "_volatile"))  # what the library itself keeps in a tensor's __dict__
+_OWN = frozenset(
+    ("_grad", "_retains", "_reward", "_stochastic", "_volatile")
+)  # what the library itself keeps in a tensor's __dict__
 
 
 def _attributes(self: Tensor) -> dict[str, Any]:

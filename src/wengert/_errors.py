@@ -27,19 +27,19 @@ class _Internal(dict[str, bool]):
 INTERNAL = _Internal()
 
 
-user_file: str | None = None  # the file of the latest user's line: mostly the next one's too, which saves a look-up
+user_code: Any = None  # the code of the latest user's line: mostly the next one's too, which saves a look-up
 
 
 def user_frame(frame: Any) -> Any:
     """The nearest calling frame outside of this package (the outermost one if there is none)."""
-    global user_file
-    filename = frame.f_code.co_filename
-    while INTERNAL[filename]:
+    global user_code
+    code = frame.f_code
+    while INTERNAL[code.co_filename]:
         if frame.f_back is None:
             return frame
         frame = frame.f_back
-        filename = frame.f_code.co_filename
-    user_file = filename
+        code = frame.f_code
+    user_code = code
     return frame
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from ._dispatch import MULTI_OUTPUT_VIEW, cast, common_dtype, push_down, slow, type_text
 from ._kinds import Formula, camel, formula_names, info_for, node_class
 from ._modes import M
-from ._node import FREED, Box, Parts, Port, box_of, port_of, tick
+from ._node import FREED, Box, Parts, Port, box_of, port_of, ticks
 from . import _errors as lines
 from . import _registry
 from ._backends.numpy import ARITHMETIC, silently
@@ -137,7 +137,7 @@ def _one_to_one(info: Info, plan: Plan, N: Any, table: Any) -> Any:
             return t
         n = N()
         n.fx = (fx,)
-        n.seq = tick()
+        n.seq = next(ticks)
         n.h = None
         n.s = s = []
         for k in codes:
@@ -159,7 +159,7 @@ def _one_to_one(info: Info, plan: Plan, N: Any, table: Any) -> Any:
                 s.append((True,))
         f = getframe(1)
         n.code = c = f.f_code
-        if c.co_filename is not lines.user_file:
+        if c is not lines.user_code:
             f = lines.user_frame(f)
             n.code = f.f_code
         n.lasti = f.f_lasti
@@ -189,11 +189,11 @@ def _one_to_many(info: Info, plan: Plan, N: Any, table: Any) -> Any:
             return tuple([wrap(r) for r in result])
         n = N()
         n.fx = (fx,)
-        n.seq = tick()
+        n.seq = next(ticks)
         n.h = None
         f = getframe(1)
         n.code = c = f.f_code
-        if c.co_filename is not lines.user_file:
+        if c is not lines.user_code:
             f = lines.user_frame(f)
             n.code = f.f_code
         n.lasti = f.f_lasti
@@ -264,11 +264,11 @@ def _runner(info: Info, plan: Plan, N: Any, table: Any, broadcast: bool, many: b
         if track and N is not None:
             n = N()
             n.fx = tuple(edges)
-            n.seq = tick()
+            n.seq = next(ticks)
             n.h = None
             f = getframe(1)
             n.code = c = f.f_code
-            if c.co_filename is not lines.user_file:
+            if c is not lines.user_code:
                 f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti

@@ -119,7 +119,7 @@ class no_grad(_ModeDecorator):
         return self if orig_func is None else self(orig_func)
 
     def _target(self) -> State | None:
-        return changed(grad=False)
+        return State(False, False, None) if MODE.get() is None else changed(grad=False)
 
 
 class enable_grad(_ModeDecorator):

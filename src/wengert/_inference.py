@@ -21,12 +21,6 @@ class InferenceCell(Cell):
 
     __slots__ = ()
 
-    def __init__(self) -> None:
-        self.rebased = 0
-        self.writes = []
-        self.code = None
-        self.lasti = 0
-
     @property
     def seq(self) -> Any:  # type: ignore[override]
         """Later than every node."""

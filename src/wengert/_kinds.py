@@ -29,12 +29,13 @@ from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, silently
-from ._dispatch import care, first_operand, mixed, mixed_product, not_implemented, refuse_quietly, second_operand, slow
-from ._modes import M
-from ._node import FREED, Box, Node, box_of, tick
+from ._dispatch import care, first_operand, mixed, mixed_product, not_implemented, refuse_quietly, second_operand, slow, slow_operator
+from ._modes import EVERY, M
+from ._node import FREED, Box, Node, box_of, ticks
 from ._registry import RAW, Impl, Info, own, place, register
 from ._saved import is_complex, stale, unbox
 from ._tensor import Tensor, alias_payload, make
@@ -149,13 +150,15 @@ def unary(
         )
 
         def op(input: Any, out: Any = None) -> Any:
-            if M or out is not None:
+            if EVERY or out is not None:
                 return slow(info, (input,), out)
             try:
                 fx = input._fn
                 a = input._a
             except AttributeError:
                 return first_operand(info, input)
+            if fx is not None and M:
+                return slow(info, (input,))
             t = make()
             t._m = None
             if fx is None:
@@ -164,7 +167,7 @@ def unary(
                 t._fn = None
                 try:
                     try:
-                        t._a = table[type(a)](a)
+                        t._a = raw(a) if type(a) is ndarray else table[type(a)](a)
                     except ARITHMETIC:
                         t._a = silently(table[type(a)], a)
                 except TypeError:
@@ -172,14 +175,14 @@ def unary(
                 return t
             try:
                 try:
-                    t._a = r = table[type(a)](a)
+                    t._a = r = raw(a) if type(a) is ndarray else table[type(a)](a)
                 except ARITHMETIC:
                     t._a = r = silently(table[type(a)], a)
             except TypeError:
                 raise not_implemented(info, input) from None
             n = N()
             n.fx = fx
-            n.seq = tick()
+            n.seq = next(ticks)
             n.h = None
             if keep_self:
                 b = input._m
@@ -190,7 +193,7 @@ def unary(
                 b.cell = None
             f = getframe(1)
             n.code = c = f.f_code
-            if c.co_filename is not lines.user_file:
+            if c is not lines.user_code:
                 f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
@@ -198,7 +201,7 @@ def unary(
             return t
 
         def plain(input: Any, out: Any = None) -> Any:
-            if M or out is not None:
+            if EVERY or out is not None:
                 return slow(info, (input,), out)
             try:
                 a = input._a
@@ -209,7 +212,7 @@ def unary(
             t = make()
             t._m = t._fn = None
             try:
-                t._a = table[type(a)](a)
+                t._a = raw(a) if type(a) is ndarray else table[type(a)](a)
             except TypeError:
                 raise not_implemented(info, input) from None
             return t
@@ -221,6 +224,7 @@ def unary(
             return grad(xp, tangents[0], **kwargs)
 
         finish(info, op if grad is not None else plain, N, jvp)
+        raw = getattr(RAW, name)
         publish(info, names, inplace=inplace)
         return info.op
 
@@ -231,7 +235,7 @@ def finish(info: Info, template: Any, N: Any, jvp: Any) -> None:
     """Make the operator's functions from its template and enter it into the registry."""
     params = ("input",) if info.arity == 1 else ("input", "other")
     info.op = own(template, info.name, params, info.doc)
-    info.core = own(template, info.name, params, info.doc, cells={"M": ()})
+    info.core = own(template, info.name, params, info.doc, cells={"M": (), "EVERY": ()})
     info.node = N
     info.jvp = info.__dict__.get("jvp") or jvp
     if info.why_not is None and N is None:
@@ -485,7 +489,7 @@ def binary(
             )
 
         def op(input: Any, other: Any, out: Any = None) -> Any:
-            if M or out is not None:
+            if EVERY or out is not None:
                 return slow(info, (input, other), out)
             try:
                 fx = input._fn
@@ -499,20 +503,22 @@ def binary(
                     t = make()
                     t._m = t._fn = None
                     try:
-                        t._a = fn(xa, other)
+                        t._a = raw(xa, other) if type(xa) is ndarray else fn(xa, other)
                     except ARITHMETIC:
                         t._a = silently(fn, xa, other)
                     return t
+                if M:
+                    return slow(info, (input, other))
                 t = make()
                 t._m = None
                 try:
-                    t._a = r = fn(xa, other)
+                    t._a = r = raw(xa, other) if type(xa) is ndarray else fn(xa, other)
                 except ARITHMETIC:
                     t._a = r = silently(fn, xa, other)
                 n = N()
                 n.fx = fx
                 n.fy = None
-                n.seq = tick()
+                n.seq = next(ticks)
                 n.h = None
                 if xx:
                     b = input._m
@@ -534,16 +540,18 @@ def binary(
                     t = make()
                     t._m = t._fn = None
                     try:
-                        t._a = fn(xa, ya)
+                        t._a = raw(xa, ya) if type(xa) is ndarray else fn(xa, ya)
                     except (ValueError, TypeError) as error:
                         return reject(info, input, other, error)
                     except ARITHMETIC:
                         t._a = silently(fn, xa, ya)
                     return t
+                if M:
+                    return slow(info, (input, other))
                 t = make()
                 t._m = None
                 try:
-                    t._a = r = fn(xa, ya)
+                    t._a = r = raw(xa, ya) if type(xa) is ndarray else fn(xa, ya)
                 except (ValueError, TypeError) as error:
                     return reject(info, input, other, error)
                 except ARITHMETIC:
@@ -551,7 +559,7 @@ def binary(
                 n = N()
                 n.fx = fx
                 n.fy = fy
-                n.seq = tick()
+                n.seq = next(ticks)
                 n.h = None
                 if fy is None:
                     if xx:
@@ -592,7 +600,7 @@ def binary(
                 b.cell = None
             f = getframe(1)
             n.code = c = f.f_code
-            if c.co_filename is not lines.user_file:
+            if c is not lines.user_code:
                 f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
@@ -600,7 +608,7 @@ def binary(
             return t
 
         def plain(input: Any, other: Any, out: Any = None) -> Any:
-            if M or out is not None:
+            if EVERY or out is not None:
                 return slow(info, (input, other), out)
             try:
                 xa = input._a
@@ -622,7 +630,7 @@ def binary(
             t = make()
             t._m = t._fn = None
             try:
-                t._a = fn(xa, ya)
+                t._a = raw(xa, ya) if type(xa) is ndarray else fn(xa, ya)
             except (ValueError, TypeError) as error:
                 return reject(info, input, other, error)
             except ARITHMETIC:
@@ -643,9 +651,10 @@ def binary(
 
         template = op if gx_ is not None else plain
         finish(info, template, N, jvp)
+        raw = getattr(RAW, name)
         publish(info, names, inplace=inplace)
         if dunder:
-            hot = own(template, dunder, ("self", "other"), info.doc, cells={"reject": refuse_quietly})
+            hot = own(template, dunder, ("self", "other"), info.doc, cells={"reject": refuse_quietly, "slow": slow_operator})
             place(hot, f"Tensor.{dunder}")
         return info.op
 
@@ -744,14 +753,14 @@ def linear(
                 return t
             n = N()
             n.fx = fx
-            n.seq = tick()
+            n.seq = next(ticks)
             n.h = None
             n.p = p
             if keep_shape:
                 n.shape = a.shape
             f = getframe(1)
             n.code = c = f.f_code
-            if c.co_filename is not lines.user_file:
+            if c is not lines.user_code:
                 f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
@@ -794,14 +803,14 @@ def _alone(info: Info, N: Any, table: Any, keep_shape: bool, otherwise: Any) -> 
             return t
         n = N()
         n.fx = fx
-        n.seq = tick()
+        n.seq = next(ticks)
         n.h = None
         n.p = ()
         if keep_shape:
             n.shape = a.shape
         f = getframe(1)
         n.code = c = f.f_code
-        if c.co_filename is not lines.user_file:
+        if c is not lines.user_code:
             f = lines.user_frame(f)
             n.code = f.f_code
         n.lasti = f.f_lasti
@@ -906,7 +915,7 @@ def bilinear(
             n = N()
             n.fx = fx
             n.fy = fy
-            n.seq = tick()
+            n.seq = next(ticks)
             n.h = None
             n.p = p
             if fy is not None:
@@ -921,7 +930,7 @@ def bilinear(
                 n.y = ya.shape
             f = getframe(1)
             n.code = c = f.f_code
-            if c.co_filename is not lines.user_file:
+            if c is not lines.user_code:
                 f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti

@@ -13,6 +13,19 @@ from contextvars import ContextVar
 from typing import Any
 
 M: list[Any] = []
+EVERY: list[Any] = []  # those reasons in M that concern operators on tensors without history too; not plain no-grad
+
+
+def add_reason(name: str) -> None:
+    """From now on no operator takes the hot path, until ``drop_reason``."""
+    M.append(name)
+    EVERY.append(name)
+
+
+def drop_reason(name: str) -> None:
+    """Take back one ``add_reason``."""
+    M.remove(name)
+    EVERY.remove(name)
 
 
 class State:
@@ -29,10 +42,16 @@ class State:
         self.inference = inference
         self.hooks = hooks
         self.only_quiet = not grad and not inference
-        M.append("mode")
+        if inference:
+            add_reason("mode")
+        else:
+            M.append("mode")
 
     def __del__(self) -> None:
-        M.remove("mode")
+        if self.inference:
+            drop_reason("mode")
+        else:
+            M.remove("mode")
 
 
 MODE: ContextVar[State | None] = ContextVar("wengert_mode", default=None)

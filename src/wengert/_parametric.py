@@ -19,7 +19,7 @@ from ._backends.numpy import ARITHMETIC, INEXACT, silently
 from ._dispatch import cast, default_np, first_operand, slow
 from ._kinds import Formula, camel, formula_names, info_for, node_class
 from ._modes import M
-from ._node import FREED, Box, box_of, tick
+from ._node import FREED, Box, box_of, ticks
 from ._registry import RAW, Impl, Info, own, place, register
 from ._saved import is_complex, stale, unbox
 from ._tensor import make
@@ -82,7 +82,7 @@ def parametric(
                 return t
             n = N()
             n.fx = fx
-            n.seq = tick()
+            n.seq = next(ticks)
             n.h = None
             n.p = p
             if keep_self:
@@ -94,7 +94,7 @@ def parametric(
                 b.cell = None
             f = getframe(1)
             n.code = c = f.f_code
-            if c.co_filename is not lines.user_file:
+            if c is not lines.user_code:
                 f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti

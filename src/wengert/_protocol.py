@@ -55,7 +55,7 @@ def text_of(self: Tensor, indent: int = 0) -> str:
     a = self._a
     if isinstance(a, Tensor):
         return format_wrapper("GradTrackingTensor", text_of(a), level=_level(a) + 1)
-    name = type(self).__name__ if type(self) not in _PLAIN_NAMES else "tensor"
+    name = type(self).__name__ if type(self) not in PLAIN_NAMES else "tensor"
     facts: dict[str, Any] = {"requires_grad": self._fn is not None, "class_name": name, "indent": indent}
     facts["grad_fn_name"] = _grad_fn_name(self)
     if isinstance(a, Batched):
@@ -73,7 +73,7 @@ def text_of(self: Tensor, indent: int = 0) -> str:
     )
 
 
-_PLAIN_NAMES = frozenset((Tensor,))
+PLAIN_NAMES: set[type] = {Tensor}  # what prints as "tensor"; Parameter adds itself
 
 
 def _inside(payload: Any) -> Tensor:
@@ -148,6 +148,8 @@ _NO_BRANCH = (
     "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
 _PYTHON = frozenset((float, int, bool, complex))
+_SCALARS = frozenset(dtype.type for dtype in BY_NUMPY)  # NumPy's numbers whose item is Python's
+_COMPLEX_SCALARS = frozenset((np.complex64, np.complex128))
 
 
 def _number(a: Any) -> Any:
@@ -168,6 +170,8 @@ def item(self: Tensor) -> Any:
     2.5
     """
     a = self._a
+    if type(a) in _SCALARS:
+        return a.item()
     if not isinstance(a, (np.ndarray, np.generic)):
         a = array_of(self, _NO_ITEM)
     if a.size != 1:
@@ -212,7 +216,7 @@ def _real(value: Any, to: str) -> Any:
 @method("Tensor.__float__")
 def _float(self: Tensor) -> float:
     a = self._a
-    if isinstance(a, np.floating):
+    if type(a) in _SCALARS and type(a) not in _COMPLEX_SCALARS:
         return float(a)
     return float(_real(_single(self, _NO_ITEM), "double"))
 
@@ -238,6 +242,8 @@ def _index(self: Tensor) -> int:
 @method("Tensor.__bool__ Tensor.is_nonzero")
 def _bool(self: Tensor) -> bool:
     a = self._a
+    if type(a) in _SCALARS:
+        return bool(a)
     if not isinstance(a, (np.ndarray, np.generic)):
         a = array_of(self, _NO_BRANCH)
     if a.size != 1:

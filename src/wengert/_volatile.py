@@ -10,7 +10,7 @@ import weakref
 from typing import Any
 
 from ._dispatch import quiet, slow_hooks
-from ._modes import M
+from ._modes import add_reason, drop_reason
 from ._registry import Info
 from ._tensor import Tensor
 
@@ -32,7 +32,7 @@ def mark_volatile(t: Tensor) -> Tensor:
     """Make a tensor volatile."""
     if not _alive:
         slow_hooks.append(_hook)
-        M.append("volatile")
+        add_reason("volatile")
     key = id(t)
     _alive[key] = weakref.ref(t, lambda _: _gone(key))
     t.__dict__["_volatile"] = True
@@ -42,7 +42,7 @@ def mark_volatile(t: Tensor) -> Tensor:
 def _gone(key: int) -> None:
     if _alive.pop(key, None) is not None and not _alive:
         slow_hooks.remove(_hook)
-        M.remove("volatile")
+        drop_reason("volatile")
 
 
 def set_volatile(t: Tensor, value: bool) -> None:

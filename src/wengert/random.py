@@ -85,7 +85,8 @@ def manual_seed(seed: int) -> Generator:
     >>> torch.randperm(4)
     tensor([0, 1, 3, 2])
     """
-    return default_generator.manual_seed(int(seed))
+    default_generator.manual_seed(int(seed))
+    return default_generator
 
 
 def seed() -> int:

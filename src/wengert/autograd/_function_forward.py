@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .._alias import rebind
 from .._dispatch import type_text
 from .._errors import noted
 from .._grad_mode import grad_mode
 from .._registry import T
 from .._tensor import Tensor, current_fn, wrap
-from .._values import Batched, Const, Dual, Value
+from .._values import Batched, Const, Dual, Value, zeros_payload
+from .._vmap_randomness import LEVELS
+from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, check_tangent
 from .function import Function, run
 
@@ -44,22 +47,66 @@ def _inside(t: Tensor) -> Any:
     return t if current_fn(t) is not None else t._a
 
 
+def is_under_transform(args: Any) -> bool:
+    """Whether some argument is the value of a transform."""
+    return any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args)
+
+
 def applied(cls: Any, args: tuple[Any, ...]) -> Any:
-    """Run a function on arguments of which some are values: peel the newest transform off."""
+    """Run a function on arguments of which some are values.
+
+    A tape that holds values is recorded on as ever, its forward comes here again (``inside``); what is tracked outside
+    of the values goes inside; then the newest transform is peeled off.
+    """
+    args = tuple(
+        wrap(a) if isinstance(a, Tensor) and not isinstance(a._a, Value) and current_fn(a) is not None else a for a in args
+    )
+    if any(isinstance(a, Tensor) and current_fn(a) is not None for a in args):
+        return run(cls, args)[0]
+    return peeled(cls, args)[0]
+
+
+def peeled(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The function's rule for the newest transform: its outputs, and the context where there is one."""
     tag = newest_tag(args)
     if any(isinstance(a, Tensor) and isinstance(a._a, Batched) and a._a.tag == tag for a in args):
-        return apply_batched(cls, args)
-    return apply_dual(cls, args)
+        return apply_batched(cls, args, tag), None
+    return apply_dual(cls, args, tag)
+
+
+def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
+    """``forward`` of a run whose arguments are values: the rule of their newest transform, then ``setup_context``."""
+    bare = tuple(_untracked(a) for a in args)
+    outputs, inner = peeled(cls, bare)
+    if inner is not None and cls.setup_context is Function.setup_context:
+        _copy_context(ctx, inner)
+        return outputs
+    cls.setup_context(ctx, args, outputs)
+    return outputs
+
+
+def _untracked(a: Any) -> Any:
+    if isinstance(a, Tensor) and a._fn is not None:
+        t = wrap(a._a)
+        t._m = a._m
+        return t
+    return a
+
+
+def _copy_context(ctx: Any, inner: Any) -> None:
+    raise RuntimeError(_NEEDS_SETUP_CONTEXT)
+
+
+_NEEDS_SETUP_CONTEXT = (
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
+    "setup_context staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------- forward mode
-def apply_dual(cls: Any, args: tuple[Any, ...]) -> Any:
+def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     """Forward on the primals, ``jvp`` on the tangents."""
-    tag = newest_tag(args)
     mine = [isinstance(a, Tensor) and isinstance(a._a, Dual) and a._a.tag == tag for a in args]
-    if not any(mine):
-        return apply_batched(cls, args)
-    tracked = [t for t in args if isinstance(t, Tensor) and current_fn(t) is not None]
     if cls.jvp is Function.jvp:
         raise noted(
             NotImplementedError(
@@ -69,44 +116,31 @@ def apply_dual(cls: Any, args: tuple[Any, ...]) -> Any:
         )
     primals = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
     tangents = tuple(None if not m or a._a.t is None else _plain(a._a.t) for a, m in zip(args, mine, strict=True))
-    before = {id(p): p for p in primals if isinstance(p, Tensor)}
     dual_of = {id(p): a for p, a, m in zip(primals, args, mine, strict=True) if m}
-    outputs, ctx = _run_inside(cls, primals)
+    if is_under_transform(primals) and not any(isinstance(a, Tensor) and current_fn(a) is not None for a in primals):
+        outputs, ctx = peeled(cls, primals)
+        if ctx is None:
+            ctx = cls._backward_cls()
+            cls.setup_context(ctx, primals, outputs)
+    else:
+        outputs, ctx = run(cls, primals)
     single = not isinstance(outputs, tuple)
     outs = (outputs,) if single else outputs
-    results = _tangents(cls, ctx, tangents, outs)
-    made = []
-    for y, t in zip(outs, results, strict=True):
-        made.append(_dual_output(y, t, tag, before, dual_of))
-    del tracked
-    return made[0] if single else tuple(made)
+    results = _tangents(cls, ctx, primals, tangents, outs)
+    made = [_dual_output(y, t, tag, dual_of) for y, t in zip(outs, results, strict=True)]
+    return (made[0] if single else tuple(made)), ctx
 
 
-def _run_inside(cls: Any, args: tuple[Any, ...]) -> Any:
-    """Apply the function one transform further in, and the context that it was given."""
-    if newest_tag(args):
-        contexts: list[Any] = []
-        outputs = applied_with_context(cls, args, contexts)
-        return outputs, contexts[-1]
-    return run(cls, args)
-
-
-def applied_with_context(cls: Any, args: tuple[Any, ...], contexts: list[Any]) -> Any:
-    """As ``applied``; the context of a run on the values themselves is put into ``contexts``."""
-    outputs, ctx = run(cls, args)
-    contexts.append(ctx)
-    return outputs
-
-
-def _tangents(cls: Any, ctx: Any, tangents: tuple[Any, ...], outs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _tangents(cls: Any, ctx: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...], outs: tuple[Any, ...]) -> tuple[Any, ...]:
     if all(t is None for t in tangents):
         return (None,) * len(outs)
     if ctx.materialize_grads:
-        given = tuple(t if t is not None or facts is None else _zeros(facts) for t, facts in zip(tangents, _facts(ctx, tangents), strict=True))
-    else:
-        given = tangents
+        tangents = tuple(
+            wrap(zeros_payload(x._a)) if t is None and isinstance(x, Tensor) and x._a.dtype.kind in "fcV" else t
+            for x, t in zip(primals, tangents, strict=True)
+        )
     with _forward_saved(ctx):
-        result = cls.jvp(ctx, *given)
+        result = cls.jvp(ctx, *tangents)
     results = result if isinstance(result, tuple) else (result,)
     if len(results) != len(outs):
         raise RuntimeError(
@@ -135,26 +169,13 @@ class _forward_saved:
         self.ctx._boxes = self.boxes
 
 
-def _facts(ctx: Any, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-    return getattr(ctx, "_inputs", ()) or (None,) * len(tangents)
-
-
-def _zeros(facts: tuple[Any, Any]) -> Tensor:
-    from .._values import zeros
-
-    return wrap(zeros(*facts))
-
-
-def _dual_output(y: Any, t: Any, tag: int, before: dict[int, Any], dual_of: dict[int, Any]) -> Any:
+def _dual_output(y: Any, t: Any, tag: int, dual_of: dict[int, Any]) -> Any:
     if not isinstance(y, Tensor) or y._a.dtype.kind not in "fcV":
         return y
     value = Dual(_inside(y), None if t is None else _inside(t), tag)
-    if id(y) in before and id(y) in dual_of:  # written in place: the dual tensor itself is returned
-        from .._alias import rebind
-
-        outer = dual_of[id(y)]
-        rebind(outer, value)
-        return outer
+    if id(y) in dual_of:  # written in place: the dual tensor itself is returned
+        rebind(dual_of[id(y)], value)
+        return dual_of[id(y)]
     made = wrap(value)
     level = _level()
     return made if level is None or level.tag != tag else level.adopt(made)
@@ -163,16 +184,16 @@ def _dual_output(y: Any, t: Any, tag: int, before: dict[int, Any], dual_of: dict
 # ----------------------------------------------------------------------------------------------------------------------- vmap
 def check_vmap(cls: Any) -> None:
     """PyTorch's refusals of a function that says nothing, or two things, about vmap."""
+    if cls.setup_context is Function.setup_context:
+        raise RuntimeError(_NEEDS_SETUP_CONTEXT)
     has_rule = cls.vmap is not Function.vmap
-    if cls.generate_vmap_rule:
-        if has_rule:
-            raise RuntimeError(
-                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
-                "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity. "
-                "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
-            )
-        return
-    if not has_rule:
+    if cls.generate_vmap_rule and has_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
+            "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity. "
+            "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+        )
+    if not cls.generate_vmap_rule and not has_rule:
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap "
             "staticmethod or set generate_vmap_rule=True. For more details, please see "
@@ -180,42 +201,36 @@ def check_vmap(cls: Any) -> None:
         )
 
 
-def apply_batched(cls: Any, args: tuple[Any, ...]) -> Any:
+def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     """The function's own rule; with ``generate_vmap_rule`` it simply runs on the batches."""
     check_vmap(cls)
     if cls.generate_vmap_rule:
-        return run(cls, args)[0]
-    tag = newest_tag(args)
+        with grad_mode(False):
+            return cls.forward(*args)
     mine = [isinstance(a, Tensor) and isinstance(a._a, Batched) and a._a.tag == tag for a in args]
     size = next(a._a.v.shape[0] for a, m in zip(args, mine, strict=True) if m)
-    outside = [a for a, m in zip(args, mine, strict=True) if m and current_fn(a) is not None]
-    if outside:  # the tape is outside of the batch: the rule becomes one step on it
-        return run(_batched_step(cls, tag, size), args)[0]
-    from .._vmap_randomness import LEVELS
-
     randomness = next((r for r, _, t in LEVELS.get() if t == tag), "error")
     inner = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
     in_dims = tuple(0 if m else None for m in mine)
     returned = cls.vmap(VmapInfo(int(size), randomness), in_dims, *inner)
     if not (isinstance(returned, tuple) and len(returned) == 2):
+        count = f"{len(returned)}" if isinstance(returned, tuple) else "1"
         raise RuntimeError(
-            f"Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with the "
-            f"output. Got a {len(returned) if isinstance(returned, tuple) else 1} returns"
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with the "
+            f"output. Got a {count} returns"
         )
     output, out_dims = returned
     return _rebatched(output, out_dims, tag)
 
 
 def _rebatched(output: Any, out_dims: Any, tag: int) -> Any:
-    from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
-
     flat, spec = tree_flatten(output)
     dims = broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
         raise ValueError(
-            f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={out_dims} "
-            f"to be compatible with the structure of `output`. out_dims has structure {tree_flatten(out_dims)[1]} but output has "
-            f"structure {spec}."
+            f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
+            f"out_dims={out_dims} to be compatible with the structure of `output`. out_dims has structure "
+            f"{tree_flatten(out_dims)[1]} but output has structure {spec}."
         )
     made = []
     for y, d in zip(flat, dims, strict=True):
@@ -226,24 +241,3 @@ def _rebatched(output: Any, out_dims: Any, tag: int) -> Any:
         front = y if d == 0 else T.permute(y, (d, *(i for i in range(y._a.ndim) if i != d)))
         made.append(wrap(Batched(_inside(front), tag)))
     return tree_unflatten(made, spec)
-
-
-def _batched_step(cls: Any, tag: int, size: int) -> Any:
-    """The function with its vmap rule as forward: for a tape that holds batches."""
-
-    class Step(Function):
-        @staticmethod
-        def forward(ctx: Any, *args: Any) -> Any:
-            with grad_mode(True):
-                leaves = tuple(wrap(a._a).requires_grad_(a.requires_grad) if isinstance(a, Tensor) and a._a.dtype.kind in "fcV"
-                               else a for a in args)  # fmt: skip
-                inner = tuple(
-                    wrap(Batched(_plain(a._a.v) if isinstance(a._a, Batched) and a._a.tag == tag else a, tag))
-                    if isinstance(a, Tensor) and isinstance(a._a, Batched)
-                    else a
-                    for a in leaves
-                )
-                del inner
-            raise NotImplementedError(f"{cls.__name__}: a vmap rule under a tape outside of the batch")
-
-    return Step

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _dispatch, _engine, _errors
-from .._modes import M
+from .._modes import add_reason, drop_reason
 from .._node import Node, Port, hooks_of
 from .._tensor import Tensor
 
@@ -93,11 +93,11 @@ class detect_anomaly:
 def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
     if mode and not _enabled:
-        M.append("anomaly")
+        add_reason("anomaly")
         _dispatch.slow_hooks.append(_record)
         _engine.observers.append(_watch)
     elif not mode and _enabled:
-        M.remove("anomaly")
+        drop_reason("anomaly")
         _dispatch.slow_hooks.remove(_record)
         _engine.observers.remove(_watch)
     _enabled = bool(mode)

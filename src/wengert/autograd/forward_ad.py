@@ -23,10 +23,10 @@ from .. import _alias, _dispatch, _graph
 from .._engine import accumulate
 from .._errors import noted
 from .._grad_mode import _ModeDecorator, grad_mode
-from .._modes import M
+from .._modes import add_reason, drop_reason
 from .._node import AccumulateGrad, leaf_node
 from .._tensor import Tensor, current_fn, wrap
-from .._values import Dual, next_tag
+from .._values import Const, Dual, next_tag
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -99,7 +99,7 @@ def enter_dual_level() -> int:
     if _level() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.level = _Level()
-    M.append("dual level")
+    add_reason("dual level")
     _dispatch.slow_hooks.append(_record)
     _alias.rebound.append(_adopt)
     return 0
@@ -115,7 +115,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
     _state.level = None
-    M.remove("dual level")
+    drop_reason("dual level")
     _dispatch.slow_hooks.remove(_record)
     _alias.rebound.remove(_adopt)
     for ref in now.members:
@@ -248,6 +248,9 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if now is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
     a = tensor._a
+    while tensor._fn is None and isinstance(a, (Const, Tensor)):  # what a level's operators made of constants
+        tensor = _plain(a.v) if isinstance(a, Const) else a
+        a = tensor._a
     if not (isinstance(a, Dual) and a.tag == now.tag):
         return UnpackedDualTensor(tensor.view_as(tensor), None)  # type: ignore[attr-defined]
     primal = _shown(a.v, now)

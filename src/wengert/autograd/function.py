@@ -24,7 +24,7 @@ from .._node import FREED, Node, Parts, Port, box_of, port_of, tick, view_of
 from .._registry import T
 from .._saved import stale, tensor_of
 from .._tensor import Tensor, alias_payload, current_fn, wrap
-from .._values import Dual, Value, zeros
+from .._values import Value, zeros
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction",
            "once_differentiable", "traceable"]  # fmt: skip
@@ -320,14 +320,10 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             )  # fmt: skip
         if kwargs:
             args = _bound_arguments(cls, args, kwargs)
-        if any(isinstance(a, Tensor) and isinstance(a._a, Dual) for a in args):
-            from ._function_forward import apply_dual
+        if any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args):
+            from ._function_forward import applied
 
-            return apply_dual(cls, args)
-        if cls.vmap is not Function.vmap and any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args):
-            from ._function_forward import apply_batched
-
-            return apply_batched(cls, args)
+            return applied(cls, args)
         return run(cls, args)[0]
 
     # ------------------------------------------------------------------------------------------------ PyTorch 0.1 to 0.4
@@ -402,6 +398,10 @@ def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any) -> 
     if old_style is not None:
         old_style.__dict__["_old_ctx"] = ctx
         outputs = old_style.forward(*args)
+    elif any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args):
+        from ._function_forward import inside
+
+        outputs = inside(cls, ctx, args)
     elif cls.setup_context is Function.setup_context:
         outputs = cls.forward(ctx, *args)
     else:

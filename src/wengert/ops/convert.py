@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from sys import _getframe as getframe
 from typing import Any
 
@@ -14,6 +13,7 @@ from .._alias import (
     bump,
     check_inplace,
     inplace_of,
+    refresh_all,
     unrecorded,
     view_of,
     writable,
@@ -24,7 +24,7 @@ from .._construct import cpu_only
 from .._dispatch import broadcast_error, logical_dtype, type_text
 from .._dtypes import as_dtype
 from .._dtypes import dtype as Dtype
-from .._errors import noted
+from .._errors import noted, warn_once
 from .._general import general
 from .._kinds import linear
 from .._modes import is_grad_enabled
@@ -205,9 +205,7 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
         return renamed(clone(self, order), "ToCopyBackward0")
     x = self if dtype.is_floating_point or dtype.is_complex or self._fn is None else detach(self)
     if x._a.dtype.kind == "c" and not dtype.is_complex and want.kind != "b":
-        warnings.warn(
-            "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
-        )
+        warn_once("Casting complex values to real discards the imaginary part")
     x = T._to_copy(x, want)
     return x if order == "keep" else renamed(clone(x, order), "ToCopyBackward0")
 
@@ -375,6 +373,8 @@ def detach_(self: Tensor) -> Tensor:
 # ---------------------------------------------------------------------------------------------------------- writing into self
 def copy_into(self: Tensor, src: Tensor) -> Tensor:
     """``self.copy_(src)`` where a shape that does not fit is ``expand``'s error, as for ``x[...] = v``."""
+    if not src._a.ndim:
+        return fill_(self, src)
     if self._a.shape != src._a.shape:
         from .shape import _expand_size
 
@@ -399,35 +399,41 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         src = wrap(number(src, logical_dtype(self)))
     if src is self:
         return self
-    a, s = self._a, src._a
-    if not isinstance(s, (np.ndarray, np.generic)) or not isinstance(a, (np.ndarray, np.generic)):
-        return apply_inplace(copy, self, (src, False))
-    if a.shape != s.shape:
+    if self._a.shape != src._a.shape:
         _check_broadcast(self, src)
+    return _written_over(self, src, "CopyBackwards")
+
+
+def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
+    """Write ``src``, which broadcasts to self, over self."""
+    a, s = self._a, src._a
+    if type(a) is not np.ndarray:
+        a = alias_payload(self)
+    if not isinstance(s, (np.ndarray, np.generic)) or not isinstance(a, np.ndarray):
+        return apply_inplace(lambda x, v: renamed(copy(x, v, False), node), self, (src,))
+    if s.dtype.kind == "c" != a.dtype.kind:
+        warn_once("Casting complex values to real discards the imaginary part")
+        s = s.real
     if unrecorded(self, src._fn):
-        a = writable(self)
-        if s.dtype.kind == "c" != a.dtype.kind:
-            s = s.real
-        np.copyto(a, s, casting="unsafe")
-        written(self, getframe(1))
+        np.copyto(writable(self), s, casting="unsafe")
+        written(self, getframe(2))
         return self
     if stale_views:
-        from .._alias import refresh, refresh_all
-
-        refresh(self)
-        refresh_all((src,))
-    if not (self._fn is None and src._fn is None):
+        refresh_all((self, src))
+    tracked = self._fn is not None or src._fn is not None
+    if tracked:
         check_inplace(self, True)
-    if not is_grad_enabled() or (self._fn is None and src._fn is None):
-        np.copyto(writable(self), s.real if s.dtype.kind == "c" != a.dtype.kind else s, casting="unsafe")
+    a = writable(self)
+    if not tracked or not is_grad_enabled():
+        np.copyto(a, s, casting="unsafe")
         bump(self)
         return self
-    a = writable(self)
-    if np.may_share_memory(a, s):
+    if np.may_share_memory(a, src._a):
         src = clone(src, "keep")
     # a view's old value goes through the base, which loses what is overwritten: no zeros need to go back to it
     old = wrap(a, None if view_of(self) is not None else self._fn)
-    write_recorded(self, old, copy(old, src, True))
+    made = copy(old, src, True)
+    write_recorded(self, old, made if node == "CopyBackwards" else renamed(made, node))
     return self
 
 
@@ -441,15 +447,19 @@ def _check_broadcast(self: Tensor, src: Tensor) -> None:
         raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(both)}")
 
 
-def _fill(self: Tensor, value: Any, name: str, node: str) -> Tensor:
+def _fill(self: Tensor, value: Any, node: str) -> Tensor:
     """Write one number everywhere."""
     a = self._a
+    if type(a) is np.ndarray and (type(value) is float or not value) and a.dtype.kind in "fc" and unrecorded(self, None):
+        try:
+            a.fill(value)
+        except ValueError:  # memory that may not be written to: what follows says why
+            pass
+        else:
+            written(self, getframe(2))
+            return self
     value = element(value, logical_dtype(self))
-    if type(a) is np.ndarray and unrecorded(self, None):
-        writable(self).fill(value)
-        written(self, getframe(2))
-        return self
-    if not is_grad_enabled() and isinstance(a, (np.ndarray, np.generic)):
+    if isinstance(a, (np.ndarray, np.generic)) and (unrecorded(self, None) or not is_grad_enabled()):
         writable(self).fill(value)
         bump(self)
         return self
@@ -461,7 +471,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """Write one value, a number or a 0-dimensional tensor, everywhere."""
     if isinstance(value, Tensor):
         _one_value(value, "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.")
-        return apply_inplace(lambda x, v: renamed(copy(x, v, False), "FillBackward3"), self, (value,))
+        return _written_over(self, value, "FillBackward3")
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
@@ -469,13 +479,13 @@ def fill_(self: Tensor, value: Any) -> Tensor:
             f"fill_() received an invalid combination of arguments - got ({type_text(value)}), but expected one of:\n"
             " * (Tensor value)\n * (Number value)\n"
         )
-    return _fill(self, value, "fill_", "FillBackward2")
+    return _fill(self, value, "FillBackward2")
 
 
 @public("Tensor.zero_ torch.zero_")
 def zero_(self: Tensor) -> Tensor:
     """Write zeros everywhere."""
-    return _fill(self, 0, "zero_", "ZeroBackward0")
+    return _fill(self, 0, "ZeroBackward0")
 
 
 def _one_value(value: Tensor, text: str) -> None:

@@ -190,8 +190,8 @@ def element(value: Any, np_dtype: Any) -> Any:
             return int(value) % (1 << 8 * np_dtype.itemsize) if kind == "u" else int(value)
     elif ok:
         parts = (value.real, value.imag) if isinstance(value, complex) else (value,)
-        largest = _dtypes.finfo(BY_NUMPY[np_dtype]).max
-        ok = all(not math.isfinite(p) or abs(p) <= largest for p in parts)
+        limit = _dtypes.finfo(BY_NUMPY[np_dtype]).max
+        ok = all(not math.isfinite(p) or abs(p) <= limit for p in parts)
     if not ok:
         raise RuntimeError(f"value cannot be converted to type {_CPP[np_dtype.name]} without overflow")
     return value
@@ -611,10 +611,29 @@ def _like(
         np_dtype = logical_dtype(input)
     else:
         np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
+    if not isinstance(input._a, (np.ndarray, np.generic)):
+        return made(_inside_like(input._a, tuple(input.shape), value, np_dtype), requires_grad)
     a = empty_array_like(input, np_dtype, order)
     if value is not None:
         a.fill(plain_element(value, np_dtype))
     return made(a, requires_grad)
+
+
+def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any) -> Any:
+    """A constant of this shape inside of the vmaps that a payload is inside of, with their batch dims, to be written to."""
+    from .._values import Batched, Value
+
+    sizes, tags = [], []
+    while isinstance(payload, (Value, Tensor)):
+        if isinstance(payload, Batched):
+            sizes.append(payload.v.shape[0])
+            tags.append(payload.tag)
+        payload = payload._a if isinstance(payload, Tensor) else payload.v
+    whole = (*reversed(sizes), *shape)
+    a = np.empty(whole, np_dtype) if value is None else filled(whole, value, np_dtype)
+    for tag in reversed(tags):
+        a = Batched(a, tag)
+    return a
 
 
 # ----------------------------------------------------------------------------------------------------- methods: new_...
@@ -631,6 +650,8 @@ def _new(
 ) -> Tensor:
     chosen = options(function, dtype, layout, device, pin, requires_grad)
     np_dtype = logical_dtype(self) if chosen is None else chosen.np
+    if not isinstance(self._a, (np.ndarray, np.generic)):
+        return made(_inside_like(self._a, shape, value, np_dtype), requires_grad)
     a = allocate(np.empty, shape, np_dtype) if value is None else filled(shape, value, np_dtype)
     return made(a, requires_grad)
 

@@ -31,18 +31,18 @@ def _checked(p: Any, error: type[Exception]) -> float:
     return p
 
 
-def _noise(input: Tensor, p: float, feature: bool) -> Tensor:
-    """1 / (1 - p) with probability 1 - p, else 0: for each element, or for each channel of each sample."""
+def _noise(input: Tensor, sampler: Any, parameter: float, feature: bool) -> Tensor:
+    """Draws for each element, or for each channel of each sample."""
     dtype = logical_dtype(input)
     if dtype.kind in "iub":
         raise RuntimeError(f"result type Float can't be cast to the desired output type {BY_NUMPY[dtype].scalar_name}")
     shape = tuple(input.shape)
     if not feature:
-        return wrap(in_memory_order(input._a, _samplers.dropout_noise, default_generator, dtype, p))
+        return wrap(in_memory_order(input._a, sampler, default_generator, dtype, parameter))
     if len(shape) < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     channels = shape[:2] + (1,) * (len(shape) - 2)
-    return wrap(drawn(_samplers.dropout_noise, default_generator, channels, dtype, p))
+    return wrap(drawn(sampler, default_generator, channels, dtype, parameter))
 
 
 def _dropped(
@@ -54,12 +54,12 @@ def _dropped(
         return input
     if p == 1:
         return input.mul_(0.0) if inplace else input * wrap(np.zeros((), logical_dtype(input)))
-    noise = _noise(input, p, feature)
     if not alpha:
+        noise = _noise(input, _samplers.dropout_noise, p, feature)  # 0 or 1 / (1 - p)
         return input.mul_(noise) if inplace else input * noise
     # self-normalizing networks (Klambauer et al. 2017): dropped elements become -ALPHA; a and b keep mean and variance
-    keep = noise * (1 - p)
-    a = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
+    keep = _noise(input, _samplers.bernoulli, 1 - p, feature)
+    a: Any = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     b = (keep - 1) * (_ALPHA * a) + _ALPHA * a * p
     scale = keep * a
     return input.mul_(scale).add_(b) if inplace else input * scale + b

@@ -21,15 +21,17 @@ from .._backends.numpy import in_lib
 from .._batching import batch_size
 from .._dispatch import cast, logical_dtype, type_text
 from .._dtypes import BY_NUMPY
-from .._errors import INTERNAL, user_frame
+from .. import _errors as lines
 from .._general import general
 from .._modes import M
-from .._node import tick
+from .._node import ticks
 from .._registry import REGISTRY, U, public
 from .._saved import payload_dtype
-from .._tensor import Tensor, new, wrap
+from .._tensor import Tensor, make, wrap
+from .._node import box_of
+from ._ties import recorded, tied
 from .create import _dense_like, element
-from .shape import COLONS, alias, unsqueeze_dim
+from .shape import COLONS, NEW_AT, alias, unsqueeze_dim
 from .strided import select, slice_dim
 
 SELECT = REGISTRY["select"]
@@ -73,11 +75,11 @@ def _element_strides(shape: tuple[int, ...]) -> list[int]:
     return strides
 
 
-def _positions(shape: tuple[int, ...], dims: Any, arrays: Any) -> tuple[Any, int]:
+def _positions(shape: tuple[int, ...], dims: Any, arrays: Any, check: bool = False) -> tuple[Any, int]:
     """Where the elements of the result of ``index`` lie in a contiguous array of this shape, and the length of a run.
 
-    Runs are trailing dimensions that no index array stands at: only the place of each run's first element is given,
-    if there is nothing between the index arrays and them.
+    Runs are trailing dimensions that no index array stands at: only the place of each run's first element is given.
+    ``check``: refuse indices that are out of range.
     """
     strides = _element_strides(shape)
     at: Any = 0
@@ -88,7 +90,7 @@ def _positions(shape: tuple[int, ...], dims: Any, arrays: Any) -> tuple[Any, int
                 i = i.astype(np.int64)
             if i.min() < 0:
                 i = np.where(i < 0, i + n, i)
-            if i.max() >= n or i.min() < 0:
+            if check and (i.max() >= n or i.min() < 0):
                 bad = i.max() if i.max() >= n else i.min() - n
                 raise IndexError(f"index {bad} is out of bounds for dimension {d} with size {n}")
         at = at + i * strides[d]
@@ -336,7 +338,7 @@ def index_put(lib, tensors, dims, accumulate, into):
     if accumulate and not (len(dims) == 1 and tensors[2].dtype.kind == "b"):
         r = x if into and x.flags.c_contiguous else lib.array(x, order="C")
         ds, arrays = _without_masks(dims, tensors[2:])
-        at, run = _positions(r.shape, ds, arrays)
+        at, run = _positions(r.shape, ds, arrays, check=True)
         if v.ndim != r.ndim or v.size != at.size * run:
             v = lib.broadcast_to(v, _result_shape(r.shape, ds, [i.shape for i in arrays]))
         lib.add_runs(r, at, run, v)
@@ -349,6 +351,9 @@ def index_put(lib, tensors, dims, accumulate, into):
     return r
 
 
+INDEX = REGISTRY["index"]
+SLICE = REGISTRY["slice_dim"]
+UNSQUEEZE = REGISTRY["unsqueeze_dim"]
 U.getitem = lambda value, key: getitem(wrap(value), key)._a
 
 
@@ -362,7 +367,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
                 r = a[key, ...]
             except IndexError:
                 raise _int_error(key, 0, a.shape) from None
-            t = new(Tensor)
+            t = make()
             t._m = None
             t._a = r
             t._v = (self, SELECT, (0, key if key >= 0 else key + len(a)), 0)
@@ -372,27 +377,99 @@ def getitem(self: Tensor, key: Any) -> Tensor:
                 return t
             n = SELECT_NODE()
             n.fx = fx
-            n.seq = tick()
+            n.seq = next(ticks)
             n.h = None
             n.p = (0, key if key >= 0 else key + len(a))
             n.shape = a.shape
             f = getframe(1)
             n.code = c = f.f_code
-            if INTERNAL[c.co_filename]:
-                f = user_frame(f)
+            if c is not lines.user_code:
+                f = lines.user_frame(f)
                 n.code = f.f_code
             n.lasti = f.f_lasti
             t._fn = n
             return t
-    if type(key) is slice:
+    ty = type(key)
+    if ty is slice:
         shape = self._a.shape
         if not shape:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        return slice_dim(self, 0, *_bounds(key, shape[0]))
+        start, end, step = _bounds(key, shape[0])
+        if M or type(self._a) is not np.ndarray:
+            return slice_dim(self, 0, start, end, step)
+        return tied(SLICE, self, (0, start, end, step), self._a[start:end:step])
+    if ty is Tensor and not M:
+        i = key._a
+        if i.ndim == 0 and i.dtype.kind == "i" and isinstance(i, (np.ndarray, np.generic)) and i.dtype.itemsize >= 4:
+            return getitem(self, int(i))
+        r = _by_one_tensor(self, key)
+        if r is not None:
+            return r
+    if ty is tuple and not M and type(self._a) is np.ndarray and _BASIC.issuperset(map(type, key)):
+        x = _by_views(self, key)
+        if x is not None:
+            return alias(x) if x is self else x
     x, dims, indices = _parsed(self, key)
     if not indices:
         return alias(x) if x is self else x
     return _indexed(x, dims, indices)
+
+
+def _by_views(self: Tensor, key: tuple[Any, ...]) -> Tensor | None:
+    """``_parsed`` for a plain array and a key without index tensors; ``None`` if something is wrong with the key."""
+    a = self._a
+    skipped = a.ndim - len(key) + key.count(None) + key.count(...)  # what ``...`` stands for
+    if skipped < 0:
+        return None
+    x = self
+    dim = 0
+    for item in key:
+        ty = type(item)
+        if ty is int:
+            n = a.shape[dim]
+            if not -n <= item < n:
+                return None
+            if item < 0:
+                item += n
+            a = a[COLONS[dim] + (item, ...)]
+            x = tied(SELECT, x, (dim, item), a)
+        elif ty is slice:
+            n = a.shape[dim]
+            start, end, step = _bounds(item, n)
+            if start or end != n or step != 1 or (not n and not _whole(item)):
+                a = a[COLONS[dim] + (slice(start, end, step),)]
+                x = tied(SLICE, x, (dim, start, end, step), a)
+            dim += 1
+        elif item is None:
+            a = a[NEW_AT[dim]]
+            x = tied(UNSQUEEZE, x, (dim,), a)
+            dim += 1
+        else:
+            dim += skipped
+            skipped = 0
+    return x
+
+
+def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
+    """``x[i]`` for one index tensor on plain arrays; ``None`` if the long way must be taken."""
+    a, i = x._a, key._a
+    if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim:
+        return None
+    kind = i.dtype.kind
+    try:
+        if kind == "i" and i.dtype.itemsize >= 4:
+            r = a.take(i, 0) if a.flags.c_contiguous else a[i]
+        elif kind == "b" and i.shape == a.shape[: i.ndim]:
+            r = a[i]
+        else:
+            return None
+    except IndexError:
+        return None
+    fx = x._fn
+    if fx is None:
+        return wrap(r)
+    b = key._m
+    return recorded(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
 
 
 public("Tensor.__getitem__")(getitem)
@@ -400,6 +477,8 @@ public("Tensor.__getitem__")(getitem)
 
 def _int_error(i: Any, place: int, shape: Any) -> IndexError:
     if not shape:
+        if i:
+            return IndexError(f"index {i} is out of bounds for dimension {place} with size 0")
         return IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
             "tensor to a number"
@@ -409,15 +488,32 @@ def _int_error(i: Any, place: int, shape: Any) -> IndexError:
 
 def _bounds(s: slice, n: int) -> tuple[int, int, int]:
     """A slice's start, end and step, from 0 to n; PyTorch's errors for a step that is not positive."""
-    step = s.step
+    start, end, step = s.start, s.stop, s.step
+    if step is None and (start is None or type(start) is int) and (end is None or type(end) is int):
+        if start is None:
+            start = 0
+        elif start < 0:
+            start = max(start + n, 0)
+        elif start > n:
+            start = n
+        if end is None or end > n:
+            end = n
+        elif end < 0:
+            end += n
+        return start, end if end > start else start, 1
     if step is None:
         step = 1
     else:
         step = operator.index(step)
         if step <= 0:
             raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
-    start, end, step = slice(_edge(s.start), _edge(s.stop), step).indices(n)
+    start, end, step = slice(_edge(start), _edge(end), step).indices(n)
     return start, end if end > start else start, step
+
+
+def _whole(s: slice) -> bool:
+    """Whether a slice of an empty dimension is written as one of the whole: only then PyTorch makes no view."""
+    return not s.start and (s.stop is None or s.stop >= 0)
 
 
 def _edge(value: Any) -> Any:
@@ -438,21 +534,15 @@ def _parsed(self: Tensor, key: Any) -> tuple[Tensor, tuple[int, ...], list[Tenso
     x = self
     dims: list[int] = []
     indices: list[Tensor] = []
-    if not _BASIC.issuperset(map(type, items)):
-        items = [item if type(item) in _BASIC else _normal(item) for item in items]
-    used = 0
-    for item in items:
-        ty = type(item)
-        if ty is int or ty is slice:
-            used += 1
-        elif ty is Tensor:
-            used += item._a.ndim if logical_dtype(item).kind == "b" else 1
+    used = sum(map(_used_by, items))
     if used > ndim:
         if not ndim and len(items) == 1 and type(items[0]) is int:
             raise _int_error(items[0], 0, ())
         if not ndim and len(items) == 1 and type(items[0]) is slice:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    if not _BASIC.issuperset(map(type, items)):
+        items = [item if type(item) in _BASIC else _normal(item) for item in items]
     dim = 0
     for place, item in enumerate(items):
         ty = type(item)
@@ -464,7 +554,7 @@ def _parsed(self: Tensor, key: Any) -> tuple[Tensor, tuple[int, ...], list[Tenso
         elif ty is slice:
             n = x._a.shape[dim]
             start, end, step = _bounds(item, n)
-            if start or end != n or step != 1:
+            if start or end != n or step != 1 or (not n and not _whole(item)):
                 x = slice_dim(x, dim, start, end, step)
             dim += 1
         elif item is None:
@@ -485,6 +575,16 @@ def _parsed(self: Tensor, key: Any) -> tuple[Tensor, tuple[int, ...], list[Tenso
             indices.append(item)
             dim += item._a.ndim if mask else 1
     return x, tuple(dims), indices
+
+
+def _used_by(item: Any) -> int:
+    """How many dimensions one part of an index takes; only a tensor that is a mask can take several."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    if isinstance(item, Tensor):
+        dtype = logical_dtype(item)
+        return item._a.ndim if dtype.kind == "b" or (dtype.kind == "u" and dtype.itemsize == 1) else 1
+    return 1
 
 
 def _check_mask(mask: Tensor, dim: int, x: Tensor) -> None:
@@ -610,14 +710,25 @@ def _place_error(error: Exception, indices: list[Tensor]) -> Exception:
     """NumPy's error for index arrays, in PyTorch's words."""
     text = str(error)
     if "broadcast" in text:
-        shapes = ", ".join(str(list(i._a.shape)) for i in indices)
+        _, arrays = _without_masks((0,) * len(indices), [i._a for i in indices])
+        shapes = ", ".join(str(list(i.shape)) for i in arrays)
         return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
+    if text.endswith("with size 0"):
+        return IndexError("index is out of bounds for dimension with size 0")
     return IndexError(text.replace("axis", "dimension"))
 
 
 def _indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
-    dims, indices = _fit([x], dims, indices)
     try:
+        if not M and type(x._a) is np.ndarray and all_plain(indices):
+            arrays = [i._a for i in indices]
+            r = x._a[_key(dims, arrays)]
+            fx = x._fn
+            if fx is None:
+                return wrap(r)
+            saved = [[box_of(i) for i in indices], [x._a.shape, *[i.shape for i in arrays]], dims]
+            return recorded(INDEX, (fx, *[None] * len(indices)), saved, r)
+        dims, indices = _fit([x], dims, indices)
         return index([x, *indices], dims)  # type: ignore[no-any-return]
     except IndexError as error:
         raise _place_error(error, indices) from None
@@ -655,6 +766,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key))):
         if _assign_basic(self, key, value):
             return
+    if key is False:
+        return
     x, dims, indices = _parsed(self, key)
     if type(value) is not Tensor:
         value = _as_value(value, x)

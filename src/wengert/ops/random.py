@@ -332,7 +332,12 @@ def _like(
 ) -> Tensor:  # fmt: skip
     np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
     if LEVELS.get():
-        sampler = {"uniform_": _samplers.uniform, "normal_": _samplers.normal, "random_": _samplers.randint}[fill]
+        samplers: dict[str, Sampler] = {
+            "uniform_": _samplers.uniform,
+            "normal_": _samplers.normal,
+            "random_": _samplers.randint,
+        }
+        sampler = samplers[fill]
         return made(drawn(sampler, source_of(generator, function), tuple(input.shape), np_dtype, *args), requires_grad)
     t = wrap(empty_array_like(input, np_dtype, order))
     getattr(t, fill)(*args, generator=generator)

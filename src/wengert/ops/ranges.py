@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes
+from .._construct import made
 from .._dtypes import BY_NUMPY, type_name
 from .._dtypes import dtype as Dtype
 from .._errors import warn
@@ -39,6 +40,9 @@ def arange(
     >>> torch.arange(3), torch.arange(1, 2.5, 0.5)
     (tensor([0, 1, 2]), tensor([1.0000, 1.5000, 2.0000]))
     """
+    if dtype is None and out is None and not kwargs and len(args) == 1 and type(args[0]) is int and not requires_grad:
+        if 0 <= args[0] < 1 << 31 and device is None:  # the commonest call, without the checks it does not need
+            return made(np.arange(args[0]))
     dtype = options("arange", dtype, layout, device, pin_memory, requires_grad)
     start, end, step = _range_arguments("arange", args, kwargs)
     if dtype is None:

@@ -10,20 +10,19 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable
-from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
-from .._dims import normal_dim, out_of_range
+from .._dims import normal_dim
 from .._dispatch import type_text
 from .._dtypes import BY_NUMPY
-from .._errors import INTERNAL, noted, user_frame
+from .._errors import noted
 from .._kinds import linear
 from .._modes import M
-from .._node import tick
 from .._registry import REGISTRY, Info, T, public
-from .._tensor import Tensor, alias_payload, new
+from .._tensor import Tensor, alias_payload
+from ._ties import tied
 
 
 # ------------------------------------------------------------------------------------------------- batching of view operators
@@ -142,7 +141,7 @@ def sum_to(lib, self, size):
 
 
 @linear(
-    transpose=lambda xp, g, dims: xp.permute(g, tuple(sorted(range(len(dims)), key=dims.__getitem__))),
+    transpose=lambda xp, g, self_shape, dims: xp.permute(g, tuple(sorted(range(len(dims)), key=dims.__getitem__))),
     view=True,
     batch=Lifted(lambda name, shape, p, size: ((name, ((0, *(d + 1 for d in p[0])),)),)),
     samples=[((2, 3, 4), ((2, 0, 1),)), ((), ((),))],
@@ -153,7 +152,7 @@ def permute(lib, self, dims):
 
 
 @linear(
-    transpose=lambda xp, g, dim0, dim1: xp.transpose_dims(g, dim0, dim1),
+    transpose=lambda xp, g, self_shape, dim0, dim1: xp.transpose_dims(g, dim0, dim1),
     view=True,
     node="TransposeBackward0",
     batch=lifted_dims(0, 1),
@@ -165,7 +164,7 @@ def transpose_dims(lib, self, dim0, dim1):
 
 
 @linear(
-    transpose=lambda xp, g: xp.matrix_t(g),
+    transpose=lambda xp, g, self_shape: xp.matrix_t(g),
     view=True,
     node="TBackward0",
     batch=Lifted(lambda name, shape, p, size: (("transpose_dims", (1, 2)),) if len(shape) == 2 else (("alias", ()),)),
@@ -177,7 +176,7 @@ def matrix_t(lib, self):
 
 
 @linear(
-    transpose=lambda xp, g: g,
+    transpose=lambda xp, g, self_shape: g,
     view=True,
     batch=Lifted(lambda name, shape, p, size: (("alias", ()),)),
     samples=[((2, 3), ()), ((), ())],
@@ -196,10 +195,11 @@ def alias(lib, self):
 )
 def unsqueeze_dim(lib, self, dim):
     """A dimension of size one put in front of ``dim``."""
-    return self[COLONS[dim] + (None, ...)]
+    return self[NEW_AT[dim]]
 
 
 COLONS = [(slice(None),) * n for n in range(66)]
+NEW_AT = [(*colons, None, ...) for colons in COLONS]
 
 
 def _lift_squeeze(name: str, shape: Any, p: Any, size: int) -> Any:
@@ -308,37 +308,16 @@ def full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def shares(r: Any, a: Any) -> bool:
     """Whether the array ``r``, just made from ``a`` by ``reshape``, is in a's memory."""
-    base = r.base
-    return base is not None and (base is a or base is a.base or np.may_share_memory(r, a))
+    return r.base is not None and np.may_share_memory(r, a)
 
 
-def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any) -> Tensor:
-    """The Tensor of a view whose array ``r`` is there already: what the template of ``linear`` makes, for two callers up."""
-    t = new(Tensor)
-    t._m = None
-    t._a = r
-    t._v = (input, info, p, 0)
-    fx = input._fn
-    if fx is None:
-        t._fn = None
-        return t
-    n = info.node()
-    n.fx = fx
-    n.seq = tick()
-    n.h = None
-    n.p = p
-    n.shape = input._a.shape
-    f = getframe(2)
-    n.code = c = f.f_code
-    if INTERNAL[c.co_filename]:
-        f = user_frame(f)
-        n.code = f.f_code
-    n.lasti = f.f_lasti
-    t._fn = n
-    return t
-
-
-VIEW = REGISTRY["view"]
+# Every view operator's formula names ``self_shape``, whether it needs it or not: so ``tied`` may always store it.
+VIEW, EXPAND, PERMUTE, TRANSPOSE, T_, UNSQUEEZE, SQUEEZE_ALL, SQUEEZE_DIM = (
+    REGISTRY[name]
+    for name in (
+        "view", "expand", "permute", "transpose_dims", "matrix_t", "unsqueeze_dim", "squeeze_all", "squeeze_dim"
+    )  # fmt: skip
+)
 
 
 # --------------------------------------------------------------------------------------------------------- view and reshape
@@ -359,8 +338,9 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         size = ints((shape,), "reshape", "shape")
     elif not size or type(size[0]) is not int:
         size = ints(size, "reshape", "shape")
-    a = payload(input, "reshape")
+    a = getattr(input, "_a", None)
     if type(a) is not np.ndarray:
+        a = payload(input, "reshape")
         if not isinstance(a, np.generic):
             return view(input, full_size(size, tuple(a.shape)))
         a = alias_payload(input)
@@ -369,7 +349,8 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     except (ValueError, TypeError):
         size = ints(size, "reshape", "shape")
         r = a.reshape(full_size(size, a.shape))
-    if shares(r, a):
+    base = r.base
+    if base is a or (base is a.base and base is not None) or shares(r, a):
         return view(input, r.shape) if M else tied(VIEW, input, (r.shape,), r)
     return reshape(input, r.shape)
 
@@ -398,13 +379,15 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     """
     if len(shape) == 1 and type(shape[0]) is tuple:
         shape = shape[0]
+    elif shape and type(shape[0]) is int:
+        pass
     elif size is not None:
         shape = ints((size,), "view")
     elif dtype is not None or (len(shape) == 1 and isinstance(shape[0], type(BY_NUMPY[np.dtype(bool)]))):
         from .strided import view_dtype
 
         return view_dtype(self, dtype or shape[0])
-    elif not shape or type(shape[0]) is not int:
+    else:
         shape = _view_size(shape)
     a = self._a
     if type(a) is not np.ndarray:
@@ -416,7 +399,8 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     except (ValueError, TypeError):
         shape = ints((tuple(shape),), "view")
         r = a.reshape(full_size(shape, a.shape))
-    if not shares(r, a):
+    base = r.base
+    if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise noted(
             RuntimeError(
                 "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
@@ -463,6 +447,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     torch.Size([2, 12])
     """
     a = payload(input, "flatten")
+    if type(a) is np.ndarray and start_dim == 0 and end_dim == -1 and a.ndim > 1 and a.flags.c_contiguous and not M:
+        return tied(VIEW, input, ((a.size,),), a.reshape(-1))
     start, end = normal_dim(start_dim, a.ndim, "flatten"), normal_dim(end_dim, a.ndim, "flatten")
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -521,6 +507,12 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     >>> torch.ones(3).unsqueeze(-1).shape
     torch.Size([3, 1])
     """
+    a = getattr(input, "_a", None)
+    if type(a) is np.ndarray and not M:
+        rank = a.ndim
+        if type(dim) is not int or not 0 <= dim <= rank:
+            dim = normal_dim(dim, rank + 1, "unsqueeze")
+        return tied(UNSQUEEZE, input, (dim,), a[NEW_AT[dim]])
     return unsqueeze_dim(input, normal_dim(dim, payload(input, "unsqueeze").ndim + 1, "unsqueeze"))
 
 
@@ -532,9 +524,14 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     >>> torch.ones(1, 3, 1).squeeze(0).shape
     torch.Size([3, 1])
     """
+    a = getattr(input, "_a", None)
+    fast = type(a) is np.ndarray and not M
     if dim is None:
-        return squeeze_all(input)
+        return tied(SQUEEZE_ALL, input, (), a.squeeze()) if fast else squeeze_all(input)  # type: ignore[union-attr]
     ndim = payload(input, "squeeze").ndim
+    if type(dim) is int and fast and -ndim <= dim < ndim:
+        d = dim if dim >= 0 else dim + ndim
+        return tied(SQUEEZE_DIM, input, (d,), a.squeeze(d) if a.shape[d] == 1 else a[...])  # type: ignore[union-attr]
     if isinstance(dim, (tuple, list)):
         from .._dims import normal_dims
 
@@ -551,6 +548,12 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     >>> torch.ones(2, 3, 4).transpose(0, -1).shape
     torch.Size([4, 3, 2])
     """
+    a = getattr(input, "_a", None)
+    if type(a) is np.ndarray and not M and type(dim0) is type(dim1) is int:
+        n = a.ndim
+        if -n <= dim0 < n and -n <= dim1 < n:
+            p = (dim0 if dim0 >= 0 else dim0 + n, dim1 if dim1 >= 0 else dim1 + n)
+            return tied(TRANSPOSE, input, p, a.swapaxes(dim0, dim1))
     ndim = payload(input, "transpose").ndim
     return transpose_dims(input, normal_dim(dim0, ndim, "transpose"), normal_dim(dim1, ndim, "transpose"))
 
@@ -558,10 +561,11 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 @public("torch.t Tensor.t")
 def t(input: Tensor) -> Tensor:
     """A matrix transposed; tensors of fewer dimensions as they are."""
-    ndim = payload(input, "t").ndim
+    a = payload(input, "t")
+    ndim = a.ndim
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return matrix_t(input)
+    return matrix_t(input) if M or type(a) is not np.ndarray else tied(T_, input, (), a.transpose())
 
 
 @public("torch.permute Tensor.permute")
@@ -572,8 +576,15 @@ def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     >>> torch.ones(2, 3, 4).permute(2, 0, 1).shape
     torch.Size([4, 2, 3])
     """
-    dims = ints(order if dims is None else (dims,), "permute", "dims")
-    ndim = payload(input, "permute").ndim
+    if dims is not None:
+        order = (dims,)
+    if len(order) == 1 and type(order[0]) in (tuple, list):
+        order = tuple(order[0])
+    a = payload(input, "permute")
+    ndim = a.ndim
+    if type(a) is np.ndarray and not M and PERMUTATIONS.get(order) == ndim:
+        return tied(PERMUTE, input, (order,), a.transpose(order))
+    dims = ints(order, "permute", "dims") if order else ()
     if len(dims) != ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
@@ -582,7 +593,12 @@ def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     dims = tuple([d if 0 <= d < ndim else normal_dim(d, ndim, "permute") for d in dims])
     if len(set(dims)) != ndim:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
+    if len(PERMUTATIONS) < 1000:
+        PERMUTATIONS[dims] = ndim
     return permute(input, dims)
+
+
+PERMUTATIONS: dict[Any, int] = {}  # the dims of earlier calls that were found to be right, with the number of dimensions
 
 
 @public("torch.movedim Tensor.movedim torch.moveaxis Tensor.moveaxis")
@@ -723,20 +739,71 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    return expand(self, _expand_size(ints((given["size"],) if given else size, "expand"), self))
+    if given:
+        size = (given["size"],)
+    if len(size) == 1 and type(size[0]) is tuple:
+        size = size[0]
+    a = self._a
+    if type(a) is np.ndarray and not M:
+        r = _expanded(a, size)
+        if r is not None:
+            return tied(EXPAND, self, (r.shape,), r)
+    return expand(self, _expand_size(ints(size, "expand") if size else (), self))
+
+
+_expansions: dict[Any, Any] = {}  # (shape, sizes, bytes of an element) -> (full size, strides, repeats), of earlier calls
+
+
+def _expanded(a: Any, size: tuple[Any, ...]) -> Any:
+    """The view that ``expand`` makes if the sizes are plainly right; ``None`` if they must be looked at."""
+    if not a.flags.c_contiguous:
+        return None
+    try:
+        full, strides, repeats = _expansions[a.shape, size, a.itemsize]
+    except (KeyError, TypeError):
+        plan = _plan_expansion(a, size)
+        if plan is None:
+            return None
+        full, strides, repeats = plan
+        if len(_expansions) < 10000:
+            _expansions[a.shape, size, a.itemsize] = plan
+    r = np.ndarray(full, a.dtype, a, 0, strides)
+    if repeats or not a.flags.writeable:
+        r.flags.writeable = False
+    return r
+
+
+def _plan_expansion(a: Any, size: tuple[Any, ...]) -> Any:
+    lead = len(size) - a.ndim
+    if lead < 0 or not a.size:
+        return None
+    full = []
+    strides = []
+    repeats = False
+    for n, old, stride in zip(size, (1,) * lead + a.shape, (0,) * lead + a.strides, strict=True):
+        if type(n) is not int or not (n > 0 or (n == -1 and stride)):
+            return None
+        if n not in (-1, old):
+            if old != 1:
+                return None
+            repeats = True
+            stride = 0
+        full.append(old if n == -1 else n)
+        strides.append(stride)
+    return tuple(full), tuple(strides), repeats
 
 
 @public("torch.broadcast_to Tensor.broadcast_to")
 def broadcast_to(input: Tensor, size: Any) -> Tensor:
     """``input.expand(size)``."""
     payload(input, "broadcast_to")
-    return expand(input, _expand_size(ints((size,), "broadcast_to"), input))
+    return expand_public(input, ints((size,), "broadcast_to"))
 
 
 @public("Tensor.expand_as")
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.expand(other.shape)``."""
-    return expand(self, _expand_size(tuple(other._a.shape), self))
+    return expand_public(self, tuple(other._a.shape))
 
 
 @public("Tensor.sum_to_size")
@@ -858,6 +925,3 @@ def _each(tensors: tuple[Any, ...], name: str, fn: Callable[[Tensor], Tensor]) -
     for x in tensors:
         payload(x, name)
     return tuple(fn(x) for x in tensors) if several else fn(tensors[0])
-
-
-__all__ = ["COLONS", "Lifted", "full_size", "ints", "lifted_dims", "out_of_range", "payload", "shares", "tied"]

@@ -260,7 +260,8 @@ def _mvlgamma_grad(xp: Any, g: Any, self: Any, p: int) -> Any:
 )
 def _mvlgamma(lib, self, p):
     """The logarithm of the multivariate gamma function of dimension p."""
-    total = sum(lib.scipy_gammaln(self + shift) for shift in _mvlgamma_terms(p))
+    lgamma_of = REGISTRY["lgamma"].decl
+    total = sum(lgamma_of(lib, self + shift) for shift in _mvlgamma_terms(p))  # type: ignore[misc]
     return total + p * (p - 1) / 4 * math.log(math.pi)
 
 
@@ -300,7 +301,7 @@ place(inplace_of(mvlgamma, "mvlgamma_"), "Tensor.mvlgamma_")
 )
 def igamma(lib, input, other):
     """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only."""
-    return lib.where(lib.isinf(input) & lib.isfinite(other), 0.0, lib.scipy_gammainc(input, other)).astype(input.dtype)
+    return lib.scipy_gammainc(input, other)
 
 
 @binary(
@@ -318,7 +319,7 @@ def igamma(lib, input, other):
 )
 def igammac(lib, input, other):
     """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
-    return lib.where(lib.isinf(input) & lib.isfinite(other), 1.0, lib.scipy_gammaincc(input, other)).astype(input.dtype)
+    return lib.scipy_gammaincc(input, other)
 
 
 def _refuse_derivative(what: str) -> Any:

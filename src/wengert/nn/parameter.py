@@ -1,0 +1,222 @@
+"""``Parameter`` and ``Buffer``: tensors that a module registers when they are assigned to it, and their lazy forms.
+
+What is computed from a parameter is a plain ``Tensor``; so are ``.data`` and ``.detach()``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._construct import cpu_only
+from .._dtypes import dtype as Dtype
+from .._dtypes import get_default_dtype
+from .._graph import check_floating
+from .._node import Cell, box_of, cell_of, leaf_node
+from .._protocol import PLAIN_NAMES
+from .._tensor import Tensor, TensorMeta, alias_payload, make, new
+
+__all__ = [
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "UninitializedTensorMixin",
+    "is_lazy",
+]
+
+
+def _leaf(cls: type, data: Tensor, requires_grad: bool) -> Any:
+    """A leaf of a class on the memory of ``data``, with which it shares the version; outside of its history."""
+    t = new(cls)
+    t._a = alias_payload(data)
+    t._fn = t._m = None
+    cell: Cell = cell_of(data)
+    box_of(t).cell = cell
+    if requires_grad:
+        check_floating(t)
+        leaf_node(t)
+    return t
+
+
+def _empty(device: Any, dtype: Dtype | None) -> Tensor:
+    cpu_only(device, "empty")
+    t = make()
+    t._a = np.empty(0, (dtype or get_default_dtype()).np)
+    t._fn = t._m = None
+    return t
+
+
+class _ParameterMeta(TensorMeta):
+    """An instance of another tensor class that was made a parameter counts as one."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        return cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
+    """A tensor that is a parameter of a module: it requires grad, and assigning it to a module registers it.
+
+    It shares the memory of ``data``. ``requires_grad=False`` makes one that is saved and moved, but not trained.
+
+    Raises:
+        RuntimeError: the dtype is neither floating nor complex, and ``requires_grad`` is not False.
+
+    >>> import wengert as torch
+    >>> torch.nn.Parameter(torch.ones(2))
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            data = _empty(None, None)
+        if type(data) is Tensor or type(data) is Parameter:
+            return _leaf(cls, data, requires_grad)
+        kind = type(data)
+        t = data.detach()
+        if type(t) is not kind:
+            t = t.as_subclass(kind)
+        t.requires_grad_(requires_grad)
+        t._is_param = True
+        return t
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory outside of the graph, as a plain tensor."""
+        t = make()
+        a = self._a
+        t._a = a if type(a) is np.ndarray else alias_payload(self)
+        t._fn = t._m = None
+        return t
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        Tensor.data.fset(self, value)  # type: ignore[attr-defined]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        known = memo.get(id(self))
+        if known is None:
+            known = memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        return known
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return "Parameter containing:\n" + Tensor.__repr__(self)
+
+
+PLAIN_NAMES.add(Parameter)
+
+
+class UninitializedTensorMixin:
+    """A parameter or buffer whose shape a lazy module finds out at its first call."""
+
+    cls_to_become: Any = None
+
+    def materialize(self: Any, shape: Any, device: Any = None, dtype: Dtype | None = None) -> None:
+        """Give it a shape, and with it uninitialised memory; it becomes an ordinary ``Parameter`` or tensor."""
+        cpu_only(device, "materialize")
+        persistent = getattr(self, "persistent", None)
+        self._a = np.empty(tuple(shape), (dtype or self.dtype).np)
+        if self._m is not None:
+            self._m.a = self._a
+        if self.cls_to_become is Tensor:
+            self._become_buffer(persistent)
+        else:
+            self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> Any:
+        """Not known yet: RuntimeError."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` to "
+            "initialize the parameters before accessing their attributes."
+        )
+
+    def share_memory_(self) -> Any:
+        """Not possible yet: RuntimeError."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
+        )
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        return (type(self), (self.requires_grad,))
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether a parameter or buffer has no shape yet."""
+    return isinstance(param, UninitializedTensorMixin)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter without a shape; ``materialize(shape)`` makes it an ordinary one.
+
+    >>> import wengert as torch
+    >>> p = torch.nn.UninitializedParameter()
+    >>> p
+    <UninitializedParameter>
+    >>> p.materialize((2, 3))
+    >>> p.shape
+    torch.Size([2, 3])
+    """
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Dtype | None = None) -> Any:
+        return _leaf(cls, _empty(device, dtype), requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        known = memo.get(id(self))
+        if known is None:
+            known = memo[id(self)] = type(self)(self.requires_grad, None, self.dtype)
+        return known
+
+
+class _BufferMeta(TensorMeta):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        return cls is Buffer and isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
+
+
+class Buffer(Tensor, metaclass=_BufferMeta):
+    """A tensor that a module registers as a buffer when it is assigned; ``persistent=False``: not in ``state_dict``.
+
+    >>> import wengert as torch
+    >>> m = torch.nn.Module()
+    >>> m.mean = torch.nn.Buffer(torch.zeros(2))
+    >>> dict(m.named_buffers())
+    {'mean': tensor([0., 0.])}
+    """
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        if data is None:
+            data = _empty(None, None)
+        t = data.detach().requires_grad_(data.requires_grad)
+        t.persistent = persistent
+        t._is_buffer = True
+        return t
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer without a shape; ``materialize(shape)`` makes it an ordinary tensor."""
+
+    cls_to_become = Tensor
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Dtype | None = None, persistent: bool = True
+    ) -> Any:
+        t = _leaf(cls, _empty(device, dtype), requires_grad)
+        t.persistent = persistent
+        t._is_buffer = True
+        return t
+
+    def _become_buffer(self: Any, persistent: bool) -> None:
+        self.__class__ = Tensor
