@@ -463,7 +463,7 @@ def _nested(element: Any, shape: list[int]) -> Any:
     )
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128", "int8", "int64"])
 def test_ranges_have_pytorchs_digits(dtype: str, torch: ModuleType) -> None:
     rng = np.random.RandomState(0)
     for _ in range(60):

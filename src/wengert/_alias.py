@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 
 from ._backends.numpy import lib
-from ._dispatch import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_VIEW, cast, slow_hooks, type_text
+from ._dispatch import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_VIEW, QuietView, cast, quiet_views, type_text
 from ._dtypes import BY_NUMPY, FLOATING, can_cast
 from . import _errors as lines
 from ._errors import here, noted
 from ._modes import EVERY, MODE, add_reason, drop_reason, is_grad_enabled
-from ._node import AccumulateGrad, Cell, Node, Port, cell_of, hooks_of, tick, view_of
+from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, view_of
 from ._registry import REGISTRY, Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
@@ -63,28 +63,30 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
     state = MODE.get()
     if state is not None and not state.grad:
         return
-    fn = self._fn
-    if type(fn) is AccumulateGrad:
+    view = view_of(self)
+    base = base_of(self)
+    if view is not None and (requires_grad or base._fn is not None):  # type: ignore[union-attr]
+        _check_creation(self, view)
+    if type(self._fn) is AccumulateGrad:
         raise noted(
             RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
             "Why: the tensor is a leaf: its .grad is the gradient for the value it had when it was used.",
             "What to do: write under torch.no_grad() (an optimizer's step), or compute on a copy (y = x + 1).",
             code="W005",
         )
-    view = view_of(self)
-    if view is None:
-        return
-    base = base_of(self)
-    assert base is not None
-    if type(base._fn) is AccumulateGrad:
+    if base is not None and type(base._fn) is AccumulateGrad:
         raise noted(
             RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
             "Why: writing to the view writes to the leaf, whose .grad is the gradient for the value it had.",
             "What to do: write under torch.no_grad(), or clone() the leaf first.",
             code="W005",
         )
-    if requires_grad:
-        _check_creation(self, view)
+
+
+def refuse_quiet_view(self: Tensor) -> None:
+    """A view made under no_grad has no history, but its base has: a recorded write to it would be lost on the tape."""
+    if self._fn is None and view_of(self) is not None:
+        check_inplace(self, False)
 
 
 def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False) -> None:
@@ -134,7 +136,12 @@ def writable(self: Tensor) -> Any:
     if type(a) is not np.ndarray:
         a = alias_payload(self)
     if isinstance(a, np.ndarray) and not a.flags.writeable:
-        if 0 in a.strides:
+        if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+            base = base_of(self)
+            if base is not None and isinstance(base._a, np.ndarray) and base._a.flags.writeable:
+                a.flags.writeable = True  # a part of an expanded tensor in which nothing is repeated
+                return a
+        elif a.size:
             raise RuntimeError(
                 "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
                 "Please clone() the tensor before performing the operation."
@@ -216,6 +223,8 @@ def unrecorded(self: Tensor, fy: Any) -> bool:
     """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
     if EVERY:
         return False
+    if quiet_views:
+        refuse_quiet_view(self)
     if self._fn is None and fy is None:
         return True
     state = MODE.get()
@@ -255,7 +264,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
             return otherwise(op, self, other)
         if type(a) is not np.ndarray or a.dtype not in FLOATING:
             return otherwise(op, self, other)
-        if (EVERY or self._fn is not None or fy is not None) and not unrecorded(self, fy):
+        if (EVERY or quiet_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
             return otherwise(op, self, other)
         try:
             ufunc(a, b, a)
@@ -278,10 +287,14 @@ def written(self: Tensor, frame: Any) -> None:
         frame = lines.user_frame(frame)
         code = frame.f_code
     cell.version += 1
-    cell.seq = seq = tick()
+    if cell.seq:
+        if cell.writes is None:
+            cell.remember()
+        else:
+            cell.writes.append(cell.seq)
+    cell.seq = tick()
     cell.code = code
     cell.lasti = frame.f_lasti
-    cell.writes.append(seq)
 
 
 def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
@@ -290,6 +303,8 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
     if stale_views:
         refresh(self)
+    if quiet_views:
+        refuse_quiet_view(self)
     if _tracked(self, args, kwargs):
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
@@ -354,12 +369,55 @@ def _rebind_base(self: Tensor, a: Any) -> None:
 
 def _recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """``old`` stands for self as it was; a node that saves it gets a copy of its memory (``write_recorded``)."""
-    args = tuple(old if a is self else a for a in args)
+    twins: list[Overwritten] = []
+    args = tuple(_twin(a, self, twins) for a in args)
+    kwargs = {k: _twin(a, self, twins) for k, a in kwargs.items()}
     result = op(old, *args, **kwargs)
     if result is NotImplemented:
         return result
     write_recorded(self, old, result)
+    for cell in twins:
+        cell.seq = cell_of(self).seq + 1
     return self
+
+
+class Overwritten:
+    """The cell of another operand on the storage that an operator writes to: whoever saved it finds it stale.
+
+    Its own cell would not say so: the write has the sequence number of the node that made what is written, so that
+    this node may go on using its result (``write_recorded``).
+    """
+
+    __slots__ = ("seq", "shared", "version_before")
+
+    def __init__(self, shared: Cell) -> None:
+        self.seq = 0
+        self.shared = shared
+        self.version_before = shared.version
+
+    version = property(lambda self: self.shared.version)
+    code = property(lambda self: self.shared.code)
+    lasti = property(lambda self: self.shared.lasti)
+
+    def version_at(self, seq: int) -> int:
+        """The version that the operator saw."""
+        return self.version_before
+
+
+def _twin(a: Any, self: Tensor, cells: list[Overwritten]) -> Any:
+    """What stands for another operand on self's storage (``Overwritten``)."""
+    if not isinstance(a, Tensor) or (a is not self and view_of(a) is view_of(self) is None and (a._m is None or a._m.cell is None)):
+        return a
+    shared = cell_of(self)
+    if cell_of(a) is not shared:
+        return a
+    cell = Overwritten(shared)
+    cells.append(cell)
+    twin = wrap(a._a, a._fn)
+    twin._m = box = Box()
+    box.a = a._a
+    box.cell = cell
+    return twin
 
 
 def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
@@ -453,11 +511,21 @@ def refresh(tensor: Tensor) -> None:
         return
     fn = tensor._fn
     if fn is None:
-        if base._fn is None:
+        if base._fn is None or _quiet_since(tensor) > box.cell.rebased:
             return
     elif fn.seq > box.cell.rebased:
         return
     regenerate(tensor)
+
+
+def _quiet_since(tensor: Tensor) -> int:
+    """When a view without history was made under no_grad of what had one; 0 for any other."""
+    view = view_of(tensor)
+    while view is not None:
+        if isinstance(view[3], QuietView):
+            return view[3].seq
+        view = view_of(view[0])
+    return 0
 
 
 def refresh_all(args: Any) -> None:

@@ -15,11 +15,27 @@ from ._backends.numpy import INEXACT
 from ._errors import noted, where
 from ._inference import mark_results
 from ._modes import MODE
-from ._node import AccumulateGrad
+from ._node import AccumulateGrad, tick, view_of
 from ._registry import T, Info
-from ._tensor import Tensor, stale_views, wrap
+from ._tensor import Tensor, alias_payload, stale_views, wrap
 
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # how a view was made, if not ordinarily
+
+quiet_views: list[None] = []  # one entry for each view made under no_grad of a tensor with a history
+
+
+class QuietView(int):
+    """``NO_GRAD_VIEW`` of a tensor with a history: as long as one lives, writes in place look whether they hit one."""
+
+    def __new__(cls) -> QuietView:
+        quiet_views.append(None)
+        self = int.__new__(cls, NO_GRAD_VIEW)
+        self.seq = tick()  # like a node's: the base's history is that of before
+        return self
+
+    def __del__(self) -> None:
+        quiet_views.pop()
+
 
 slow_hooks: list[Any] = []  # what else wants to see an operator on the slow path: fn(info, args, out) -> result or ...
 
@@ -76,13 +92,23 @@ def slow_operator(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
 
 def quiet(info: Info, args: tuple[Any, ...]) -> Any:
     """Run an operator without recording."""
+    if info.view:
+        alias_payload(args[0])
     result = info.core(*[_without_history(a) for a in args])
     if info.view:  # a view stays tied to the tensor it was made from, for its version and for writes in place
         single = isinstance(result, Tensor)
         for r in (result,) if single else result:
-            _, op, p, creation = r._v
-            r._v = (args[0], op, p, creation or NO_GRAD_VIEW)
+            _, op, p, _ = r._v
+            r._v = (args[0], op, p, _quiet_view(args[0]))
     return result
+
+
+def _quiet_view(parent: Tensor) -> int:
+    """How a view made without recording was made."""
+    if parent._fn is not None:
+        return QuietView()
+    grand = view_of(parent)
+    return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], QuietView) else grand[3]
 
 
 def _without_history(a: Any) -> Any:
@@ -138,52 +164,57 @@ def cast(t: Any, dtype: Any) -> Any:
 
 
 def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
-    """Two operands of different dtypes, or a plain tensor and the value of a transform."""
-    from ._values import Const, Value
-
-    vx, vy = isinstance(x._a, Value), isinstance(y._a, Value)
-    if vx or vy or isinstance(x._a, Tensor) or isinstance(y._a, Tensor):
-        lifted = push_down((x, y))
-        if lifted is not None:
-            return info.op(*lifted)
-        dx, dy = logical_dtype(x), logical_dtype(y)
-        if dx is dy:
-            constant = wrap(Const(y._a if vx else x._a))
-            return info.op(x, constant) if vx else info.op(constant, y)
+    """Two operands of different dtypes, or of different levels (``_values``, NOTE [ Levels ])."""
+    lifted = push_down((x, y), True)
+    if lifted is not None:
+        x, y = lifted
+        if x._a.dtype is y._a.dtype:
+            return info.op(x, y)
     dtype = info.__dict__.get("promote", common_dtype)((x, y))
+    check = info.__dict__.get("check")
+    if check is not None:
+        check(info, x, y, dtype)
     if info.to_float and dtype not in INEXACT:  # type: ignore[attr-defined]
         dtype = default_np()
     return info.op(cast(x, dtype), cast(y, dtype))
 
 
 def mixed_product(info: Info, tensors: Any, p: tuple[Any, ...]) -> Any:
-    """Factors of different dtypes: constants that meet values of a transform, or a product that PyTorch refuses."""
-    from ._values import Const, Value
-
-    lifted = push_down(tensors)
+    """Factors of different levels, or of different dtypes, which PyTorch refuses."""
+    lifted = push_down(tensors, True)
     if lifted is not None:
-        return info.op(*lifted, *p)
-    given = [t for t in tensors if t is not None]
-    if any(isinstance(t._a, Value) for t in given) and len({logical_dtype(t) for t in given}) == 1:
-        constants = [t if t is None or isinstance(t._a, Value) else wrap(Const(t._a)) for t in tensors]
-        return info.op(*constants, *p)
+        given = [t for t in lifted if t is not None]
+        if len({t._a.dtype for t in given}) == 1:
+            return info.op(*lifted, *p)
     return info.refuse_mixed(info, *tensors, *p)  # type: ignore[attr-defined]
 
 
-def push_down(tensors: Any) -> list[Any] | None:
-    """A tracked tensor from outside of a transform meets a value inside it: it goes inside as a payload.
+def push_down(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
+    """Bring operands to the highest of their levels: those of lower ones go inside of a constant, with their tape.
 
-    So its tape stays outside. ``None`` if there is nothing to do.
+    ``all_of_them``: also those without a tape, so that all have one dtype. ``None`` if there is nothing to do.
     """
-    from ._values import Value
+    from ._values import DEEPEST, Const, Value, level_of
 
-    inside = [isinstance(t, Tensor) and isinstance(t._a, Value) for t in tensors]
-    if not any(inside):
+    top = 0
+    for t in tensors:
+        if isinstance(t, Tensor) and isinstance(t._a, (Value, Tensor)):
+            top = max(top, level_of(t))
+    if not top:
         return None
-    outside = [isinstance(t, Tensor) and not i and t._fn is not None for t, i in zip(tensors, inside, strict=True)]
-    if not any(outside):
-        return None
-    return [wrap(t) if o else t for t, o in zip(tensors, outside, strict=True)]
+    depth = top & DEEPEST
+    out: list[Any] = []
+    changed = False
+    for t in tensors:
+        if isinstance(t, Tensor) and level_of(t) != top:
+            if t._fn is not None:
+                t = wrap(Const(t, depth))
+                changed = True
+            elif all_of_them and not (type(t._a) is Const and t._a.depth == depth):
+                t = wrap(Const(t._a.v if type(t._a) is Const else t._a, depth))
+                changed = True
+        out.append(t)
+    return out if changed else None
 
 
 def care(info: Info, x: Tensor, y: Any = None) -> Any:
@@ -274,7 +305,7 @@ def refuse_quietly(info: Info, x: Tensor, y: Any, error: Exception | None = None
 
 
 def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bool) -> Any:
-    from ._values import Const, Value
+    from ._values import DEEPEST, Const, Value, level_of
 
     if error is not None:
         if isinstance(error, TypeError):
@@ -290,7 +321,7 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
         return info.op(x, y.item())
     if type(y) in (bool, complex):
         if isinstance(x._a, Value) or isinstance(x._a, Tensor):
-            return info.op(x, wrap(Const(np.asarray(y).astype(common_dtype((x, y))))))
+            return info.op(x, wrap(Const(np.asarray(y).astype(common_dtype((x, y))), level_of(x) & DEEPEST)))
         if type(y) is bool and logical_dtype(x) in INEXACT:
             return info.op(x, int(y))
         dtype = common_dtype((x, y))

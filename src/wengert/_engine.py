@@ -19,7 +19,7 @@ import numpy as np
 
 from ._backends.numpy import ARITHMETIC, BY_DTYPE, silently
 from ._errors import noted, where
-from ._node import AccumulateGrad, Node, Parts, Port, hooked_leaves
+from ._node import AccumulateGrad, Node, Parts, Port, cell_of, hooked_leaves, tick
 from ._registry import XP, T
 from ._tensor import Tensor, make, wrap
 
@@ -432,16 +432,14 @@ def _add_to_grad(m: Any, g: Any) -> None:
     if old is None:
         m.grad = wrap(g)
         return
-    from ._alias import bump, writable
-
     a = old._a
-    if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)):
-        np.add(writable(old), g, out=a, casting="same_kind")
+    if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)) and a.flags.writeable:
+        np.add(a, g, a, casting="same_kind")
     else:
         old._a = a + g
         if old._m is not None:
             old._m.a = old._a
-    bump(old)
+    cell_of(old).write(tick())  # by no line of the user's
 
 
 def _recorded_copy(g: Tensor) -> Tensor:

@@ -81,7 +81,7 @@ def general(
                 edges=lambda n: n.fx,
                 backward=_plan_backward(plan),
                 release=plan.release,
-                saved=plan.saved,
+                saved=lambda n, name: plan.saved(n, name),
                 saved_names=plan.public_names,
                 boxed_edges=property(plan.boxed_edges),
             )
@@ -463,7 +463,13 @@ class Plan:
 
     def boxed_edges(self, n: Any) -> list[tuple[Any, Any]]:
         """(input node, saved box) pairs, so that a message can say whose value was overwritten."""
-        return [(n.fx[i], v) for (how, i), v in zip(self.sources, n.s, strict=True) if how == "operand"]
+        pairs = []
+        for (how, i), v in zip(self.sources, n.s, strict=True):
+            if how == "operand":
+                pairs.append((n.fx[i], v))
+            elif how == "operands" and type(v) is list:
+                pairs += zip(n.fx[i:], v, strict=True)
+        return pairs
 
 
 def _plan_backward(plan: Plan) -> Any:
@@ -535,3 +541,13 @@ def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[
         for k, (shape, dtype) in enumerate(n.meta)
     )
 
+
+
+def named_by(operator: str, source: str, text: Callable[[Any], str]) -> None:
+    """Let the name of a general operator's nodes depend on something that they keep: ``text`` of it is the name.
+
+    PyTorch has several functions, and so node names, where one operator here takes any number of dimensions.
+    """
+    info = _registry.REGISTRY[operator]
+    j = info.formulas.uses.index(source)  # type: ignore[attr-defined]
+    info.node.name = lambda n: text(n.s[j])  # type: ignore[method-assign, assignment]

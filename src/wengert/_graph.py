@@ -17,6 +17,7 @@ from ._inference import is_inference
 from ._modes import M, is_grad_enabled, is_inference_mode_enabled
 from ._node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node, port_of
 from ._tensor import Tensor, current_fn, late, wrap
+from ._values import ones_payload
 
 
 # ------------------------------------------------------------------------------------------------- backward and grad
@@ -118,15 +119,6 @@ def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
         if g._a.dtype is not t._a.dtype and isinstance(g._a.dtype, np.dtype):
             g = g.to(t.dtype)
     return g if create_graph else g._a
-
-
-def ones_payload(a: Any) -> Any:
-    """Ones like a payload of any nesting."""
-    if isinstance(a, Tensor):
-        return wrap(ones_payload(a._a))
-    if isinstance(a, (np.ndarray, np.generic)):
-        return np.ones(a.shape, a.dtype)
-    return a.ones()
 
 
 def _check_cotangent(i: int, t: Tensor, g: Tensor) -> None:

@@ -244,6 +244,7 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
 # ------------------------------------------------------------------------------------------------------- kinds of dtype
 @method("Tensor.is_floating_point")
 def _is_floating_point(self: Tensor) -> bool:
+    """Whether the dtype is a floating one."""
     return BY_NUMPY[self._a.dtype].is_floating_point
 
 
@@ -260,6 +261,7 @@ def is_floating_point(input: Tensor) -> bool:
 
 @method("Tensor.is_complex")
 def _is_complex(self: Tensor) -> bool:
+    """Whether the dtype is a complex one."""
     return BY_NUMPY[self._a.dtype].is_complex
 
 

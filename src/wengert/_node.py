@@ -46,21 +46,28 @@ class Cell:
         self.version = 0
         self.seq = 0
         self.rebased = 0  # when the history of the base was last rewritten: older views must look theirs up again
-        self.writes: deque[int] = deque(maxlen=64)  # the latest sequence numbers, so that a message can say which version was expected
+        self.writes: deque[int] | None = None  # earlier sequence numbers, so that a message can tell the expected version
         self.code: Any = None
         self.lasti = 0
 
     def version_at(self, seq: int) -> int:
         """The version that a node with this sequence number saw."""
-        return self.version - sum(1 for w in self.writes if w > seq)
+        return self.version - (self.seq > seq) - sum(1 for w in self.writes or () if w > seq)
 
     def write(self, seq: int, code: Any = None, lasti: int = 0) -> None:
         """Count one write."""
         self.version += 1
+        if self.seq:
+            self.remember()
         self.seq = seq
         self.code = code
         self.lasti = lasti
-        self.writes.append(seq)
+
+    def remember(self) -> None:
+        """Keep the number of the latest write before another one takes its place."""
+        if self.writes is None:
+            self.writes = deque(maxlen=64)
+        self.writes.append(self.seq)
 
 
 class _FreedCell:

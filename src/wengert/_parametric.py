@@ -18,7 +18,7 @@ from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, silently
 from ._dispatch import cast, default_np, first_operand, slow
 from ._kinds import Formula, camel, formula_names, info_for, node_class
-from ._modes import M
+from ._modes import EVERY, M
 from ._node import FREED, Box, box_of, ticks
 from ._registry import RAW, Impl, Info, own, place, register
 from ._saved import is_complex, stale, unbox
@@ -62,13 +62,15 @@ def parametric(
             )
 
         def op(input: Any, *p: Any) -> Any:
-            if M:
+            if EVERY:
                 return slow(info, (input, *p))
             try:
                 fx = input._fn
                 a = input._a
             except AttributeError:
                 return first_operand(info, input, *p)
+            if fx is not None and M:
+                return slow(info, (input, *p))
             if to_float and a.dtype not in INEXACT:
                 return info.op(cast(input, default_np()), *p)
             t = make()
@@ -106,7 +108,7 @@ def parametric(
             return grad(xp, tangents[0], *values, *p) if with_p else grad(xp, tangents[0], *values)  # type: ignore[misc]
 
         info.op = own(op, info.name, ("input",), info.doc)
-        info.core = own(op, info.name, ("input",), info.doc, cells={"M": ()})
+        info.core = own(op, info.name, ("input",), info.doc, cells={"M": (), "EVERY": ()})
         info.node = N  # type: ignore[assignment]
         info.jvp = info.__dict__.get("jvp") or jvp
         if info.why_not is None and N is None:

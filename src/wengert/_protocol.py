@@ -241,6 +241,7 @@ def _index(self: Tensor) -> int:
 
 @method("Tensor.__bool__ Tensor.is_nonzero")
 def _bool(self: Tensor) -> bool:
+    """Whether the one element is not zero; RuntimeError if there are more or fewer."""
     a = self._a
     if type(a) in _SCALARS:
         return bool(a)
@@ -360,6 +361,7 @@ def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 @method("Tensor._refuse_export")
 def _refuse_export(self: Tensor) -> None:
+    """Raises BufferError if the tensor requires grad: what another library computes is not recorded."""
     if self._fn is not None:
         raise noted(
             BufferError("Can't export tensors that require gradient, use tensor.detach()"),

@@ -26,8 +26,9 @@ class ReturnType(tuple):  # type: ignore[type-arg]
     _fields: tuple[str, ...]
     _make: Any  # from a tuple of the right length, which is not checked
 
-    def __new__(cls, sequence: Iterable[Any] = ()) -> ReturnType:
-        self = tuple.__new__(cls, sequence)
+    def __new__(cls, sequence: Iterable[Any] = (), *more: Any) -> ReturnType:
+        # one sequence, as PyTorch's; or the fields one by one, as whatever takes them for a namedtuple gives them
+        self = tuple.__new__(cls, (sequence, *more) if more else sequence)
         n = len(cls._fields)
         if len(self) != n:
             raise TypeError(f"torch.return_types.{cls.__name__}() takes a {n}-sequence ({len(self)}-sequence given)")
@@ -67,7 +68,7 @@ def return_type(name: str, *fields: str) -> type[ReturnType]:
             n_sequence_fields=len(fields),
         )
         made = globals()[name] = type(name, (ReturnType,), members)
-        made._make = functools.partial(tuple.__new__, made)
+        made._make = staticmethod(functools.partial(tuple.__new__, made))
         made.__doc__ = f"What ``{name}`` returns: {', '.join(fields)}."
     result: type[ReturnType] = made
     return result

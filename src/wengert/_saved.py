@@ -44,8 +44,7 @@ def stale(n: Node, box: Box) -> None:
     raise noted(
         RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[{_type_name(box.a)} {list(box.a.shape)}], which is output 0 of {producer_name(n, box)}, is at version "
-            f"{cell.version}; expected version {cell.version_at(n.seq)} instead. Hint: enable anomaly detection to find "
+            f"[{_type_name(box.a)} {list(box.a.shape)}]{producer_name(n, box)} is at version {cell.version}; expected version {cell.version_at(n.seq)} instead. Hint: enable anomaly detection to find "
             "the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."
         ),
         _made(n),
@@ -64,23 +63,25 @@ def _made(n: Node) -> str:
 def _type_name(a: Any) -> str:
     names = {"float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
              "int64": "torch.LongTensor", "int32": "torch.IntTensor", "uint8": "torch.ByteTensor", "bool": "torch.BoolTensor",
-             "int16": "torch.ShortTensor", "int8": "torch.CharTensor", "complex64": "torch.ComplexFloatTensor",
-             "complex128": "torch.ComplexDoubleTensor", "bfloat16": "torch.BFloat16Tensor"}  # fmt: skip
+             "int16": "torch.ShortTensor", "int8": "torch.CharTensor", "complex64": "CPUComplexFloatType",
+             "complex128": "CPUComplexDoubleType", "bfloat16": "torch.BFloat16Tensor"}  # fmt: skip
     return names.get(getattr(a.dtype, "name", ""), str(a.dtype))
 
 
 def producer_name(n: Node, box: Box) -> str:
-    """The name of the node that made a saved value: one of n's inputs, or n itself for its output."""
-    for name in ("x", "y"):
-        if getattr(n, name, None) is box:
-            fx = getattr(n, "f" + name)
-            if type(fx) is Port:
-                fx = fx.fx
-            return "0" if fx is None else fx.name().removeprefix("torch::autograd::")
-    for edge, saved in getattr(n, "boxed_edges", tuple)():
-        if saved is box:
-            return "0" if edge is None else edge.name().removeprefix("torch::autograd::")
-    return n.name()
+    """Which node made a saved value, one of n's inputs or n itself for its output; nothing if it was given by the user."""
+    saved = [(getattr(n, "f" + name, None), getattr(n, name, None)) for name in ("x", "y")]
+    fn: Node | None = n
+    for edge, value in (*saved, *getattr(n, "boxed_edges", ())):
+        if value is box:
+            fn = edge
+            break
+    k = 0
+    if type(fn) is Port:
+        fn, k = fn.fx, fn.k
+    if fn is None or type(fn) is AccumulateGrad:
+        return ""
+    return f", which is output {k} of {fn.name()},"
 
 
 def unbox(n: Node, box: Any, fn: Node | None, xp: Any) -> Any:

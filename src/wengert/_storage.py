@@ -162,6 +162,7 @@ def storage(self: Tensor) -> TypedStorage:
 
 @public("Tensor._typed_storage")
 def _typed_storage(self: Tensor) -> TypedStorage:
+    """``storage()`` without its warning."""
     memory = _memory(self)
     dtype = alias_payload(self).dtype
     return TypedStorage(memory if memory.dtype == dtype else memory.view(dtype), self)

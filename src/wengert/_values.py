@@ -1,16 +1,26 @@
-"""Transforms are payload types: forward mode (``Dual``) and vmap (``Batched``).
+"""Transforms are payload types: forward mode (``Dual``), vmap (``Batched``) and a tape of their own (``Lift``).
 
 A Tensor's payload may be one of these values; the tape above never sees the difference. An operator on them arrives
 at ``bind``, which peels the newest transform off its operands, runs the operator on what is inside (of any nesting),
 and applies the transform's rule. ``tag`` says which transform made a value, so that nested ones are not confused.
 
 A value's ``dtype`` is another object than NumPy's (``ValueDtype``), so that the identity test on the hot path sends a
-plain operand that meets a value here.
+plain operand that meets a value here, and so does a value of another depth.
+
+NOTE [ Levels ]
+    A tag grows with time, and its low byte is the depth: how many transforms were open when this one was entered. A
+    Tensor's level is the tag of its payload (0 for an array). What an operator is given is first brought to one level,
+    the highest among the operands (``_dispatch.push_down``): a tensor of a lower level goes inside as a constant, with
+    its tape if it is tracked, so each tape stays outside of the transforms that are younger than it.
+    Reverse mode at depth 0 uses the user's own tape. Inside of another transform it needs a tape younger than that: its
+    variables are ``Lift`` values, whose only purpose is their tag.
+    What not to do: put two operands of different levels on one node.
 """
 
 from __future__ import annotations
 
 import itertools
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -22,7 +32,32 @@ from ._node import AccumulateGrad, Box, Parts
 from ._registry import XP, Info, T, U
 from ._tensor import Tensor, wrap
 
-next_tag = itertools.count(1).__next__
+_count = itertools.count(1).__next__
+DEPTH: ContextVar[int] = ContextVar("wengert_depth", default=0)  # how many transforms are open here
+DEEPEST = 0xFF
+
+
+class entered:
+    """``with entered() as tag:`` a transform is open."""
+
+    __slots__ = ("token",)
+
+    def __enter__(self) -> int:
+        depth = DEPTH.get() + 1
+        if depth > DEEPEST:
+            raise RuntimeError(f"transforms are nested more than {DEEPEST} deep")
+        self.token = DEPTH.set(depth)
+        return _count() << 8 | depth
+
+    def __exit__(self, *exc: object) -> None:
+        DEPTH.reset(self.token)
+
+
+def level_of(t: Any) -> int:
+    """The level of a Tensor or payload: the tag of the newest transform that it is under, 0 for none."""
+    while isinstance(t, Tensor):
+        t = t._a
+    return t.tag if isinstance(t, Value) else 0
 
 
 class ValueDtype:
@@ -39,18 +74,19 @@ class ValueDtype:
 
 
 class _ValueDtypes(dict[Any, ValueDtype]):
-    """NumPy dtype -> the one object that stands for it on values."""
+    """(any dtype, depth) -> the one object that stands for NumPy's dtype on values of that depth."""
 
-    def __missing__(self, dtype: Any) -> ValueDtype:
-        if isinstance(dtype, ValueDtype):
-            return dtype
-        if not isinstance(dtype, np.dtype):  # a Tensor as payload: its dtype is ours
-            return self[dtype.np]
-        made = self[dtype] = ValueDtype(dtype)
+    def __missing__(self, key: Any) -> ValueDtype:
+        dtype, depth = key
+        base = plain_dtype(dtype)
+        if base is not dtype:
+            made = self[key] = self[base, depth]
+            return made
+        made = self[key] = ValueDtype(base)
         BY_DTYPE[made] = U
-        BY_NUMPY[made] = BY_NUMPY[dtype]  # type: ignore[index]
+        BY_NUMPY[made] = BY_NUMPY[base]  # type: ignore[index]
         for group in (INEXACT, FLOATING, COMPLEX, INTEGRAL):
-            if dtype in group:
+            if base in group:
                 group.add(made)  # type: ignore[arg-type]
         return made
 
@@ -76,7 +112,7 @@ class Value:
     @property
     def dtype(self) -> ValueDtype:
         """The elements' dtype."""
-        return VALUE_DTYPES[self.v.dtype]
+        return VALUE_DTYPES[self.v.dtype, self.tag & DEEPEST]
 
     @property
     def ndim(self) -> int:
@@ -198,17 +234,32 @@ class Batched(Value):
         return tuple(self.v.shape[1:])
 
 
-class Const(Value):
-    """A plain payload inside of a transform: constant to every one of them."""
+class Lift(Value):
+    """A value as it is, on a tape of its own level."""
 
     __slots__ = ()
 
-    def __init__(self, v: Any) -> None:
+    def __init__(self, v: Any, tag: int) -> None:
+        self.v = v
+        self.tag = tag
+
+
+class Const(Value):
+    """A payload of a lower level next to a value of this depth: constant to its transform."""
+
+    __slots__ = ("depth",)
+
+    def __init__(self, v: Any, depth: int = 0) -> None:
         self.v = v
         self.tag = 0
+        self.depth = depth
+
+    @property
+    def dtype(self) -> ValueDtype:
+        return VALUE_DTYPES[self.v.dtype, self.depth]
 
 
-XP[Dual] = XP[Batched] = XP[Const] = U
+XP[Dual] = XP[Batched] = XP[Const] = XP[Lift] = U
 XP[Tensor] = T
 
 
@@ -220,11 +271,14 @@ def bind(info: Info, *args: Any) -> Any:
     else:
         operands, p = list(args[0]), args[1:]
     operands = [a.v if type(a) is Const else a for a in operands]
-    tag = 0
+    tag = inside = 0
     for a in operands:
-        if isinstance(a, Value) and a.tag > tag:
-            tag = a.tag
-    if not tag:
+        if isinstance(a, Value):
+            if a.tag > tag:
+                tag = a.tag
+        elif isinstance(a, Tensor):
+            inside = max(inside, level_of(a))
+    if inside >= tag:  # Tensors are the newest thing here, or no transform is left
         return _bottom(info, operands, p)
     mine = [isinstance(a, Value) and a.tag == tag for a in operands]
     inner = [a.v if m else a for a, m in zip(operands, mine, strict=True)]
@@ -233,6 +287,9 @@ def bind(info: Info, *args: Any) -> Any:
 
         out = batched(info, operands, inner, mine, p)
         return Batched(out, tag) if info.outputs == 1 else tuple(Batched(o, tag) for o in out)
+    if any(isinstance(a, Lift) for a, m in zip(operands, mine, strict=True) if m):
+        out = call(info, inner, p)
+        return Lift(out, tag) if info.outputs == 1 else tuple(Lift(o, tag) for o in out)
     return _dual(info, operands, inner, mine, p, tag)
 
 
@@ -245,13 +302,19 @@ def _bottom(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """No transform is left: run on Tensors if there are any, else on arrays."""
     if any(isinstance(a, Tensor) for a in operands):
         lifted = [a if isinstance(a, Tensor) or a is None or type(a) in _NUMBERS else wrap(a) for a in operands]
-        return info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
+        out = info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
+        return _bare(out) if info.outputs == 1 else tuple(_bare(o) for o in out)
     # through a Tensor, so that promotion and integers are treated as they always are
     lifted = [a if a is None or type(a) in _NUMBERS else wrap(a) for a in operands]
     if not any(isinstance(a, Tensor) for a in lifted):
         lifted[0] = wrap(np.asarray(lifted[0]))
     out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
     return out._a if info.outputs == 1 else tuple(o._a for o in out)
+
+
+def _bare(t: Tensor) -> Any:
+    """A Tensor as a payload: itself only if it has a history."""
+    return t if t._fn is not None else t._a
 
 
 _NUMBERS = frozenset((bool, int, float, complex))
@@ -280,40 +343,55 @@ def transposed_jvp(info: Info, tangents: list[Any], out: Any, inner: list[Any], 
     The formula is recorded on an arbitrary cotangent ``u`` and walked backward with the tangents as cotangents (the
     "double-backward trick", J. Townsend 2017).
     """
-    from ._engine import run
     from ._grad_mode import grad_mode
 
-    with grad_mode(True):
-        leaves = []
-        for a, t in zip(inner, tangents, strict=True):
-            if a is None or type(a) in _NUMBERS:
-                leaves.append(a)
-                continue
-            leaf = wrap(a)
-            if t is not None:
-                _as_leaf(leaf)
-            leaves.append(leaf)
-        recorded = info.core(*leaves, *p) if info.arity >= 0 else info.core(leaves, *p)
-        outs = (recorded,) if info.outputs == 1 else recorded
-        cotangents = [None if y._fn is None else _as_leaf(wrap(zeros_payload(y._a))) for y in outs]
-        live = [(y, u) for y, u in zip(outs, cotangents, strict=True) if u is not None]
-        if not live:
-            return None if info.outputs == 1 else (None,) * len(outs)
-        if info.outputs == 1:
-            node, g = live[0][0]._fn, live[0][1]
-        else:
-            node = live[0][0]._fn.fx
-            g = Parts({k: u for k, u in enumerate(cotangents) if u is not None})
-        pairs = node.backward(T, g, True)
-        tangent_of = {id(x._fn): t for x, t in zip(leaves, tangents, strict=True) if t is not None}
-        roots = []
-        for i in range(0, len(pairs), 2):
-            d = pairs[i + 1]
-            if d is not None and d._fn is not None:
-                roots.append((d._fn, wrap(tangent_of[id(pairs[i])])))
-        wanted = [u._fn for _, u in live]
-        results = run(roots, keep=True, create_graph=True, inputs=wanted) if roots else [None] * len(wanted)
-    assert results is not None
+    given = [a for a in (*inner, *tangents) if a is not None and type(a) not in _NUMBERS]
+    if not any(isinstance(a, (Value, Tensor)) for a in given):
+        with grad_mode(True):
+            return _transposed(info, tangents, inner, p, lambda a: a)
+    with grad_mode(True), entered() as tag:  # the tape of this must be younger than the operands' transforms
+        ts = _transposed(info, tangents, inner, p, lambda a: Lift(a, tag))
+    if info.outputs == 1:
+        return _without_lift(ts, tag)
+    return tuple(_without_lift(t, tag) for t in ts)
+
+
+def _without_lift(a: Any, tag: int) -> Any:
+    return a.v if isinstance(a, Lift) and a.tag == tag else a
+
+
+def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any, ...], lift: Any) -> Any:
+    from ._engine import run
+
+    leaves = []
+    for a, t in zip(inner, tangents, strict=True):
+        if a is None or type(a) in _NUMBERS:
+            leaves.append(a)
+            continue
+        leaf = wrap(lift(a))
+        if t is not None:
+            _as_leaf(leaf)
+        leaves.append(leaf)
+    recorded = info.core(*leaves, *p) if info.arity >= 0 else info.core(leaves, *p)
+    outs = (recorded,) if info.outputs == 1 else recorded
+    cotangents = [None if y._fn is None else _as_leaf(wrap(zeros_payload(y._a))) for y in outs]
+    live = [(y, u) for y, u in zip(outs, cotangents, strict=True) if u is not None]
+    if not live:
+        return None if info.outputs == 1 else (None,) * len(outs)
+    if info.outputs == 1:
+        node, g = live[0][0]._fn, live[0][1]
+    else:
+        node = live[0][0]._fn.fx
+        g = Parts({k: u for k, u in enumerate(cotangents) if u is not None})
+    pairs = node.backward(T, g, True)
+    tangent_of = {id(x._fn): t for x, t in zip(leaves, tangents, strict=True) if t is not None}
+    roots = []
+    for i in range(0, len(pairs), 2):
+        d = pairs[i + 1]
+        if d is not None and d._fn is not None:
+            roots.append((d._fn, wrap(lift(tangent_of[id(pairs[i])]))))
+    wanted = [u._fn for _, u in live]
+    results: Any = run(roots, keep=True, create_graph=True, inputs=wanted) if roots else [None] * len(wanted)
     found = iter(results)
     ts = [None if u is None else _payload_or_none(next(found)) for u in cotangents]
     return ts[0] if info.outputs == 1 else tuple(ts)
@@ -332,12 +410,29 @@ def _payload_or_none(t: Any) -> Any:
 
 
 def zeros_payload(a: Any) -> Any:
-    """Zeros like a payload; plain, as they are constant to every transform, but wrapped where a value was."""
+    """Zeros like a payload, of the same nesting."""
     if isinstance(a, Tensor):
-        return wrap(zeros_payload(a._a))
+        return zeros_payload(a._a)
+    if isinstance(a, Const):
+        return zeros_payload(a.v)
+    if isinstance(a, Dual):
+        return Dual(zeros_payload(a.v), None, a.tag)
     if isinstance(a, Value):
-        return U.zeros_like(a)
+        return type(a)(zeros_payload(a.v), a.tag)  # type: ignore[call-arg]
     return np.zeros(a.shape, a.dtype)
+
+
+def ones_payload(a: Any) -> Any:
+    """Ones like a payload, of the same nesting."""
+    if isinstance(a, Tensor):
+        return ones_payload(a._a)
+    if isinstance(a, Const):
+        return ones_payload(a.v)
+    if isinstance(a, Dual):
+        return Dual(ones_payload(a.v), None, a.tag)
+    if isinstance(a, Value):
+        return type(a)(ones_payload(a.v), a.tag)  # type: ignore[call-arg]
+    return np.ones(a.shape, a.dtype)
 
 
 def zeros(shape: Any, dtype: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from .._graph import _input_node, _root, _run
 from .._registry import T
 from .._tensor import Tensor, current_fn, wrap
-from .._values import Batched, next_tag
+from .._values import Batched, entered
 
 
 def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> list[Any]:
@@ -29,13 +29,13 @@ def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep:
         size = int(g.shape[0])
     if len(grads) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
-    tag = next_tag()
     roots: list[Any] = []
-    for i, (y, g) in enumerate(zip(outputs, grads, strict=True)):
-        inside = g if create_graph and current_fn(g) is not None else g._a
-        value = Batched(inside, tag)
-        roots.append((_root(i, y), wrap(value) if create_graph else value))
-    results = _run(roots, keep, create_graph, [_input_node(x) for x in inputs])
+    with entered() as tag:
+        for i, (y, g) in enumerate(zip(outputs, grads, strict=True)):
+            inside = g if create_graph and current_fn(g) is not None else g._a
+            value = Batched(inside, tag)
+            roots.append((_root(i, y), wrap(value) if create_graph else value))
+        results = _run(roots, keep, create_graph, [_input_node(x) for x in inputs])
     return [None if r is None else _unbatched(r, tag, size) for r in results]
 
 

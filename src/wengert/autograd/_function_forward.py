@@ -14,7 +14,7 @@ from .._errors import noted
 from .._grad_mode import grad_mode
 from .._registry import T
 from .._tensor import Tensor, current_fn, wrap
-from .._values import Batched, Const, Dual, Value, zeros_payload
+from .._values import Batched, Const, Dual, Lift, Value, zeros_payload
 from .._vmap_randomness import LEVELS
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, check_tangent
@@ -71,7 +71,28 @@ def peeled(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     tag = newest_tag(args)
     if any(isinstance(a, Tensor) and isinstance(a._a, Batched) and a._a.tag == tag for a in args):
         return apply_batched(cls, args, tag), None
+    if any(isinstance(a, Tensor) and isinstance(a._a, Lift) and a._a.tag == tag for a in args):
+        return apply_lift(cls, args, tag), None
     return apply_dual(cls, args, tag)
+
+
+def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
+    """The function one level further in, on whatever tape is there."""
+    if cls.setup_context is Function.setup_context:
+        raise RuntimeError(_NEEDS_SETUP_CONTEXT)
+    mine = [isinstance(a, Tensor) and isinstance(a._a, Lift) and a._a.tag == tag for a in args]
+    inner = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
+    written = {id(i): a for i, a, m in zip(inner, args, mine, strict=True) if m}
+    outputs = cls.apply(*inner)
+    single = not isinstance(outputs, tuple)
+    made = []
+    for y in (outputs,) if single else outputs:
+        if id(y) in written and y._version:
+            rebind(written[id(y)], Lift(_inside(y), tag))
+            made.append(written[id(y)])
+        else:
+            made.append(wrap(Lift(_inside(y), tag)) if isinstance(y, Tensor) else y)
+    return made[0] if single else tuple(made)
 
 
 def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
@@ -214,10 +235,10 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     in_dims = tuple(0 if m else None for m in mine)
     returned = cls.vmap(VmapInfo(int(size), randomness), in_dims, *inner)
     if not (isinstance(returned, tuple) and len(returned) == 2):
-        count = f"{len(returned)}" if isinstance(returned, tuple) else "1"
+        got = f"{len(returned)} returns" if isinstance(returned, tuple) else f"a {type(returned)}"
         raise RuntimeError(
             "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with the "
-            f"output. Got a {count} returns"
+            f"output. Got {got} instead"
         )
     output, out_dims = returned
     return _rebatched(output, out_dims, tag)
@@ -227,10 +248,11 @@ def _rebatched(output: Any, out_dims: Any, tag: int) -> Any:
     flat, spec = tree_flatten(output)
     dims = broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
-        raise ValueError(
+        raise RuntimeError(
             f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
             f"out_dims={out_dims} to be compatible with the structure of `output`. out_dims has structure "
-            f"{tree_flatten(out_dims)[1]} but output has structure {spec}."
+            f"{tree_flatten(out_dims)[1]} but output has structure {spec}. For more details, please see "
+            "https://pytorch.org/docs/main/notes/extending.func.html"
         )
     made = []
     for y, d in zip(flat, dims, strict=True):

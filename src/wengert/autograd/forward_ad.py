@@ -26,7 +26,7 @@ from .._grad_mode import _ModeDecorator, grad_mode
 from .._modes import add_reason, drop_reason
 from .._node import AccumulateGrad, leaf_node
 from .._tensor import Tensor, current_fn, wrap
-from .._values import Const, Dual, next_tag
+from .._values import Const, Dual, entered
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -73,7 +73,8 @@ class _Level:
     """The one level that can be open: its tag, what was made dual in it and the tensors to be set free at its end."""
 
     def __init__(self) -> None:
-        self.tag = next_tag()
+        self.depth = entered()
+        self.tag = self.depth.__enter__()
         self.duals: list[tuple[Tensor, Tensor]] = []  # (primal on the tape, tangent)
         self.hidden: set[Any] = set()  # leaves that stand only for a primal
         self.members: list[weakref.ref[Tensor]] = []

@@ -1,4 +1,11 @@
-"""``grad``, ``vjp``, ``jvp`` and the Jacobians made of them."""
+"""``grad``, ``vjp``, ``jvp`` and the Jacobians made of them.
+
+NOTE [ Which tape ]
+    Reverse mode in an ordinary place uses the user's own tape: the function's variables are fresh leaves (or nodes on the
+    outer tape where the arguments are tracked there), and what is computed from them is differentiated as
+    ``autograd.grad`` would. Inside of another transform it needs a tape of its own level (``_values``, NOTE [ Levels ]):
+    the variables are ``Lift`` values then, and everything older, tracked or not, is a payload inside of them.
+"""
 
 from __future__ import annotations
 
@@ -10,73 +17,144 @@ import numpy as np
 
 from .._dispatch import logical_dtype
 from .._engine import run
-from .._graph import ones_payload
 from .._grad_mode import grad_mode
+from .._modes import is_grad_enabled
 from .._node import leaf_node
 from .._registry import T
 from .._tensor import Tensor, current_fn, wrap
-from .._values import Dual, next_tag, zeros_payload
-from ..utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
-from ._levels import only_leads_to, payload, tensor
+from .._values import DEPTH, Dual, Lift, entered, ones_payload, zeros_payload
+from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
+from ._levels import TAPES, bare, only_leads_to, payload, tensor
 from ._vmap import vmap
 
-
-def _entered(x: Any) -> Any:
-    """A fresh variable on an input: a leaf, or a node on the outer tape if the input is tracked there."""
-    if not isinstance(x, Tensor):
-        return x
-    if current_fn(x) is not None:
-        return T.clone(x)
-    t = wrap(x._a)
-    leaf_node(t)
-    return t
+Argnums = int | tuple[int, ...]
 
 
-def _left(y: Any, own: set[Any]) -> Any:
-    """A result without the transform's own leaves, if nothing else was tracked."""
-    if isinstance(y, Tensor) and y._fn is not None and only_leads_to([y._fn], own):
+# ------------------------------------------------------------------------------------------------------------- reverse mode
+class _Tape:
+    """The variables of one use of reverse mode, and the way back to them."""
+
+    def __init__(self) -> None:
+        self.recording = is_grad_enabled()  # outside: whether results may be tracked by what the function closes over
+        self.lifted = DEPTH.get() > 0
+        self.level = entered() if self.lifted else None
+        self.tag = 0
+        self.inputs: list[Tensor] = []
+        self.own: set[Any] = set()
+        self.open = True
+
+    def __enter__(self) -> _Tape:
+        if self.level is not None:
+            self.tag = self.level.__enter__()
+        self.mode = grad_mode(True)
+        self.mode.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.open = False
+        self.mode.__exit__(*exc)
+        if self.level is not None:
+            self.level.__exit__(*exc)
+
+    def variable(self, x: Any) -> Tensor:
+        """A fresh variable on an argument."""
+        if not isinstance(x, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        if self.lifted:
+            t = wrap(Lift(payload(x), self.tag))
+        elif self.recording and current_fn(x) is not None:
+            t = T.expand(x, tuple(x.shape))
+            self.inputs.append(t)
+            return t
+        else:
+            t = wrap(x._a)
+        if logical_dtype(x).kind in "fcV":
+            leaf = leaf_node(t)
+            self.own.add(leaf)
+            TAPES[leaf] = self
+        self.inputs.append(t)
+        return t
+
+    def left(self, y: Any) -> Any:
+        """A result on the way out: without this tape, unless an outer one is in it."""
+        if not isinstance(y, Tensor):
+            return y
+        if self.lifted:
+            return tensor(y._a.v) if isinstance(y._a, Lift) and y._a.tag == self.tag else y
+        if y._fn is None or (self.recording and not only_leads_to([current_fn(y)], self.own)):
+            return y
         return wrap(y._a)
-    return y
+
+    def pulled_back(self, outputs: list[Tensor], cotangents: list[Tensor], keep: bool) -> list[Tensor]:
+        """The gradients of the variables; zeros where nothing leads."""
+        live = [(current_fn(y), g) for y, g in zip(outputs, cotangents, strict=True) if self._is_mine(y)]
+        nodes: list[Any] = [x._fn for x in self.inputs]
+        wanted = [n for n in nodes if n is not None]
+        if self.lifted:
+            record = False
+            roots = [(n, Lift(payload(g), self.tag)) for n, g in live]
+        else:
+            record = self.recording and (
+                not only_leads_to([n for n, _ in live], self.own) or any(current_fn(g) is not None for _, g in live)
+            )
+            roots = [(n, g if record else g._a) for n, g in live]  # type: ignore[misc]
+        found: Any = [None] * len(wanted)
+        if roots and wanted:
+            with grad_mode(self.recording):
+                found = run(roots, keep=keep or record, create_graph=record, inputs=wanted)  # type: ignore[arg-type]
+        grads = iter(found)
+        return [self._gradient(x, None if n is None else next(grads)) for x, n in zip(self.inputs, nodes, strict=True)]
+
+    def _is_mine(self, y: Tensor) -> bool:
+        if current_fn(y) is None:
+            return False
+        return not self.lifted or (isinstance(y._a, Lift) and y._a.tag == self.tag)
+
+    def _gradient(self, x: Tensor, g: Any) -> Tensor:
+        if g is None:
+            a = zeros_payload(x._a)
+            return wrap(a.v if self.lifted else a)
+        if self.lifted:
+            return tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == self.tag else g._a)
+        return g if self.recording and current_fn(g) is not None and not only_leads_to([current_fn(g)], self.own) else bare(g)
 
 
-def _pullback(outputs: list[Tensor], cotangents: list[Any], inputs: list[Tensor], own: set[Any], keep: bool) -> list[Any]:
-    """The inputs' gradients, recorded only if a tape outside of this transform could want that."""
-    roots = [(current_fn(y), g) for y, g in zip(outputs, cotangents, strict=True) if current_fn(y) is not None]
-    record = not only_leads_to([n for n, _ in roots], own) or any(current_fn(g) is not None for _, g in roots)
-    nodes: list[Any] = [x._fn for x in inputs]
-    if not roots:
-        return [wrap(zeros_payload(x._a)) for x in inputs]
-    with grad_mode(record):
-        grads = run([(n, g if record else g._a) for n, g in roots], keep=keep or record, create_graph=record, inputs=nodes)
-    assert grads is not None
-    return [wrap(zeros_payload(x._a)) if g is None else _left(g, own) for g, x in zip(grads, inputs, strict=True)]
-
-
-def _select(args: tuple[Any, ...], argnums: Any) -> Any:
+# ----------------------------------------------------------------------------------------------------------------- arguments
+def _positions(argnums: Any, count: int) -> Any:
+    """The chosen arguments' positions, from 0."""
+    if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple)):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     if isinstance(argnums, int):
-        _check_argnum(argnums, len(args))
-        return args[argnums]
-    for i in argnums:
-        _check_argnum(i, len(args))
-    return tuple(args[i] for i in argnums)
+        return _position(argnums, count)
+    positions = tuple(_position(i, count) for i in argnums)
+    if not positions:
+        raise RuntimeError("argnums must be non-empty")
+    if len(set(positions)) != len(positions):
+        raise RuntimeError(f"argnums elements must be unique, got {positions}")
+    return positions
 
 
-def _check_argnum(i: int, n: int) -> None:
-    if not isinstance(i, int) or not -n <= i < n:
-        raise RuntimeError(f"Got argnum={i}, but only {n} positional inputs")
+def _position(i: Any, count: int) -> int:
+    if not isinstance(i, int):
+        raise RuntimeError(f"argnum must be int, got: {type(i)}")
+    if not -count <= i < count:
+        raise RuntimeError(f"Got argnum={i}, but only {count} positional inputs")
+    return i % count
 
 
-def _replaced(args: tuple[Any, ...], argnums: Any, values: Any) -> tuple[Any, ...]:
+def _chosen(args: tuple[Any, ...], positions: Any) -> Any:
+    return args[positions] if isinstance(positions, int) else tuple(args[i] for i in positions)
+
+
+def _replaced(args: tuple[Any, ...], positions: Any, values: Any) -> tuple[Any, ...]:
     out = list(args)
-    if isinstance(argnums, int):
-        out[argnums] = values
-    else:
-        for i, v in zip(argnums, values, strict=True):
-            out[i] = v
+    for i, v in [(positions, values)] if isinstance(positions, int) else zip(positions, values, strict=True):
+        out[i] = v
     return tuple(out)
 
 
-def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+# -------------------------------------------------------------------------------------------------------------- grad and vjp
+def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns ``(gradient, value)`` of a scalar function; with ``has_aux`` ``(gradient, (value, aux))``.
 
     >>> import wengert as torch
@@ -86,14 +164,11 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with grad_mode(True):
-            chosen, spec = tree_flatten(_select(args, argnums))
-            for x in chosen:
-                if not isinstance(x, Tensor):
-                    raise RuntimeError(f"grad(f, argnums={argnums}) expects the chosen arguments to be Tensors, got {type(x)}")
-            inner = [_entered(x) for x in chosen]
-            own = {x._fn for x, outer in zip(inner, chosen, strict=True) if current_fn(outer) is None}
-            value = func(*_replaced(args, argnums, tree_unflatten(inner, spec)), **kwargs)
+        with _Tape() as tape:
+            positions = _positions(argnums, len(args))
+            flat, spec = tree_flatten(_chosen(args, positions))
+            inner = [tape.variable(x) for x in flat]
+            value = func(*_replaced(args, positions, tree_unflatten(inner, spec)), **kwargs)
             aux = None
             if has_aux:
                 if not (isinstance(value, tuple) and len(value) == 2):
@@ -102,29 +177,27 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
                     )
                 value, aux = value
             _check_scalar(value)
-            grads = _pullback([value], [wrap(ones_payload(value._a))], inner, own, False)
-        value = _left(value, own)
+            one = ones_payload(value._a)
+            one = wrap(one.v if isinstance(one, Lift) and one.tag == tape.tag else one)
+            grads = tape.pulled_back([value], [one], False)
         result = tree_unflatten(grads, spec)
-        if has_aux:
-            return result, (value, tree_map(lambda t: _left(t, own), aux))
-        return result, value
+        value = tape.left(value)
+        return (result, (value, tree_map(tape.left, aux))) if has_aux else (result, value)
 
     return wrapper
 
 
 def _check_scalar(value: Any) -> None:
     if not isinstance(value, Tensor):
-        raise RuntimeError(
-            f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}"
-        )
+        raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}")
     if value._a.ndim:
         raise RuntimeError(
-            "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
-            f"{value._a.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            f"grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {value._a.ndim} dims. Maybe "
+            "you wanted to use the vjp or jacrev APIs instead?"
         )
 
 
-def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The gradient of a function that returns a scalar Tensor, as a function of the same arguments.
 
     ``argnums``: which arguments (an int, or a tuple of ints), each a Tensor or a nested structure of Tensors.
@@ -151,84 +224,118 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     >>> vjp_fn(torch.ones(2))
     (tensor([1., 1.]),)
     """
-    with grad_mode(True):
+    with _Tape() as tape:
         flat, spec = tree_flatten(primals)
-        inner = [_entered(x) for x in flat]
-        own = {x._fn for x, outer in zip(inner, flat, strict=True) if isinstance(x, Tensor) and current_fn(outer) is None}
+        inner = [tape.variable(x) for x in flat]
         out = func(*tree_unflatten(inner, spec))
         aux = None
         if has_aux:
             if not (isinstance(out, tuple) and len(out) == 2):
                 raise RuntimeError("vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True")
             out, aux = out
-    outs, out_spec = tree_flatten(out)
-    for y in outs:
-        if not isinstance(y, Tensor):
-            raise RuntimeError(
-                "vjp(f, *primals): Expected f(*primals) to return only tensors, got unsupported type " + str(type(y))
-            )
+        outs, out_spec = tree_flatten(out)
+        _check_outputs(outs, "vjp(f, *primals)")
+        for y in outs:
+            if logical_dtype(y).kind not in "fcV":
+                raise RuntimeError(
+                    f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {y.dtype}"
+                )
 
     def vjp_fn(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        given = cotangents[0] if len(cotangents) == 1 and not (isinstance(out, tuple) and len(out) == 1
-                                                               and not isinstance(cotangents[0], tuple)) else cotangents  # fmt: skip
+        given = cotangents[0] if len(cotangents) == 1 else cotangents
         flat_given, given_spec = tree_flatten(given)
-        if given_spec != out_spec and len(flat_given) != len(outs):
+        if given_spec != out_spec:
             raise RuntimeError(
-                f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
-                f"cotangents: {given_spec}, primal output: {out_spec}"
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                f"cotangents: {pprint(given_spec)}, primal output: {pprint(out_spec)}"
             )
+        tape.recording = is_grad_enabled() if create_graph is None else create_graph
         with grad_mode(True):
-            grads = _pullback(outs, flat_given, inner, own, True)
-        result = tree_unflatten(grads, spec)
-        return result
+            return tree_unflatten(tape.pulled_back(outs, flat_given, True), spec)
 
-    primal_out = tree_unflatten([_left(y, own) for y in outs], out_spec)
+    primal_out = tree_unflatten([tape.left(y) for y in outs], out_spec)
     if has_aux:
-        return primal_out, vjp_fn, tree_map(lambda t: _left(t, own), aux)
+        return primal_out, vjp_fn, tree_map(tape.left, aux)
     return primal_out, vjp_fn
+
+
+def _check_outputs(outs: list[Any], who: str) -> None:
+    if not outs or outs == [None]:
+        raise RuntimeError(f"{who}: Expected f to be a function that has non-empty output (got output = {outs})")
+    for y in outs:
+        if not isinstance(y, Tensor):
+            raise RuntimeError(f"{who}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
+
+
+# ---------------------------------------------------------------------------------------------------------------- forward mode
+_JVP = "jvp(f, primals, tangents)"
 
 
 def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """``(func(*primals), tangent)``: the Jacobian-vector product, by forward mode.
+
+    ``strict``: an output that does not depend on the inputs is an error.
 
     >>> import wengert as torch
     >>> torch.func.jvp(torch.sin, (torch.zeros(2),), (torch.ones(2),))
     (tensor([0., 0.]), tensor([1., 1.]))
     """
     if not isinstance(primals, tuple):
-        raise RuntimeError("jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+        raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     flat, spec = tree_flatten(primals)
     flat_tangents, tangent_spec = tree_flatten(tangents)
     if spec != tangent_spec:
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if "
-            f"primals is a tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with "
-            f"structure {tangent_spec}"
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
+            f"tensors, tangents also must be. Got primals with structure {spec} and tangents with structure {tangent_spec}"
         )
-    if not flat:
-        raise RuntimeError("jvp(f, primals, tangents): Expected primals to be non-empty")
-    tag = next_tag()
-    inner = [wrap(Dual(payload(x), payload(v), tag)) for x, v in zip(flat, flat_tangents, strict=True)]
-    out = func(*tree_unflatten(inner, spec))
+    for values, name in ((flat, "primals"), (flat_tangents, "tangents")):
+        if not values:
+            raise RuntimeError(f"{_JVP}: Expected {name} to contain at least one Tensor.")
+        for v in values:
+            if not isinstance(v, Tensor):
+                raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(v)}")
+    with entered() as tag:
+        inner = [_dual(x, v, tag) for x, v in zip(flat, flat_tangents, strict=True)]
+        out = func(*tree_unflatten(inner, spec))
     aux = None
     if has_aux:
+        if not (isinstance(out, tuple) and len(out) == 2):
+            raise RuntimeError(f"{_JVP}: output of function f should be a tuple: (output, aux) if has_aux is True")
         out, aux = out
     outs, out_spec = tree_flatten(out)
-    parts = [_unpacked(y, tag) for y in outs]
+    _check_outputs(outs, _JVP)
+    parts = [_unpacked(y, tag, strict) for y in outs]
     result = tree_unflatten([p for p, _ in parts], out_spec), tree_unflatten([t for _, t in parts], out_spec)
     if has_aux:
-        return *result, tree_map(lambda y: _unpacked(y, tag)[0], aux)
+        return *result, tree_map(lambda y: _unpacked(y, tag, False)[0] if isinstance(y, Tensor) else y, aux)
     return result
 
 
-def _unpacked(y: Any, tag: int) -> tuple[Any, Any]:
-    if not isinstance(y, Tensor):
-        raise RuntimeError(f"jvp(f, primals, tangents): Expected f(*primals) to return only tensors, got {type(y)}")
+def _dual(x: Tensor, v: Tensor, tag: int) -> Tensor:
+    from ..autograd.forward_ad import check_tangent
+
+    for t, what in ((x, "primal"), (v, "tangent")):
+        if logical_dtype(t).kind not in "fcV":
+            raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
+    check_tangent(x, v)
+    return wrap(Dual(payload(x), payload(v), tag))
+
+
+def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
     a = y._a
     if isinstance(a, Dual) and a.tag == tag:
         primal = tensor(a.v)
-        return primal, tensor(a.t if a.t is not None else zeros_payload(primal._a))
-    return y, wrap(zeros_payload(y._a))
+        if a.t is not None:
+            return primal, tensor(a.t)
+    else:
+        primal = y
+    if strict:
+        raise RuntimeError(
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with "
+            "strict=True."
+        )
+    return primal, wrap(zeros_payload(primal._a))
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -239,14 +346,44 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     >>> f(torch.ones(2))
     tensor([1., 1.])
     """
-    out = func(*primals)
+    flat, spec = tree_flatten(primals)
+    if not flat:
+        raise RuntimeError("linearize(f, *primals): Expected primals to contain at least one Tensor.")
+    out, pull = vjp(func, *primals)
+    outs, out_spec = tree_flatten(out)
+    # jvp is the transpose of vjp, which is linear: its transpose is recorded once and walked for each tangent
+    with entered() as tag:
+        zeros = [wrap(Lift(zeros_payload(y._a), tag)) for y in outs]
+        leaves = [leaf_node(u) for u in zeros]
+        with grad_mode(True):
+            back, _ = tree_flatten(pull(tree_unflatten(zeros, out_spec)))
 
     def jvp_fn(*tangents: Any) -> Any:
-        return jvp(func, primals, tangents)[1]
+        flat_tangents, tangent_spec = tree_flatten(tangents)
+        if tangent_spec != spec:
+            raise RuntimeError(f"Expected the tangents {tangent_spec} to have the same argspec as the primals {spec}")
+        for i, (x, v) in enumerate(zip(flat, flat_tangents, strict=True)):
+            for what in ("shape", "dtype"):
+                have, want = getattr(v, what), getattr(x, what)
+                if have != want:
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {have} in flattened pytree doesn't match the {what} {want} of the corresponding "
+                        "primal."
+                    )
+        roots = [(r._fn, Lift(payload(v), tag)) for r, v in zip(back, flat_tangents, strict=True) if r._fn is not None]
+        found: Any = [None] * len(leaves)
+        if roots:
+            found = run(roots, keep=True, create_graph=False, inputs=leaves)  # type: ignore[arg-type]
+        results = [
+            wrap(zeros_payload(y._a)) if g is None else tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == tag else g._a)
+            for g, y in zip(found, outs, strict=True)
+        ]
+        return tree_unflatten(results, out_spec)
 
     return out, jvp_fn
 
 
+# ------------------------------------------------------------------------------------------------------------------ Jacobians
 def _basis(x: Tensor) -> Tensor:
     """The standard basis of a tensor's space, one vector for each element, in front."""
     n = 1
@@ -255,27 +392,46 @@ def _basis(x: Tensor) -> Tensor:
     return wrap(np.eye(n, dtype=logical_dtype(x)).reshape((n, *x.shape)))
 
 
-def jacrev(func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None,
-           _preallocate_and_copy: bool = False) -> Callable[..., Any]:  # fmt: skip
+def _refuse_complex(who: str, values: Any, what: str) -> None:
+    for i, t in enumerate(tree_flatten(values)[0]):
+        if isinstance(t, Tensor) and logical_dtype(t).kind == "c":
+            raise RuntimeError(
+                f"{who}: Expected all {what}s to be real but received complex tensor at flattened input idx: {i}"
+            )
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
     """The Jacobian of a function by reverse mode: for each output, its derivative by each chosen argument.
+
+    ``chunk_size``: how many rows at once.
 
     >>> import wengert as torch
     >>> torch.func.jacrev(torch.sin)(torch.zeros(2))
     tensor([[1., 0.],
             [0., 1.]])
     """
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        chosen = _select(args, argnums)
+        _refuse_complex("jacrev", args, "input")
+        positions = _positions(argnums, len(args))
 
         def partial(*xs: Any) -> Any:
-            values = xs[0] if isinstance(argnums, int) else xs
-            return func(*_replaced(args, argnums, values), **kwargs)
+            return func(*_replaced(args, positions, xs[0] if isinstance(positions, int) else xs), **kwargs)
 
-        primals = (chosen,) if isinstance(argnums, int) else chosen
-        pulled = vjp(partial, *primals, has_aux=has_aux)
+        chosen = _chosen(args, positions)
+        pulled = vjp(partial, *((chosen,) if isinstance(positions, int) else chosen), has_aux=has_aux)
         out, vjp_fn = pulled[0], pulled[1]
+        _refuse_complex("jacrev", out, "output")
         flat_out, out_spec = tree_flatten(out)
         results = []
         for k, y in enumerate(flat_out):
@@ -285,7 +441,7 @@ def jacrev(func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False,
                 return vjp_fn(tree_unflatten(given, out_spec))
 
             rows = vmap(one, chunk_size=chunk_size)(_basis(y))
-            rows = rows[0] if isinstance(argnums, int) else rows
+            rows = rows[0] if isinstance(positions, int) else rows
             results.append(tree_map(lambda r, y=y: r.reshape(tuple(y.shape) + tuple(r.shape[1:])), rows))
         jac = tree_unflatten(results, out_spec)
         return (jac, pulled[2]) if has_aux else jac
@@ -293,7 +449,9 @@ def jacrev(func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False,
     return wrapper
 
 
-def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error") -> Callable[..., Any]:
+def jacfwd(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[..., Any]:
     """The Jacobian of a function by forward mode.
 
     >>> import wengert as torch
@@ -304,13 +462,19 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        chosen = _select(args, argnums)
-        primals = (chosen,) if isinstance(argnums, int) else chosen
-        flat, spec = tree_flatten(primals)
+        _refuse_complex("jacfwd", args, "input")
+        positions = _positions(argnums, len(args))
+        chosen = _chosen(args, positions)
+        flat, spec = tree_flatten((chosen,) if isinstance(positions, int) else chosen)
+        if not flat:
+            raise RuntimeError("jacfwd(f, ...)(*args): Expected primals to contain at least one Tensor.")
+        for x in flat:
+            if not isinstance(x, Tensor):
+                raise RuntimeError(f"jacfwd(f, ...)(*args): Expected primals to only contain Tensors, got {type(x)}")
 
         def partial(*leaves: Any) -> Any:
             xs = tree_unflatten(list(leaves), spec)
-            return func(*_replaced(args, argnums, xs[0] if isinstance(argnums, int) else xs), **kwargs)
+            return func(*_replaced(args, positions, xs[0] if isinstance(positions, int) else xs), **kwargs)
 
         columns = []
         aux = None
@@ -319,14 +483,15 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
             def one(v: Tensor, k: int = k) -> Any:
                 tangents = tuple(v if j == k else wrap(zeros_payload(z._a)) for j, z in enumerate(flat))
                 pushed = jvp(partial, tuple(flat), tangents, has_aux=has_aux)
+                _refuse_complex("jacfwd", pushed[0], "output")
                 return (pushed[1], pushed[2]) if has_aux else pushed[1]
 
             col = vmap(one, out_dims=(-1, 0) if has_aux else -1, randomness=randomness)(_basis(x))
             if has_aux:
                 col, aux = col
-                aux = tree_map(lambda t: t[0], aux)
+                aux = tree_map(lambda t: t[0] if isinstance(t, Tensor) else t, aux)
             columns.append(tree_map(lambda c, x=x: c.reshape(tuple(c.shape[:-1]) + tuple(x.shape)), col))
-        jac = _transposed(columns, spec, isinstance(argnums, int))
+        jac = _transposed(columns, spec, isinstance(positions, int))
         return (jac, aux) if has_aux else jac
 
     return wrapper
@@ -343,7 +508,7 @@ def _transposed(columns: list[Any], spec: TreeSpec, single: bool) -> Any:
     return tree_unflatten(by_output, out_spec)
 
 
-def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """The Hessian of a function: forward mode over reverse mode.
 
     >>> import wengert as torch
@@ -352,3 +517,6 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
             [0., 6.]])
     """
     return jacfwd(jacrev(func, argnums), argnums)
+
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]

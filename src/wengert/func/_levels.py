@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .._node import AccumulateGrad, Node
 from .._tensor import Tensor, current_fn, wrap
+from .._values import Const
 
 
 def payload(x: Tensor) -> Any:
@@ -15,11 +17,19 @@ def payload(x: Tensor) -> Any:
 
 def tensor(p: Any) -> Tensor:
     """A payload that comes out of a transform, as a Tensor."""
-    return p if isinstance(p, Tensor) else wrap(p)
+    return p if isinstance(p, Tensor) else wrap(p.v if type(p) is Const else p)
+
+
+def bare(t: Tensor) -> Tensor:
+    """The tensor without its tape."""
+    return t if t._fn is None else wrap(t._a)
+
+
+TAPES: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()  # the variables of transforms, and whose they are
 
 
 def only_leads_to(roots: list[Node | None], own: set[Node]) -> bool:
-    """Whether every leaf that a graph leads to is one of ``own``."""
+    """Whether every leaf that a graph leads to is one of ``own``, or the variable of a transform that is over."""
     seen: set[Node] = set()
     stack = [n for n in roots if n is not None]
     while stack:
@@ -30,6 +40,9 @@ def only_leads_to(roots: list[Node | None], own: set[Node]) -> bool:
         if n in own:
             continue
         if type(n) is AccumulateGrad:
-            return False
+            tape = TAPES.get(n)
+            if tape is None or tape.open:
+                return False
+            continue
         stack.extend(m for m in n.edges() if m is not None and m not in seen)
     return True

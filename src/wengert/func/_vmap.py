@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._dispatch import type_text
 from .._registry import T
 from .._tensor import Tensor, wrap
-from .._values import Batched, next_tag
-from ..utils._pytree import TreeSpec, broadcast_to_and_flatten, tree_flatten, tree_unflatten
+from .._values import Batched, entered
+from .._vmap_randomness import randomness_level
+from ..utils._pytree import TreeSpec, broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
 from ._levels import payload, tensor
 
 
@@ -35,54 +35,70 @@ def vmap(
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
-    if chunk_size is not None and chunk_size <= 0:
+    if not (chunk_size is None or chunk_size > 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        flat, spec = tree_flatten(args)
-        dims = _flat_in_dims(in_dims, flat, spec, func)
-        size = _size(flat, dims, spec, func)
-        if chunk_size is None or chunk_size >= size:
+        _check_out_dims(out_dims, func)
+        flat, dims, spec = _checked_inputs(in_dims, args, func)
+        size = _size(flat, dims)
+        if chunk_size is None:
             return _run(func, flat, dims, spec, out_dims, kwargs, size, randomness)
         return _chunked(func, flat, dims, spec, out_dims, kwargs, size, randomness, chunk_size)
 
     return wrapped
 
 
+# --------------------------------------------------------------------------------------------------------- the caller's slips
 def _name(func: Any) -> str:
-    return getattr(func, "__name__", repr(func))
+    if hasattr(func, "__name__"):
+        return func.__name__
+    if isinstance(func, functools.partial):
+        return f"functools.partial({_name(func.func)}, ...)"
+    return repr(func)
 
 
-def _flat_in_dims(in_dims: Any, flat: list[Any], spec: TreeSpec, func: Any) -> list[int | None]:
-    if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
-        if in_dims is not None:
+def _check_out_dims(out_dims: Any, func: Any) -> None:
+    def check(d: Any) -> None:
+        if d is not None and not isinstance(d, int):
             raise ValueError(
-                f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) "
-                f"tuple matching the structure of inputs, got: {type(in_dims)}."
+                f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+                "representing where in the outputs the vmapped dimension should appear."
             )
-    if not flat:
+
+    tree_map(check, out_dims)
+
+
+def _checked_inputs(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[list[Any], list[int | None], TreeSpec]:
+    """The arguments flat, the mapped dimension of each, and their structure."""
+    name = _name(func)
+    head = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
+    if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
-            f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
-            "function with no inputs. The latter is unsupported."
+            f"{head}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+            f"{type(in_dims)}."
         )
-    dims = broadcast_to_and_flatten(tuple(in_dims) if isinstance(in_dims, list) else in_dims, spec)
+    if not args:
+        raise ValueError(
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with "
+            "no inputs. The latter is unsupported."
+        )
+    flat, spec = tree_flatten(args)
+    dims = broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
         raise ValueError(
-            f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`. "
-            f"in_dims has structure {tree_flatten(in_dims)[1]} but inputs has structure {spec}."
+            f"{head}in_dims is not compatible with the structure of `inputs`. in_dims has structure {tree_flatten(in_dims)[1]} but "
+            f"inputs has structure {spec}."
         )
-    return [_checked_dim(x, d, in_dims, func) for x, d in zip(flat, dims, strict=True)]
+    return flat, [_checked_dim(x, d, head) for x, d in zip(flat, dims, strict=True)], spec
 
 
-def _checked_dim(x: Any, d: Any, in_dims: Any, func: Any) -> int | None:
-    head = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
+def _checked_dim(x: Any, d: Any, head: str) -> int | None:
     if d is None:
         return None
     if not isinstance(d, int):
-        raise ValueError(
-            f"{head}Got in_dim={d} for an input but in_dim must be either an integer dimension or None."
-        )
+        raise ValueError(f"{head}Got in_dim={d} for an input but in_dim must be either an integer dimension or None.")
     if not isinstance(x, Tensor):
         raise ValueError(
             f"{head}Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, "
@@ -97,78 +113,101 @@ def _checked_dim(x: Any, d: Any, in_dims: Any, func: Any) -> int | None:
     return d % n
 
 
-def _size(flat: list[Any], dims: list[int | None], spec: TreeSpec, func: Any) -> int:
-    sizes = [x._a.shape[d] for x, d in zip(flat, dims, strict=True) if d is not None]
+def _size(flat: list[Any], dims: list[int | None]) -> int:
+    sizes = [int(x._a.shape[d]) for x, d in zip(flat, dims, strict=True) if d is not None]
     if not sizes:
-        raise ValueError(
-            f"vmap({_name(func)}, in_dims=..., ...)(<inputs>): at least one input must be mapped over: every in_dim is None."
-        )
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if len(set(sizes)) > 1:
         raise ValueError(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension"
         )
-    return int(sizes[0])
+    return sizes[0]
 
 
+# ------------------------------------------------------------------------------------------------------------------- running
 def _run(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any, size: int, randomness: str) -> Any:
-    tag = next_tag()
-    from .._vmap_randomness import randomness_level
-
-    inner = []
-    for x, d in zip(flat, dims, strict=True):
-        if d is None:
-            inner.append(x)
-            continue
-        front = x if d == 0 else T.permute(x, (d, *(i for i in range(x._a.ndim) if i != d)))
-        inner.append(wrap(Batched(payload(front), tag)))
-    with randomness_level(randomness, size, tag):
-        out = func(*tree_unflatten(inner, spec), **kwargs)
+    with entered() as tag:
+        inner = [x if d is None else _enter(x, d, tag) for x, d in zip(flat, dims, strict=True)]
+        with randomness_level(randomness, size, tag):
+            out = func(*tree_unflatten(inner, spec), **kwargs)
+        changed = [(x, y, d) for x, y, d in zip(flat, inner, dims, strict=True) if d is not None]
+    _write_back(changed, tag)
     outs, out_spec = tree_flatten(out)
-    flat_out_dims = broadcast_to_and_flatten(tuple(out_dims) if isinstance(out_dims, list) else out_dims, out_spec)
-    if flat_out_dims is None and isinstance(out_dims, tuple) and len(out_dims) == 1 and out_spec.is_leaf():
-        flat_out_dims = [out_dims[0]]
-    if flat_out_dims is None:
+    return tree_unflatten(
+        [_leave(y, d, tag, size, func) for y, d in zip(outs, _flat_out_dims(out, out_dims, out_spec, func), strict=True)], out_spec
+    )
+
+
+def _enter(x: Tensor, d: int, tag: int) -> Tensor:
+    front = x if d == 0 else T.permute(x, (d, *(i for i in range(x._a.ndim) if i != d)))
+    return wrap(Batched(payload(front), tag))
+
+
+def _write_back(changed: list[tuple[Tensor, Tensor, int]], tag: int) -> None:
+    """What the function wrote into its arguments in place is written into the tensors that it was given."""
+    for x, inner, d in changed:
+        if inner._m is None or inner._m.cell is None or not inner._m.cell.version:
+            continue
+        a = inner._a
+        if not (isinstance(a, Batched) and a.tag == tag):
+            continue
+        value = tensor(a.v)
+        n = value._a.ndim
+        x.copy_(value if d == 0 else T.permute(value, (*range(1, d + 1), 0, *range(d + 1, n))))  # type: ignore[attr-defined]
+
+
+def _flat_out_dims(out: Any, out_dims: Any, spec: TreeSpec, func: Any) -> list[Any]:
+    dims: list[Any] | None
+    if isinstance(out, Tensor):
+        if isinstance(out_dims, int) or out_dims is None:
+            dims = [out_dims]
+        else:
+            dims = list(out_dims) if isinstance(out_dims, tuple) and len(out_dims) == 1 else None
+    else:
+        dims = broadcast_to_and_flatten(out_dims, spec)
+    if dims is None:
         raise ValueError(
-            f"vmap({_name(func)}, ..., out_dims={out_dims}): out_dims is not compatible with the structure of `outputs`. "
-            f"out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {out_spec}."
+            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
+            f"out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
         )
-    return tree_unflatten([_leave(y, d, tag, size, func) for y, d in zip(outs, flat_out_dims, strict=True)], out_spec)
+    return dims
 
 
 def _leave(y: Any, d: Any, tag: int, size: int, func: Any) -> Any:
-    if y is None and d is None:
-        return None
+    name = _name(func)
+    batched = isinstance(y, Tensor) and isinstance(y._a, Batched) and y._a.tag == tag
+    if d is None:
+        if batched:
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        return y
     if not isinstance(y, Tensor):
         raise ValueError(
-            f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type_text(y) if y is None else type(y)}. "
-            "Did you mean to set out_dims= to None for output?"
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= to None for "
+            "output?"
         )
-    a = y._a
-    if not (isinstance(a, Batched) and a.tag == tag):
-        if d is None:
-            return y
-        out = T.expand(y, (size, *a.shape))
-    else:
-        if d is None:
-            raise ValueError(
-                f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None"
-            )
-        out = tensor(a.v)
+    out = tensor(y._a.v) if batched else T.expand(y, (size, *y._a.shape))
     n = out._a.ndim
-    d = d % n
+    if not -n <= d < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
+    d %= n
     return out if d == 0 else T.permute(out, (*range(1, d + 1), 0, *range(d + 1, n)))
 
 
-def _chunked(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any, size: int, randomness: str, chunk: int) -> Any:
-    pieces = []
-    for start in range(0, size, chunk):
-        n = min(chunk, size - start)
-        part = [x if d is None else x.narrow(d, start, n) for x, d in zip(flat, dims, strict=True)]
-        pieces.append(tree_flatten(_run(func, part, dims, spec, out_dims, kwargs, n, randomness)))
-    out_spec = pieces[0][1]
-    flat_out = broadcast_to_and_flatten(out_dims, out_spec) or [0] * out_spec.num_leaves
+def _chunked(
+    func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any, size: int, randomness: str, chunk: int
+) -> Any:
     from .. import cat
 
-    joined = [cat([p[0][k] for p in pieces], flat_out[k]) for k in range(out_spec.num_leaves)]
+    pieces = []
+    for start in range(0, max(size, 1), chunk):
+        n = min(chunk, size - start)
+        part = [x if d is None else x.narrow(d, start, n) for x, d in zip(flat, dims, strict=True)]
+        pieces.append(_run(func, part, dims, spec, out_dims, kwargs, n, randomness))
+    flats = [tree_flatten(p) for p in pieces]
+    out_spec = flats[0][1]
+    flat_dims = _flat_out_dims(pieces[0], out_dims, out_spec, func)
+    joined = [
+        flats[0][0][k] if d is None else cat([f[0][k] for f in flats], d) for k, d in enumerate(flat_dims)
+    ]
     return tree_unflatten(joined, out_spec)

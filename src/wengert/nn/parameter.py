@@ -113,19 +113,17 @@ PLAIN_NAMES.add(Parameter)
 class UninitializedTensorMixin:
     """A parameter or buffer whose shape a lazy module finds out at its first call."""
 
+    __slots__ = ()
     cls_to_become: Any = None
 
     def materialize(self: Any, shape: Any, device: Any = None, dtype: Dtype | None = None) -> None:
         """Give it a shape, and with it uninitialised memory; it becomes an ordinary ``Parameter`` or tensor."""
         cpu_only(device, "materialize")
-        persistent = getattr(self, "persistent", None)
         self._a = np.empty(tuple(shape), (dtype or self.dtype).np)
-        if self._m is not None:
-            self._m.a = self._a
-        if self.cls_to_become is Tensor:
-            self._become_buffer(persistent)
-        else:
-            self.__class__ = self.cls_to_become
+        self._m.a = self._a
+        self.__class__ = self.cls_to_become
+        if self._fn is not None:
+            self._fn.cls = self.cls_to_become
 
     @property
     def shape(self) -> Any:
@@ -217,6 +215,3 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         t.persistent = persistent
         t._is_buffer = True
         return t
-
-    def _become_buffer(self: Any, persistent: bool) -> None:
-        self.__class__ = Tensor

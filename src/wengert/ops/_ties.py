@@ -14,7 +14,7 @@ from .. import _errors as lines
 from .._dispatch import MULTI_OUTPUT_VIEW
 from .._node import Port, ticks
 from .._registry import Info
-from .._tensor import Tensor, make
+from .._tensor import Tensor, make, new
 
 
 def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any) -> Tensor:
@@ -46,7 +46,7 @@ def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any) -> Tensor:
 def tied_parts(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, saved: list[Any]) -> tuple[Tensor, ...]:
     """The same for a view operator with several outputs; ``saved`` is what its formula names."""
     fx = input._fn
-    n = None
+    n = c = None
     if fx is not None:
         n = info.node()
         n.fx = (fx,)
@@ -59,6 +59,7 @@ def tied_parts(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, saved
             f = lines.user_frame(f)
             n.code = f.f_code
         n.lasti = f.f_lasti
+        c = n.code
         n.meta = [(a.shape, a.dtype) for a in arrays]
     tensors = []
     for k, a in enumerate(arrays):
@@ -66,7 +67,16 @@ def tied_parts(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, saved
         t._m = None
         t._a = a
         t._v = (input, info, (*p, k), MULTI_OUTPUT_VIEW)
-        t._fn = None if n is None else Port(n, k)
+        if n is None:
+            t._fn = None
+        else:
+            t._fn = m = new(Port)
+            m.fx = n
+            m.k = k
+            m.seq = next(ticks)
+            m.h = None
+            m.code = c
+            m.lasti = n.lasti
         tensors.append(t)
     return tuple(tensors)
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from .._dispatch import cast, logical_dtype
 from .._errors import noted
-from .._general import general
-from .._registry import REGISTRY, T, public
+from .._general import general, named_by
+from .._registry import T, public
 from .._tensor import Tensor, wrap
 from .loss import MEAN, NONE, SUM, reduce_values, reduction_code, refuse_weight_grad
 from .matmul import _as_tensors, dtype_name
@@ -155,7 +155,7 @@ def nll(lib, self, target, weight, reduction, ignore_index):
     return total / (r.dtype.type(r.size) if w is None else lib.add.reduce(w, None))
 
 
-REGISTRY["nll"].node.name = lambda n: "NllLoss2DBackward0" if len(n.s[0]) > 2 else "NllLossBackward0"
+named_by("nll", "self_shape", lambda shape: "NllLoss2DBackward0" if len(shape) > 2 else "NllLossBackward0")
 
 
 @general(
@@ -450,7 +450,7 @@ def multilabel_soft_margin_loss(
 ) -> Tensor:
     """Binary cross entropy with logits, averaged over the classes (the last dimension)."""
     code = reduction_code(reduction, size_average, reduce)
-    losses = -(target * T.log_sigmoid(input) + (1 - target) * T.log_sigmoid(-input))
+    losses = -(target * T._log_sigmoid(input) + (1 - target) * T._log_sigmoid(-input))
     if weight is not None:
         losses = losses * weight
     return reduce_values(losses.sum(-1) / input._a.shape[-1], code)

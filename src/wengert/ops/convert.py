@@ -32,7 +32,7 @@ from .._node import AccumulateGrad, Box, cell_of
 from .._registry import REGISTRY, T, public
 from .._saved import payload_dtype
 from .._tensor import Tensor, alias_payload, new, stale_views, wrap
-from .._values import Batched, Const, Dual, Value, plain_dtype
+from .._values import Batched, Const, Dual, Lift, Value, plain_dtype
 from .create import _dense_like, _empty_in, element
 from .shape import ints, matrix_t, payload, squeeze, transpose, unsqueeze
 from .strided import as_strided, offset_of, renamed, storage_of
@@ -100,8 +100,16 @@ def copy(lib, self, src, into):
 
 
 COPY = REGISTRY["copy"]
-COPY.node.name = lambda self: "torch::autograd::CopyBackwards"
-COPY.node.__repr__ = lambda self: f"<CopyBackwards object at {id(self):#x}>"  # type: ignore[method-assign,assignment]
+
+
+def _copy_name(node: Any) -> str:
+    """PyTorch names this node with its namespace; ``fill_`` uses it under its own name."""
+    name = type(node).__name__
+    return "torch::autograd::CopyBackwards" if name == "CopyBackwards" else name
+
+
+COPY.node.name = _copy_name
+COPY.node.__repr__ = lambda self: f"<{type(self).__name__} object at {id(self):#x}>"  # type: ignore[method-assign,assignment]
 
 
 @general(
@@ -321,8 +329,8 @@ def _without_history(a: Any) -> Any:
     """A payload without tangents and without the tape of an outer transform."""
     if isinstance(a, Dual):
         return Const(_without_history(a.v)) if not isinstance(a.v, Value) else _without_history(a.v)
-    if isinstance(a, Batched):
-        return Batched(_without_history(a.v), a.tag)
+    if isinstance(a, (Batched, Lift)):
+        return type(a)(_without_history(a.v), a.tag)
     if isinstance(a, Tensor):
         return detach(a)
     return a
@@ -373,7 +381,7 @@ def detach_(self: Tensor) -> Tensor:
 # ---------------------------------------------------------------------------------------------------------- writing into self
 def copy_into(self: Tensor, src: Tensor) -> Tensor:
     """``self.copy_(src)`` where a shape that does not fit is ``expand``'s error, as for ``x[...] = v``."""
-    if not src._a.ndim:
+    if not src._a.ndim and self._a.ndim:
         return fill_(self, src)
     if self._a.shape != src._a.shape:
         from .shape import _expand_size
@@ -397,8 +405,6 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         from .index import number
 
         src = wrap(number(src, logical_dtype(self)))
-    if src is self:
-        return self
     if self._a.shape != src._a.shape:
         _check_broadcast(self, src)
     return _written_over(self, src, "CopyBackwards")
@@ -485,6 +491,11 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 @public("Tensor.zero_ torch.zero_")
 def zero_(self: Tensor) -> Tensor:
     """Write zeros everywhere."""
+    a = getattr(self, "_a", None)
+    if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, None):
+        a.fill(0)
+        written(self, getframe(1))
+        return self
     return _fill(self, 0, "ZeroBackward0")
 
 

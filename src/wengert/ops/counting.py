@@ -87,7 +87,7 @@ def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Te
     """
     rank(input, "histc")
     if not is_kind(input, "fV"):
-        raise unimplemented("histogram_cpu", input)
+        raise unimplemented("linspace_cpu" if is_kind(input, "b") else "histogram_cpu", input)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if max < min:

@@ -620,7 +620,7 @@ def _like(
 
 
 def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any) -> Any:
-    """A constant of this shape inside of the vmaps that a payload is inside of, with their batch dims, to be written to."""
+    """A constant of this shape with the batch dims of the vmaps that a payload is inside of, to be written to."""
     from .._values import Batched, Value
 
     sizes, tags = [], []

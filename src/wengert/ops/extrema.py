@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._alias import write_out
+from .._backends.numpy import in_lib
 from .._dims import nonempty_dims, normal_dim, numpy_names, rank
 from .._general import general
 from .._registry import T, public
@@ -45,6 +46,25 @@ def positions(index: Any, dim: int, size: int) -> Any:
     return flat
 
 
+@in_lib
+def taken_along(x: Any, index: Any, dim: int) -> Any:
+    """See ``_take_along``."""
+    return x.reshape(-1)[positions(index, dim, x.shape[dim])]
+
+
+@in_lib
+def put_along(x: Any, index: Any, dim: int, size: int, unique: bool) -> Any:
+    """See ``_put_along``."""
+    shape = (*index.shape[:dim], size, *index.shape[dim + 1 :])
+    r = np.zeros(shape, x.dtype)
+    flat = positions(index, dim, size)
+    if unique:
+        r.reshape(-1)[flat] = x
+    else:
+        np.add.at(r.reshape(-1), flat.reshape(-1), x.reshape(-1))
+    return r
+
+
 @general(
     tensors=2,
     grad={"self": lambda xp, g, index, dim, unique, self_shape: xp._put_along(g, index, dim, self_shape[dim], unique)},
@@ -54,7 +74,7 @@ def positions(index: Any, dim: int, size: int) -> Any:
 )
 def _take_along(lib, self, index, dim, unique):
     """The elements along a dim at integer positions; ``unique``: no position occurs twice."""
-    return self.reshape(-1)[positions(index, dim, self.shape[dim])]
+    return lib.taken_along(self, index, dim)
 
 
 @general(
@@ -69,21 +89,7 @@ def _take_along(lib, self, index, dim, unique):
 )
 def _put_along(lib, self, index, dim, size, unique):
     """Zeros of ``size`` along a dim, with the elements added at integer positions."""
-    shape = (*index.shape[:dim], size, *index.shape[dim + 1 :])
-    r = lib.zeros(_product(shape), self.dtype)
-    flat = positions(index, dim, size)
-    if unique:
-        r[flat] = self
-    else:
-        np.add.at(r, flat.reshape(-1), self.reshape(-1))
-    return r.reshape(shape)
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    n = 1
-    for s in shape:
-        n *= s
-    return n
+    return lib.put_along(self, index, dim, size, unique)
 
 
 def put_chosen(xp: Any, g: Any, indices: Any, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
@@ -267,9 +273,8 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
                 (max_dim if name == "max" else min_dim)(input, dim, False)
             )
     kwargs = numpy_names(kwargs)
-    if "other" in kwargs or (args and isinstance(args[0], Tensor) and (args[0].ndim or not _is_index(args[0]))):
-        pair = getattr(T, name + "imum")
-        return pair(input, *args, **kwargs)
+    if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
+        return getattr(T, name + "imum")(input, *args, **kwargs)
     dim, keepdim = _dim_and_keepdim(name, input, args, kwargs)
     if dim is None:
         return fn(input)
@@ -283,13 +288,9 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
     return (MaxResult if name == "max" else MinResult)._make((values, indices))
 
 
-def _is_index(t: Tensor) -> bool:
-    return is_kind(t, "iu")
-
-
 def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, bool]:
     given = dict(zip(("dim", "keepdim"), args, strict=False)) | kwargs
-    known = set(given) <= {"dim", "keepdim"} and len(args) <= 2 and "dim" in given
+    known = isinstance(input, Tensor) and set(given) <= {"dim", "keepdim"} and len(args) <= 2 and "dim" in given
     dim = given.get("dim")
     is_int = hasattr(dim, "__index__") and not isinstance(dim, bool)
     if not known or not (dim is None or is_int):

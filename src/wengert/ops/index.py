@@ -16,19 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from .. import _errors as lines
 from .._alias import apply_inplace, unrecorded, writable, written
 from .._backends.numpy import in_lib
 from .._batching import batch_size
 from .._dispatch import cast, logical_dtype, type_text
 from .._dtypes import BY_NUMPY
-from .. import _errors as lines
 from .._general import general
 from .._modes import M
-from .._node import ticks
+from .._node import box_of, ticks
 from .._registry import REGISTRY, U, public
 from .._saved import payload_dtype
 from .._tensor import Tensor, make, wrap
-from .._node import box_of
 from ._ties import recorded, tied
 from .create import _dense_like, element
 from .shape import COLONS, NEW_AT, alias, unsqueeze_dim
@@ -453,7 +452,7 @@ def _by_views(self: Tensor, key: tuple[Any, ...]) -> Tensor | None:
 def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     """``x[i]`` for one index tensor on plain arrays; ``None`` if the long way must be taken."""
     a, i = x._a, key._a
-    if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim:
+    if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim or not a.ndim:
         return None
     kind = i.dtype.kind
     try:
@@ -538,8 +537,6 @@ def _parsed(self: Tensor, key: Any) -> tuple[Tensor, tuple[int, ...], list[Tenso
     if used > ndim:
         if not ndim and len(items) == 1 and type(items[0]) is int:
             raise _int_error(items[0], 0, ())
-        if not ndim and len(items) == 1 and type(items[0]) is slice:
-            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     if not _BASIC.issuperset(map(type, items)):
         items = [item if type(item) in _BASIC else _normal(item) for item in items]
@@ -568,12 +565,12 @@ def _parsed(self: Tensor, key: Any) -> tuple[Tensor, tuple[int, ...], list[Tenso
             indices.append(wrap(np.zeros(1 if item else 0, np.int64)))
             dim += 1
         else:
-            mask = logical_dtype(item).kind == "b"
-            if mask:
-                _check_mask(item, dim, x)
             dims.append(dim)
             indices.append(item)
-            dim += item._a.ndim if mask else 1
+            dim += item._a.ndim if logical_dtype(item).kind == "b" else 1
+    for d, i in zip(dims, indices, strict=True):
+        if logical_dtype(i).kind == "b":
+            _check_mask(i, d, x)
     return x, tuple(dims), indices
 
 
@@ -713,7 +710,7 @@ def _place_error(error: Exception, indices: list[Tensor]) -> Exception:
         _, arrays = _without_masks((0,) * len(indices), [i._a for i in indices])
         shapes = ", ".join(str(list(i.shape)) for i in arrays)
         return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
-    if text.endswith("with size 0"):
+    if text.endswith("with size 0") or "empty axes" in text:
         return IndexError("index is out of bounds for dimension with size 0")
     return IndexError(text.replace("axis", "dimension"))
 
@@ -768,7 +765,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
             return
     if key is False:
         return
-    x, dims, indices = _parsed(self, key)
+    x, dims, indices = _parsed(self, None if key is True else key)
     if type(value) is not Tensor:
         value = _as_value(value, x)
     if not indices:

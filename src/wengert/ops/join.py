@@ -6,13 +6,17 @@ import operator
 from itertools import accumulate
 from typing import Any
 
-from .._alias import with_out
+import numpy as np
+
+from .._alias import with_out, write_out
 from .._dims import normal_dim
 from .._dispatch import type_text
 from .._general import general
-from .._registry import public
-from .._tensor import Tensor
-from .shape import COLONS, atleast_1d, atleast_2d, atleast_3d, ints, lifted_dims, payload, reshape_public
+from .._modes import M
+from .._registry import RAW, REGISTRY, public
+from .._tensor import Tensor, wrap
+from ._ties import recorded, tied_parts
+from .shape import COLONS, NEW_AT, atleast_1d, atleast_2d, atleast_3d, ints, lifted_dims, payload, reshape_public
 from .strided import renamed, slice_dim
 
 
@@ -130,6 +134,12 @@ def unbind(lib, self, dim):
     return tuple([self[lead + (i, ...)] for i in range(self.shape[dim])])
 
 
+CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
+    REGISTRY[name] for name in ("cat", "stack", "split", "split_with_sizes", "unbind")
+)
+assert CAT.formulas.uses == ("tensors_shape", "dim", "needs")  # type: ignore[attr-defined]
+
+
 # ------------------------------------------------------------------------------------------------------------------ joining
 def tensor_list(tensors: Any, name: str) -> list[Tensor]:
     """A function's sequence of tensors, checked."""
@@ -141,9 +151,31 @@ def tensor_list(tensors: Any, name: str) -> list[Tensor]:
     return list(tensors)
 
 
+def _plain_arrays(tensors: Any) -> list[Any] | None:
+    """The arrays of a list of tensors, if they are NumPy's and of one dtype and no mode is on."""
+    if M or type(tensors) not in _LISTS or not tensors:
+        return None
+    arrays = []
+    dtype = None
+    for x in tensors:
+        if type(x) is not Tensor:
+            return None
+        a = x._a
+        if type(a) is not np.ndarray:
+            return None
+        if a.dtype is not dtype:
+            if dtype is not None:
+                return None
+            dtype = a.dtype
+        arrays.append(a)
+    return arrays
+
+
+_LISTS = frozenset((list, tuple))
+
+
 @public("torch.cat torch.concat torch.concatenate")
-@with_out
-def cat_public(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
+def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None) -> Tensor:
     """Tensors one after the other along a dimension, in their common dtype.
 
     As in PyTorch, a one-dimensional tensor without elements goes with any other.
@@ -152,8 +184,23 @@ def cat_public(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor
     >>> torch.cat([torch.ones(2), torch.zeros(1)])
     tensor([1., 1., 0.])
     """
+    if out is not None:
+        return write_out(out, cat_public, (tensors, dim if axis is None else axis))  # type: ignore[no-any-return]
     if axis is not None:
         dim = axis
+    arrays = _plain_arrays(tensors)
+    if arrays is not None and type(dim) is int:
+        try:
+            r = np.concatenate(arrays, dim)
+        except ValueError:
+            pass  # what follows says what is wrong
+        else:
+            edges = tuple([x._fn for x in tensors])
+            if edges.count(None) == len(edges):
+                return wrap(r)
+            shapes = [a.shape for a in arrays]
+            needs = tuple([e is not None for e in edges])
+            return recorded(CAT, edges, [shapes, dim if dim >= 0 else dim + r.ndim, needs], r)
     tensors = tensor_list(tensors, "cat")
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -186,8 +233,7 @@ def cat_public(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor
 
 
 @public("torch.stack")
-@with_out
-def stack_public(tensors: Any, dim: int = 0) -> Tensor:
+def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape side by side along a new dimension.
 
     >>> import wengert as torch
@@ -195,6 +241,21 @@ def stack_public(tensors: Any, dim: int = 0) -> Tensor:
     tensor([[0., 1.],
             [0., 1.]])
     """
+    if out is not None:
+        return write_out(out, stack_public, (tensors, dim))  # type: ignore[no-any-return]
+    arrays = _plain_arrays(tensors)
+    if arrays is not None and type(dim) is int and -1 <= dim <= arrays[0].ndim:
+        shape = arrays[0].shape
+        for a in arrays:
+            if a.shape != shape:
+                break
+        else:
+            if dim < 0:
+                dim = len(shape)
+            index = NEW_AT[dim]
+            r = np.concatenate([a[index] for a in arrays], dim)
+            edges = tuple([x._fn for x in tensors])
+            return wrap(r) if edges.count(None) == len(edges) else recorded(STACK, edges, [dim], r)
     tensors = tensor_list(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -267,7 +328,16 @@ def split_public(tensor: Tensor, split_size_or_sections: Any, dim: int = 0, **gi
     if isinstance(sections, (tuple, list)):
         return split_with_sizes_public(tensor, sections, dim)
     dim, n = _sized(tensor, dim, "split")
-    return split(tensor, _piece(sections, n), dim)
+    return _split(tensor, _piece(sections, n), dim)
+
+
+def _split(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
+    if M or type(x._a) is not np.ndarray:
+        return split(x, size, dim)  # type: ignore[no-any-return]
+    return tied_parts(SPLIT, x, (size, dim), _split_raw(x._a, size, dim), [dim])
+
+
+_split_raw, _sizes_raw, _unbind_raw = RAW.split, RAW.split_with_sizes, RAW.unbind
 
 
 def _piece(size: Any, n: int) -> int:
@@ -283,7 +353,10 @@ def _piece(size: Any, n: int) -> int:
 def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of pieces of these sizes along a dimension."""
     dim, n = _sized(input, dim, "split_with_sizes")
-    return split_with_sizes(input, _pieces(split_sizes, n, dim), dim)
+    sizes = _pieces(split_sizes, n, dim)
+    if M or type(input._a) is not np.ndarray:
+        return split_with_sizes(input, sizes, dim)  # type: ignore[no-any-return]
+    return tied_parts(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._a, sizes, dim), [dim])
 
 
 def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
@@ -310,8 +383,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     split_size, _, dim = _chunks(input, chunks, dim)
     if not split_size:  # an empty dimension has as many pieces as were asked for
-        return split_with_sizes(input, (0,) * chunks, dim)
-    return split(input, split_size, dim)
+        return split_with_sizes(input, (0,) * chunks, dim)  # type: ignore[no-any-return]
+    return _split(input, split_size, dim)
 
 
 def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
@@ -408,7 +481,10 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     shape = payload(input, "unbind").shape
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return unbind(input, normal_dim(dim, len(shape), "unbind"))
+    dim = normal_dim(dim, len(shape), "unbind")
+    if M or type(input._a) is not np.ndarray:
+        return unbind(input, dim)  # type: ignore[no-any-return]
+    return tied_parts(UNBIND, input, (dim,), _unbind_raw(input._a, dim), [dim])
 
 
 # ---------------------------------------------------------------------------------------------------- pieces that are copies

@@ -376,7 +376,7 @@ def _logit_slope(xp: Any, x: Any, t: Any, pos_weight: Any) -> Any:
 
 
 def _logit_target_slope(xp: Any, x: Any, pos_weight: Any) -> Any:
-    return -x if pos_weight is None else xp.log_sigmoid(-x) - pos_weight * xp.log_sigmoid(x)
+    return -x if pos_weight is None else xp._log_sigmoid(-x) - pos_weight * xp._log_sigmoid(x)
 
 
 @general(

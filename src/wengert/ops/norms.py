@@ -89,6 +89,19 @@ def linalg_vector_norm(lib, self, ord, dim, keepdim):
 
 
 # ----------------------------------------------------------------------------------------------------- public functions
+def _vector_norm(x: Tensor, ord: Any, dim: Dims, keepdim: bool, dtype: DType | None = None) -> Tensor:
+    dims = wanted_dims(dim, rank(x, "linalg_vector_norm"), "linalg_vector_norm")
+    order = _order(ord)
+    _check_floating(x)
+    if dtype is not None:
+        _check_dtype(x, as_dtype(dtype, "linalg_vector_norm"))
+        x = in_dtype(x, dtype, "linalg_vector_norm")
+    shape = x._a.shape
+    if 0 in shape and (order < 0 or order == INF):
+        _refuse_empty(ord, shape, dims, dim)
+    return linalg_vector_norm(x, order, dims, keepdim)
+
+
 @reduction("linalg.vector_norm")
 def vector_norm(
     x: Tensor, ord: Order = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
@@ -100,19 +113,14 @@ def vector_norm(
     >>> torch.linalg.vector_norm(x), torch.linalg.vector_norm(x, 1), torch.linalg.vector_norm(x, float("inf"))
     (tensor(5.), tensor(7.), tensor(4.))
     """
-    dims = wanted_dims(dim, rank(x, "linalg_vector_norm"), "linalg_vector_norm")
-    order = _order(ord)
+    return _vector_norm(x, ord, dim, keepdim, dtype)
+
+
+def _check_floating(x: Tensor) -> None:
     if not is_kind(x, "fcV"):
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {dtype_text(x)}"
         )
-    if dtype is not None:
-        _check_dtype(x, as_dtype(dtype, "linalg_vector_norm"))
-        x = in_dtype(x, dtype, "linalg_vector_norm")
-    shape = x._a.shape
-    if 0 in shape and (order < 0 or order == INF):
-        _refuse_empty(ord, shape, dims, dim)
-    return linalg_vector_norm(x, order, dims, keepdim)
 
 
 def _check_dtype(x: Tensor, wanted: DType) -> None:
@@ -168,11 +176,13 @@ def norm(
     >>> x.norm(dim=1)
     tensor([ 5., 10.], grad_fn=<LinalgVectorNormBackward0>)
     """
+    if p == "fro" and dim is None:
+        return _vector_norm(input, 2, None, keepdim, dtype)
     if not isinstance(p, str):
-        return vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
+        return _vector_norm(input, 2 if p is None else p, dim, keepdim, dtype)
     dims = range(rank(input, "norm")) if dim is None else (dim,) if hasattr(dim, "__index__") else dim
-    if p == "fro" and (dim is None or len(dims) <= 2):
-        return vector_norm(input, 2, dim, keepdim, dtype=dtype)
+    if p == "fro" and len(dims) <= 2:
+        return _vector_norm(input, 2, dim, keepdim, dtype)
     return _matrix_norm(input, p, tuple(dims), keepdim, dtype)
 
 
@@ -200,10 +210,10 @@ def linalg_norm(
     if dims is None and ord is not None and ndim not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {ndim}D.")
     if ord is None:
-        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+        return _vector_norm(A, 2, dim, keepdim, dtype)
     if isinstance(ord, str) or (ndim if dims is None else len(dims)) == 2:
         return _matrix_norm(A, ord, (-2, -1) if dims is None else dims, keepdim, dtype)
-    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
+    return _vector_norm(A, ord, dim, keepdim, dtype)
 
 
 def _matrix_norm(A: Tensor, ord: Any, dims: tuple[int, ...], keepdim: bool, dtype: Any) -> Tensor:
@@ -282,6 +292,7 @@ def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     if ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {ndim} dimensions")
     dim = normal_dim(dim, ndim, "renorm")
+    _check_floating(input)
     norms = linalg_vector_norm(input, p, tuple(d for d in range(ndim) if d != dim), True)
     return input * T.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)  # type: ignore[no-any-return]
 

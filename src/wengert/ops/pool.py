@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._dispatch import logical_dtype
-from .._general import general
+from .._general import general, named_by
 from .._kinds import linear
 from .._registry import REGISTRY, T, public
 from .._tensor import Tensor
@@ -259,9 +259,9 @@ def unpool(lib, self, indices, size):
     return r.reshape(*lead, *size)
 
 
-REGISTRY["max_windows"].node.name = lambda n: f"MaxPool{len(n.s[2])}DWithIndicesBackward0"
-REGISTRY["max_parts"].node.name = lambda n: f"AdaptiveMaxPool{len(n.s[2])}DBackward0"
-REGISTRY["unpool"].node.name = lambda n: f"MaxUnpool{len(n.s[1])}DBackward0"
+named_by("max_windows", "kernel", lambda kernel: f"MaxPool{len(kernel)}DWithIndicesBackward0")
+named_by("max_parts", "out", lambda out: f"AdaptiveMaxPool{len(out)}DBackward0")
+named_by("unpool", "size", lambda size: f"MaxUnpool{len(size)}DBackward0")
 
 
 # -------------------------------------------------------------------------------------------------------------------- means
@@ -445,6 +445,10 @@ def _geometry(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={n} and dilation={d}"
             )
     shape = tuple(input._a.shape)
+    if 0 in shape[-k - 1 :]:
+        raise RuntimeError(
+            f"Expected {k + 1}D or {k + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(shape)}"
+        )
     size = shape[-k:]
     out = pooled_size(size, kernel, stride, padding, dilation, ceil_mode)
     if min(out) < 1:
@@ -463,10 +467,6 @@ def _check_rank(k: int, input: Any, name: str) -> None:
     shape = tuple(input._a.shape)
     if len(shape) not in (k + 1, k + 2):
         raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
-    if 0 in shape[-k - 1 :]:
-        raise RuntimeError(
-            f"Expected {k + 1}D or {k + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(shape)}"
-        )
     if input._a.dtype.kind in "bc":
         raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
 
@@ -535,11 +535,15 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
-    if input._a.ndim not in (2, 3):
+    if input._a.ndim not in (2, 3) or 0 in input._a.shape[-2:]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
             f"{list(input._a.shape)}"
         )
+    for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)):
+        first = value[0] if isinstance(value, (tuple, list)) and value else value
+        if isinstance(first, int) and first <= 0:
+            raise RuntimeError(f"max_pool1d() {argument} must be greater than zero, but got {first}")
     d = input._a.ndim - 1
     pads = (0, padding[0] if isinstance(padding, (tuple, list)) else padding)
     found = max_pool2d(
@@ -641,6 +645,8 @@ def avg_pool1d(
 def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
     """The output's size; ``None`` keeps a dimension."""
     shape = tuple(input._a.shape)
+    if len(shape) < k + 1 and k > 1:
+        raise ValueError(f"Input dimension should be at least {k + 1}")
     if len(shape) not in (k + 1, k + 2):
         raise RuntimeError(f"{name}(): Expected {k + 1}D or {k + 2}D tensor, but got {list(shape)}")
     if not isinstance(output_size, (tuple, list)):

@@ -280,16 +280,23 @@ def _spaced(start: Any, end: Any, steps: int, np_dtype: Any) -> Any:
         return filled((1,), start, np_dtype)
     if not steps:
         return np.empty(0, np_dtype)
+    kind = np_dtype.kind
+    if kind == "c":
+        part = np.dtype(f"f{np_dtype.itemsize // 2}")
+        spaced = np.empty(steps, np_dtype)
+        start, end = complex(element(start, np_dtype)), complex(element(end, np_dtype))
+        spaced.real = _spaced(start.real, end.real, steps, part)
+        spaced.imag = _spaced(start.imag, end.imag, steps, part)
+        return spaced
     i = np.arange(steps)
     back = i[::-1]
     first = i < steps // 2
-    kind = np_dtype.kind
     number = np.float64 if kind in "iu" else np_dtype.type
     low, high = (number(int(x)) if kind in "iu" else number(element(x, np_dtype)) for x in (start, end))
     step = (high - low) / number(steps - 1)
-    if kind == "c" or np_dtype.itemsize == 2:  # each operation rounded
+    if np_dtype.itemsize == 2:  # each operation rounded
         return np.where(first, low + step * i.astype(np_dtype), high - step * back.astype(np_dtype))
     up = fused_multiply_add(i.astype(np.float64), float(step), float(low))
-    down = fused_multiply_add(back.astype(np.float64), -float(step), float(high))
+    down = fused_multiply_add(back.astype(np.float64), 0.0 - float(step), float(high))
     spaced = np.where(first, up, down)
     return (np.trunc(spaced) if kind in "iu" else spaced).astype(np_dtype)

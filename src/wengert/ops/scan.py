@@ -90,7 +90,10 @@ def _cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     >>> torch.cumsum(torch.tensor([1., 2., 3.]), 0)
     tensor([1., 3., 6.])
     """
-    dim = normal_dim(dim, rank(input, "cumsum"), "cumsum")
+    ndim = rank(input, "cumsum")
+    dim = normal_dim(dim, ndim, "cumsum")
+    if ndim and dtype is None:
+        return cumsum(input, dim)
     return in_dtype(along_one(cumsum, in_dtype(input, dtype, "cumsum"), dim), dtype, "cumsum")
 
 
@@ -129,12 +132,18 @@ def cumprod(lib, self, dim):
 )
 def _cumprod_before(lib, self, dim, reverse):
     """For each element the product of those before it along a dim (of those after it, if ``reverse``)."""
-    r = lib.ones(self.shape, self.dtype)
-    if self.shape[dim] > 1:
+    return lib.products_before(self, dim, reverse)
+
+
+@in_lib
+def products_before(x: Any, dim: int, reverse: bool) -> Any:
+    """See ``_cumprod_before``."""
+    r = np.ones(x.shape, x.dtype)
+    if x.shape[dim] > 1:
         if reverse:
-            r[_part(dim, None, -1)] = _scan(lib.multiply, self[_part(dim, 1, None)], dim, True)
+            r[_part(dim, None, -1)] = _scan(np.multiply, x[_part(dim, 1, None)], dim, True)
         else:
-            r[_part(dim, 1, None)] = _scan(lib.multiply, self[_part(dim, None, -1)], dim)
+            r[_part(dim, 1, None)] = _scan(np.multiply, x[_part(dim, None, -1)], dim)
     return r
 
 
@@ -145,12 +154,18 @@ def _cumprod_before(lib, self, dim, reverse):
 )
 def _delay(lib, self, dim, by):
     """The elements one further (``by`` 1) or one earlier (-1) along a dim; zero comes in."""
-    r = lib.zeros(self.shape, self.dtype)
+    return lib.delayed(self, dim, by)
+
+
+@in_lib
+def delayed(x: Any, dim: int, by: int) -> Any:
+    """See ``_delay``."""
+    r = np.zeros(x.shape, x.dtype)
     here, there = _part(dim, 1, None), _part(dim, None, -1)
     if by > 0:
-        r[here] = self[there]
+        r[here] = x[there]
     else:
-        r[there] = self[here]
+        r[there] = x[here]
     return r
 
 
@@ -218,7 +233,10 @@ def _cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     >>> torch.cumprod(torch.tensor([1., 2., 3.]), 0)
     tensor([1., 2., 6.])
     """
-    dim = normal_dim(dim, rank(input, "cumprod"), "cumprod")
+    ndim = rank(input, "cumprod")
+    dim = normal_dim(dim, ndim, "cumprod")
+    if ndim and dtype is None:
+        return cumprod(input, dim)
     return in_dtype(along_one(cumprod, in_dtype(input, dtype, "cumprod"), dim), dtype, "cumprod")
 
 

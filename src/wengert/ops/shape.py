@@ -316,7 +316,7 @@ VIEW, EXPAND, PERMUTE, TRANSPOSE, T_, UNSQUEEZE, SQUEEZE_ALL, SQUEEZE_DIM = (
     REGISTRY[name]
     for name in (
         "view", "expand", "permute", "transpose_dims", "matrix_t", "unsqueeze_dim", "squeeze_all", "squeeze_dim"
-    )  # fmt: skip
+    )
 )
 
 

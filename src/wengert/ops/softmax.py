@@ -84,6 +84,11 @@ def softmax_rows(x: Any, dim: int) -> Any:
 @in_lib
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
+    if 0 < x.size < _LARGE and x.dtype.itemsize > 2:
+        r = x - _max(x, dim, None, None, True)
+        s = _add(_exp(r), dim, None, None, True)
+        r -= np.log(s, s)
+        return r
     if _is_narrow(x):
         return log_softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
     if not x.size:

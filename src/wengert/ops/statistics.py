@@ -35,7 +35,11 @@ def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim
     mean = average(lib, x, dim, n, True)
     d = x - mean
     square = d * d if x.dtype.kind == "f" else d.real * d.real + d.imag * d.imag
-    v = lib.add.reduce(square, dim, None, None, keepdim) / max(n - correction, 0)
+    v = lib.add.reduce(square, dim, None, None, keepdim)
+    if n > correction:
+        v = v / (n - correction)
+    else:  # over zero, without NumPy's warning
+        v = lib.where(v > 0, v.dtype.type(np.inf), v.dtype.type(np.nan))
     return v, mean if keepdim else mean.reshape(v.shape)
 
 
@@ -119,6 +123,8 @@ def std_mean(lib, self, dim, correction, keepdim):
 def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Read ``(dim, unbiased, keepdim)``, ``(unbiased)`` or ``(dim, *, correction, keepdim)``, check, and run."""
     ndim = rank(input, name)
+    if not args and not kwargs and input._a.size > 1 and is_kind(input, "fc"):
+        return op(input, tuple(range(ndim)), 1, False)
     names = ("unbiased",) if args and isinstance(args[0], bool) else ("dim", "unbiased", "keepdim")
     given = dict(zip(names, args, strict=False)) | kwargs
     known = {"dim", "unbiased", "keepdim", "correction"}
@@ -310,7 +316,13 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 @general(**_dim_declaration("ModeBackward0", "mode"))
 def mode(lib, self, dim, keepdim):
     """The most frequent element along a dim, the smallest of several, and where it is last."""
-    rows = np.moveaxis(self, dim, -1)
+    return lib.most_frequent(self, dim, keepdim)
+
+
+@in_lib
+def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """See ``mode``: the first of the longest runs of equal elements in order."""
+    rows = np.moveaxis(x, dim, -1)
     order = rows.argsort(-1, kind="stable")
     v = np.take_along_axis(rows, order, -1)
     steps = np.arange(v.shape[-1])

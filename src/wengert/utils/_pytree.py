@@ -40,9 +40,25 @@ class TreeSpec:
         return hash((self.type, self.num_leaves))
 
     def __repr__(self) -> str:
-        if self.type is None:
-            return "*"
-        return f"TreeSpec({self.type.__name__}, {self.context}, {self.children_specs})"
+        return _spec_text(self, 0)
+
+
+def _spec_text(spec: TreeSpec, indent: int) -> str:
+    if spec.type is None:
+        return "*"
+    indent += 2
+    children = f",\n{' ' * indent}".join(_spec_text(c, indent) for c in spec.children_specs)
+    return f"TreeSpec({spec.type.__name__}, {spec.context}, [{children}])"
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def pprint(spec: TreeSpec) -> str:
+    """A spec as the structure that it describes, with a star for each leaf."""
+    return repr(tree_unflatten([_Star()] * spec.num_leaves, spec))
 
 
 class LeafSpec(TreeSpec):

@@ -1,0 +1,207 @@
+"""What hooks of modules need: handles that clear several dicts, hooks that hold their module weakly, ``BackwardHook``."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from ..._modes import is_grad_enabled
+from ..._node import RemovableHandle
+from ..._tensor import Tensor
+from ...autograd.function import Function
+
+
+class ModuleHandle(RemovableHandle):
+    """What registering a hook returns: ``remove()`` takes the hook away; also a context manager."""
+
+    def __init__(self, hooks: dict[int, Any], *, extra_dict: Any = None) -> None:
+        self.id = RemovableHandle._next_id()
+        self._refs = [weakref.ref(d) for d in (hooks, *_listed(extra_dict))]
+        self.hooks_dict_ref = self._refs[0]
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        for ref in self._refs:
+            hooks = ref()
+            if hooks is not None:
+                hooks.pop(self.id, None)
+
+    def __getstate__(self) -> Any:
+        return ([ref() for ref in self._refs], self.id)
+
+    def __setstate__(self, state: Any) -> None:
+        hooks, self.id = state
+        self._refs = [weakref.ref(d if d is not None else OrderedDict()) for d in hooks]
+        self.hooks_dict_ref = self._refs[0]
+        while RemovableHandle._next_id() < self.id:  # ids that come later must be others
+            pass
+
+
+def _listed(value: Any) -> list[Any]:
+    return [] if value is None else value if isinstance(value, list) else [value]
+
+
+def add_hook(hooks: Any, hook: Any, prepend: bool = False, extra_dict: Any = None) -> ModuleHandle:
+    """Enter a hook into a module's dict of hooks."""
+    handle = ModuleHandle(hooks, extra_dict=extra_dict)
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+class WrappedHook:
+    """A hook that is called with its module, which it does not keep alive."""
+
+    def __init__(self, hook: Callable[..., Any], module: Any = None) -> None:
+        self.hook = hook
+        self.with_module = module is not None
+        self.module: Any = weakref.ref(module) if module is not None else None
+        self.__name__ = getattr(hook, "__name__", type(hook).__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.with_module:
+            return self.hook(*args, **kwargs)
+        module = self.module()
+        if module is None:
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
+        return self.hook(module, *args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {"hook": self.hook, "with_module": self.with_module}
+        if self.with_module:
+            state["module"] = self.module()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.hook = state["hook"]
+        self.with_module = state["with_module"]
+        self.module = None
+        self.__name__ = getattr(self.hook, "__name__", type(self.hook).__name__)
+        if self.with_module:
+            if state["module"] is None:
+                raise RuntimeError("You are trying to revive the hook of a dead Module!")
+            self.module = weakref.ref(state["module"])
+
+
+class BackwardHookFunction(Function):
+    """The identity: a node around a module at which its backward hooks stand."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        """Its arguments."""
+        ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
+        return args
+
+    @staticmethod
+    def backward(ctx: Any, *args: Any) -> Any:
+        """Its cotangents."""
+        return args
+
+
+class BackwardHook:
+    """The full backward hooks of one call of a module.
+
+    The module's tensors go through an identity node before it and after it. The later node sees the gradients of the
+    outputs; the earlier one those of the inputs, with which the hooks are called.
+    """
+
+    def __init__(self, module: Any, user_hooks: list[Any], user_pre_hooks: list[Any]) -> None:
+        self.module = module
+        self.user_hooks = user_hooks
+        self.user_pre_hooks = user_pre_hooks
+        self.grad_outputs: Any = None
+        self.n_inputs = self.n_outputs = -1
+        self.input_tensors_index: list[int] | None = None
+        self.output_tensors_index: list[int] | None = None
+
+    def setup_input_hook(self, args: Any) -> Any:
+        """The arguments of the module, behind the node that sees the gradients of its inputs."""
+        result, self.input_tensors_index = self._through_identity(args, lambda node: node.register_hook(self._at_inputs))
+        self.n_inputs = len(args)
+        return result
+
+    def setup_output_hook(self, result: Any) -> Any:
+        """The module's results, behind the node that sees the gradients of its outputs."""
+        results = result if isinstance(result, tuple) else (result,)
+        moved, self.output_tensors_index = self._through_identity(
+            results, lambda node: node.register_hook(self._at_outputs)
+        )
+        self.n_outputs = len(results)
+        return moved if isinstance(result, tuple) else moved[0]
+
+    def _through_identity(self, args: Any, register: Any) -> tuple[Any, list[int] | None]:
+        index = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        if not (any(args[i].requires_grad for i in index) and is_grad_enabled()):
+            return args, None
+        tensors = BackwardHookFunction.apply(*[args[i] for i in index])
+        register(next(t.grad_fn for t in tensors if t.grad_fn is not None))
+        moved = list(args)
+        for i, t in zip(index, tensors, strict=True):
+            moved[i] = t
+        return (tuple(moved) if type(args) is tuple else type(args)(*moved)), index
+
+    @staticmethod
+    def _spread(index: list[int] | None, values: Any, size: int) -> tuple[Any, ...]:
+        spread = [None] * size
+        for i, value in zip(index or (), values, strict=True):
+            spread[i] = value
+        return tuple(spread)
+
+    def _at_inputs(self, grad_inputs: Any, _: Any) -> Any:
+        if self.grad_outputs is None:  # the outputs had no part in this pass
+            return None
+        result: Any = self._spread(self.input_tensors_index, grad_inputs, self.n_inputs)
+        for hook in self.user_hooks:
+            out = hook(self.module, result, self.grad_outputs)
+            if out is None:
+                continue
+            if isinstance(out, Tensor):
+                out = (out,)
+            if len(out) != len(result):
+                raise RuntimeError(
+                    f"Backward hook returned an invalid number of grad_input, got {len(out)}, but expected {len(result)}"
+                )
+            result = out
+        self.grad_outputs = None
+        return tuple(result[i] for i in self.input_tensors_index or ())
+
+    def _at_outputs(self, _: Any, grad_outputs: Any) -> Any:
+        self.grad_outputs = self._spread(self.output_tensors_index, grad_outputs, self.n_outputs)
+        for hook in self.user_pre_hooks:
+            out = hook(self.module, self.grad_outputs)
+            if out is None:
+                continue
+            if isinstance(out, Tensor):
+                out = (out,)
+            if len(out) != len(self.grad_outputs):
+                raise RuntimeError(
+                    f"Backward pre hook returned an invalid number of grad_output, got {len(out)}, but expected "
+                    f"{len(self.grad_outputs)}"
+                )
+            self.grad_outputs = out
+        given = self.grad_outputs
+        if self.input_tensors_index is None:
+            self._without_inputs()
+        return tuple(given[i] for i in self.output_tensors_index or ())
+
+    def _without_inputs(self) -> None:
+        """No input requires grad: the hooks are called all the same, with ``None`` for each input."""
+        warnings.warn(
+            "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+            "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module."
+            "register_full_backward_hook for more details.",
+            stacklevel=5,
+        )
+        nothing = (None,) * self.n_inputs
+        for hook in self.user_hooks:
+            result = hook(self.module, nothing, self.grad_outputs)
+            if result is not None and not (isinstance(result, tuple) and all(r is None for r in result)):
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires gradient should always return None or None for all "
+                    "gradients."
+                )
+        self.grad_outputs = None

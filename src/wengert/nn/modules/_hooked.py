@@ -1,0 +1,298 @@
+"""How a module is called: its hooks, and those that concern every module.
+
+NOTE [ A call without hooks ]
+    ``Module.__call__`` tests the dicts of hooks and goes straight to ``forward``; everything else is here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from typing import Any
+
+from ..._node import RemovableHandle
+from ..._tensor import Tensor
+from ._handles import BackwardHook, WrappedHook, add_hook
+
+global_forward_hooks: OrderedDict[int, Any] = OrderedDict()
+global_forward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+global_forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
+global_forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
+global_backward_hooks: OrderedDict[int, Any] = OrderedDict()
+global_backward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+global_buffer_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+global_module_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+global_parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+global_is_full: list[bool | None] = [None]
+
+ANY_MODULE = (global_forward_hooks, global_forward_pre_hooks, global_backward_hooks, global_backward_pre_hooks)
+
+
+# --------------------------------------------------------------------------------------------------- hooks of every module
+def register_module_forward_pre_hook(hook: Any) -> RemovableHandle:
+    """Call ``hook(module, args)`` before every module's forward."""
+    return add_hook(global_forward_pre_hooks, hook)
+
+
+def register_module_forward_hook(hook: Any, *, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
+    """Call ``hook(module, args, output)`` after every module's forward."""
+    handle = add_hook(
+        global_forward_hooks, hook, False, [global_forward_hooks_always_called, global_forward_hooks_with_kwargs]
+    )
+    if with_kwargs:
+        global_forward_hooks_with_kwargs[handle.id] = True
+    if always_call:
+        global_forward_hooks_always_called[handle.id] = True
+    return handle
+
+
+def register_module_full_backward_pre_hook(hook: Any) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` before every module's gradients are computed."""
+    return add_hook(global_backward_pre_hooks, hook)
+
+
+def _only_one_sort(full: bool) -> None:
+    if global_is_full[0] is (not full):
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only one of "
+            "them."
+        )
+    global_is_full[0] = full
+
+
+def register_module_full_backward_hook(hook: Any) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` when every module's gradients have been computed."""
+    _only_one_sort(True)
+    return add_hook(global_backward_hooks, hook)
+
+
+def register_module_backward_hook(hook: Any) -> RemovableHandle:
+    """The old form of ``register_module_full_backward_hook``, which sees the last node of the module alone."""
+    _only_one_sort(False)
+    return add_hook(global_backward_hooks, hook)
+
+
+def register_module_buffer_registration_hook(hook: Any) -> RemovableHandle:
+    """Call ``hook(module, name, buffer)`` when a buffer is registered; it may return another one."""
+    return add_hook(global_buffer_registration_hooks, hook)
+
+
+def register_module_module_registration_hook(hook: Any) -> RemovableHandle:
+    """Call ``hook(module, name, submodule)`` when a submodule is registered; it may return another one."""
+    return add_hook(global_module_registration_hooks, hook)
+
+
+def register_module_parameter_registration_hook(hook: Any) -> RemovableHandle:
+    """Call ``hook(module, name, parameter)`` when a parameter is registered; it may return another one."""
+    return add_hook(global_parameter_registration_hooks, hook)
+
+
+# ------------------------------------------------------------------------------------------------------- hooks of one module
+class Hooked:
+    """The part of ``Module`` that registers hooks and calls them."""
+
+    _backward_hooks: OrderedDict[int, Any]
+    _backward_pre_hooks: OrderedDict[int, Any]
+    _is_full_backward_hook: bool | None
+    _forward_hooks: OrderedDict[int, Any]
+    _forward_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_always_called: OrderedDict[int, bool]
+    _forward_pre_hooks: OrderedDict[int, Any]
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+    forward: Any
+
+    def register_forward_pre_hook(
+        self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args)`` before ``forward``; it may return other arguments.
+
+        ``with_kwargs``: ``hook(module, args, kwargs)``, which returns a pair or None. ``prepend``: before the others.
+        """
+        handle = add_hook(self._forward_pre_hooks, hook, prepend, self._forward_pre_hooks_with_kwargs)
+        if with_kwargs:
+            self._forward_pre_hooks_with_kwargs[handle.id] = True
+        return handle
+
+    def register_forward_hook(
+        self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after ``forward``; it may return another output.
+
+        ``with_kwargs``: ``hook(module, args, kwargs, output)``. ``always_call``: also if ``forward`` raised.
+
+        >>> import wengert as torch
+        >>> linear = torch.nn.Linear(2, 3)
+        >>> handle = linear.register_forward_hook(lambda module, args, output: output * 0)
+        >>> linear(torch.ones(2))
+        tensor([0., 0., 0.], grad_fn=<MulBackward0>)
+        >>> handle.remove()
+        """
+        extra = [self._forward_hooks_with_kwargs, self._forward_hooks_always_called]
+        handle = add_hook(self._forward_hooks, hook, prepend, extra)
+        if with_kwargs:
+            self._forward_hooks_with_kwargs[handle.id] = True
+        if always_call:
+            self._forward_hooks_always_called[handle.id] = True
+        return handle
+
+    def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` before the module's gradients are computed; it may return new ones."""
+        return add_hook(self._backward_pre_hooks, hook, prepend)
+
+    def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` when the gradients of the inputs are known.
+
+        Both are tuples, with ``None`` for what is no tensor or needs no gradient; the hook may return another
+        ``grad_input``.
+        """
+        self._one_sort(full=True)
+        return add_hook(self._backward_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Any) -> RemovableHandle:
+        """The old form of ``register_full_backward_hook``: it sees the last node that the module made, alone."""
+        self._one_sort(full=False)
+        return add_hook(self._backward_hooks, hook)
+
+    def _one_sort(self, full: bool) -> None:
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of "
+                "them."
+            )
+        self._is_full_backward_hook = full
+
+    def _get_backward_hooks(self) -> tuple[list[Any], list[Any]]:
+        """The full backward hooks and the others."""
+        sorts: dict[bool, list[Any]] = {True: [], False: []}
+        if global_is_full[0] is not None:
+            sorts[global_is_full[0]] += global_backward_hooks.values()
+        if self._is_full_backward_hook is not None:
+            sorts[self._is_full_backward_hook] += self._backward_hooks.values()
+        return sorts[True], sorts[False]
+
+    def _get_backward_pre_hooks(self) -> list[Any]:
+        return [*global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
+
+    # ------------------------------------------------------------------------------------------------------------- the call
+    def _call_with_hooks(self, args: Any, kwargs: Any) -> Any:
+        state: dict[str, Any] = {"args": args, "kwargs": kwargs, "result": None}
+        called: set[int] = set()
+        try:
+            return self._call_hooked(state, called)
+        except Exception:
+            self._call_always(state, called)
+            raise
+
+    def _call_hooked(self, state: dict[str, Any], called: set[int]) -> Any:
+        full, partial = self._get_backward_hooks()
+        pre = self._get_backward_pre_hooks()
+        self._call_pre_hooks(state)
+        around = BackwardHook(self, full, pre) if full or pre else None
+        if around is not None:
+            state["args"] = around.setup_input_hook(state["args"])
+        state["result"] = self.forward(*state["args"], **state["kwargs"])
+        for hook_id, hook in (*global_forward_hooks.items(), *self._forward_hooks.items()):
+            if hook_id in self._forward_hooks_always_called or hook_id in global_forward_hooks_always_called:
+                called.add(hook_id)
+            self._call_forward_hook(hook_id, hook, state)
+        result = state["result"]
+        if around is not None:
+            if not isinstance(result, (Tensor, tuple)):
+                warnings.warn(
+                    "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                    f"{type(result)}",
+                    stacklevel=4,
+                )
+            result = state["result"] = around.setup_output_hook(result)
+        if partial:
+            self._place_partial(partial, state["args"], result)
+        return result
+
+    def _call_pre_hooks(self, state: dict[str, Any]) -> None:
+        for hook_id, hook in (*global_forward_pre_hooks.items(), *self._forward_pre_hooks.items()):
+            if hook_id in self._forward_pre_hooks_with_kwargs:
+                given = hook(self, state["args"], state["kwargs"])
+                if given is None:
+                    continue
+                if not (isinstance(given, tuple) and len(given) == 2):
+                    raise RuntimeError(
+                        f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {given}."
+                    )
+                state["args"], state["kwargs"] = given
+            else:
+                given = hook(self, state["args"])
+                if given is not None:
+                    state["args"] = given if isinstance(given, tuple) else (given,)
+
+    def _call_forward_hook(self, hook_id: int, hook: Any, state: dict[str, Any]) -> None:
+        if hook_id in self._forward_hooks_with_kwargs or hook_id in global_forward_hooks_with_kwargs:
+            given = hook(self, state["args"], state["kwargs"], state["result"])
+        else:
+            given = hook(self, state["args"], state["result"])
+        if given is not None:
+            state["result"] = given
+
+    def _call_always(self, state: dict[str, Any], called: set[int]) -> None:
+        """After an error: the hooks that are called in any case."""
+        for what, hooks, always in (
+            ("global module", global_forward_hooks, global_forward_hooks_always_called),
+            ("module", self._forward_hooks, self._forward_hooks_always_called),
+        ):
+            for hook_id, hook in hooks.items():
+                if hook_id not in always or hook_id in called:
+                    continue
+                try:
+                    self._call_forward_hook(hook_id, hook, state)
+                except Exception as error:  # noqa: BLE001  a hook's own error must not hide the first one
+                    warnings.warn(
+                        f"{what} forward hook with ``always_call=True`` raised an exception that was silenced as another "
+                        f"error was raised in forward: {error}",
+                        stacklevel=4,
+                    )
+
+    def _place_partial(self, hooks: list[Any], inputs: Any, result: Any) -> None:
+        """The old backward hooks stand at the node of the (first) result."""
+        var = result
+        while not isinstance(var, Tensor):
+            var = next(v for v in var.values() if isinstance(v, Tensor)) if isinstance(var, dict) else var[0]
+        node = var.grad_fn
+        if node is not None:
+            for hook in hooks:
+                node.register_hook(WrappedHook(hook, self))
+            _warn_of_partial(inputs, result, node)
+
+
+_PARTIAL = "is deprecated and will be removed in future versions. This hook will be missing some"
+_FULL = "Please use register_full_backward_hook to get the documented behavior."
+
+
+def _warn_of_partial(inputs: Any, result: Any, node: Any) -> None:
+    """What an old backward hook will not see."""
+    text = None
+    results = (result,) if isinstance(result, Tensor) else result
+    if not (isinstance(results, tuple) and all(isinstance(r, Tensor) for r in results)):
+        text = (
+            "Using non-full backward hooks on a Module that does not return a single Tensor or a tuple of Tensors "
+            f"{_PARTIAL} of the grad_output. {_FULL}"
+        )
+    elif not (isinstance(inputs, tuple) and all(isinstance(i, Tensor) for i in inputs)):
+        text = (
+            "Using non-full backward hooks on a Module that does not take as input a single Tensor or a tuple of Tensors "
+            f"{_PARTIAL} of the grad_input. {_FULL}"
+        )
+    else:
+        made_by = {r.grad_fn for r in results if r.grad_fn is not None}
+        if not made_by or (len(made_by) == 1 and node not in made_by):
+            text = f"Using a non-full backward hook when outputs are nested in python data structure {_PARTIAL} grad_output."
+        elif len(made_by) > 1:
+            text = (
+                "Using a non-full backward hook when outputs are generated by different autograd Nodes "
+                f"{_PARTIAL} grad_output. {_FULL}"
+            )
+        elif {i.grad_fn for i in inputs if i.grad_fn is not None} != {n for n, _ in node.next_functions}:
+            text = (
+                "Using a non-full backward hook when the forward contains multiple autograd Nodes "
+                f"{_PARTIAL} grad_input. {_FULL}"
+            )
+    if text is not None:
+        warnings.warn(text, FutureWarning, stacklevel=6)

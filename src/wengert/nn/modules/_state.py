@@ -1,0 +1,266 @@
+"""``state_dict`` and ``load_state_dict``, with their hooks."""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict, namedtuple
+from collections.abc import Mapping
+from typing import Any
+
+from ..._grad_mode import no_grad
+from ..._node import RemovableHandle
+from ..._tensor import Tensor
+from ..parameter import Parameter, is_lazy
+from ._handles import WrappedHook, add_hook
+
+EXTRA_STATE = "_extra_state"
+
+
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """What ``load_state_dict`` returns: the names that only one side has."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return super().__repr__()
+
+    __str__ = __repr__
+
+
+class Stateful:
+    """The part of ``Module`` that reads and writes its state."""
+
+    _version: int = 1
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
+    _non_persistent_buffers_set: set[str]
+    _state_dict_hooks: OrderedDict[int, Any]
+    _state_dict_pre_hooks: OrderedDict[int, Any]
+    _load_state_dict_pre_hooks: OrderedDict[int, Any]
+    _load_state_dict_post_hooks: OrderedDict[int, Any]
+
+    def get_extra_state(self) -> Any:
+        """What a subclass adds to its state dict, under the name ``_extra_state``."""
+        raise RuntimeError(_NEVER.format("get"))
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take back what ``get_extra_state`` gave."""
+        raise RuntimeError(_NEVER.format("set"))
+
+    # ---------------------------------------------------------------------------------------------------------------- hooks
+    def register_state_dict_pre_hook(self, hook: Any) -> RemovableHandle:
+        """Call ``hook(module, prefix, keep_vars)`` before ``state_dict`` reads the module."""
+        return add_hook(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook: Any) -> RemovableHandle:
+        """Call ``hook(module, state_dict, prefix, local_metadata)`` afterwards; it may change the dict in place."""
+        hook._from_public_api = True
+        return add_hook(self._state_dict_hooks, hook)
+
+    def _register_state_dict_hook(self, hook: Any) -> RemovableHandle:
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was previously registered via "
+                "register_state_dict_post_hook"
+            )
+        return add_hook(self._state_dict_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Any) -> RemovableHandle:
+        """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)`` before loading."""
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(self, hook: Any, with_module: bool = False) -> RemovableHandle:
+        return add_hook(self._load_state_dict_pre_hooks, WrappedHook(hook, self if with_module else None))
+
+    def register_load_state_dict_post_hook(self, hook: Any) -> RemovableHandle:
+        """Call ``hook(module, incompatible_keys)`` after loading; it may change the lists in place."""
+        return add_hook(self._load_state_dict_post_hooks, hook)
+
+    # --------------------------------------------------------------------------------------------------------------- saving
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+        """Parameters and persistent buffers by name, detached (unless ``keep_vars``) but in the module's own memory.
+
+        >>> import wengert as torch
+        >>> list(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()).state_dict())
+        ['0.weight', '0.bias']
+        """
+        if args:
+            warnings.warn(
+                "Positional args are being deprecated, use kwargs instead. Refer to "
+                "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            destination = args[0] if destination is None else destination
+            prefix = args[1] if len(args) > 1 and prefix == "" else prefix
+            keep_vars = args[2] if len(args) > 2 and keep_vars is False else keep_vars
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()
+        local_metadata = {"version": self._version}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = local_metadata
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for hook in self._state_dict_hooks.values():
+            result = hook(self, destination, prefix, local_metadata)
+            if result is not None:
+                if getattr(hook, "_from_public_api", False):
+                    raise RuntimeError("state_dict post-hook must return None")
+                destination = result
+        return destination
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        for name, param in self._parameters.items():
+            if param is not None:
+                destination[prefix + name] = param if keep_vars else param.detach()
+        for name, buffer in self._buffers.items():
+            if buffer is not None and name not in self._non_persistent_buffers_set:
+                destination[prefix + name] = buffer if keep_vars else buffer.detach()
+        if type(self).get_extra_state is not Stateful.get_extra_state:
+            destination[prefix + EXTRA_STATE] = self.get_extra_state()
+
+    # -------------------------------------------------------------------------------------------------------------- loading
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """Copy parameters and buffers from ``state_dict``; ``assign=True`` puts its tensors in their place.
+
+        Returns the names that only one side has, ``missing_keys`` and ``unexpected_keys``.
+
+        Raises:
+            RuntimeError: shapes that differ; with ``strict``, names that only one side has.
+
+        >>> import wengert as torch
+        >>> a, b = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+        >>> a.load_state_dict(b.state_dict())
+        <All keys matched successfully>
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing_keys: list[str] = []
+        unexpected_keys: list[str] = []
+        error_msgs: list[str] = []
+        metadata = getattr(state_dict, "_metadata", None)
+        state: Any = OrderedDict(state_dict)
+        if metadata is not None:
+            state._metadata = metadata
+
+        def load(module: Any, local_state: Any, prefix: str = "") -> None:
+            local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
+            if assign:
+                local_metadata["assign_to_params_buffers"] = assign
+            module._load_from_state_dict(
+                local_state, prefix, local_metadata, True, missing_keys, unexpected_keys, error_msgs
+            )
+            for name, child in module._modules.items():
+                if child is not None:
+                    own = f"{prefix}{name}."
+                    load(child, {k: v for k, v in local_state.items() if k.startswith(own)}, own)
+            incompatible = _IncompatibleKeys(missing_keys, unexpected_keys)
+            for hook in module._load_state_dict_post_hooks.values():
+                if hook(module, incompatible) is not None:
+                    raise AssertionError(
+                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, "
+                        "if incompatible_keys need to be modified, it should be done inplace."
+                    )
+
+        load(self, state)
+        if strict:
+            if unexpected_keys:
+                error_msgs.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected_keys)}. ")
+            if missing_keys:
+                error_msgs.insert(0, f"Missing key(s) in state_dict: {_quoted(missing_keys)}. ")
+        if error_msgs:
+            listed = "\n\t".join(error_msgs)
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
+        return _IncompatibleKeys(missing_keys, unexpected_keys)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        kept = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
+        local = {k: v for k, v in (*self._parameters.items(), *kept.items()) if v is not None}
+        assign = local_metadata.get("assign_to_params_buffers", False)
+        for name, param in local.items():
+            key = prefix + name
+            if key in state_dict:
+                self._load_one(name, key, param, state_dict[key], assign, error_msgs)
+            elif strict:
+                missing_keys.append(key)
+        extra = prefix + EXTRA_STATE
+        if type(self).set_extra_state is not Stateful.set_extra_state:
+            if extra in state_dict:
+                self.set_extra_state(state_dict[extra])
+            elif strict:
+                missing_keys.append(extra)
+        elif strict and extra in state_dict:
+            unexpected_keys.append(extra)
+        if strict:
+            for key in state_dict:
+                if key.startswith(prefix) and key != extra:
+                    first, dot, _ = key[len(prefix) :].partition(".")
+                    if first not in (self._modules if dot else local):
+                        unexpected_keys.append(key)
+
+    def _load_one(self, name: str, key: str, param: Any, given: Any, assign: bool, error_msgs: list[str]) -> None:
+        if not (isinstance(given, Tensor) or hasattr(given, "__torch_function__")):
+            error_msgs.append(
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
+                f"received {type(given)}"
+            )
+            return
+        if not is_lazy(param):
+            if len(param.shape) == 0 and len(given.shape) == 1 and given.shape[0] == 1:
+                given = given[0]  # written by PyTorch before 0.4, which had no 0-dimensional tensors
+            if given.shape != param.shape:
+                error_msgs.append(
+                    f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in current "
+                    f"model is {param.shape}."
+                )
+                return
+        try:
+            with no_grad():
+                if assign:
+                    setattr(self, name, _assigned(param, given))
+                else:
+                    param.copy_(given)
+        except Exception as error:  # noqa: BLE001  every failure is reported, with those of the other tensors
+            error_msgs.append(
+                f'While copying the parameter named "{key}", whose dimensions in the model are {param.size()} and whose '
+                f"dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}."
+            )
+
+
+def _assigned(param: Any, given: Any) -> Any:
+    """A tensor of a state dict in the form in which it takes a parameter's place."""
+    if not isinstance(param, Parameter):
+        return given
+    if not isinstance(given, Parameter):
+        return Parameter(given, requires_grad=param.requires_grad)
+    given.requires_grad_(param.requires_grad)
+    return given
+
+
+def _quoted(keys: list[str]) -> str:
+    return ", ".join(f'"{k}"' for k in keys)
+
+
+_NEVER = (
+    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug."
+)

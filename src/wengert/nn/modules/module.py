@@ -1,0 +1,486 @@
+"""``Module``: the base of everything that has parameters.
+
+Its parts are in ``_named`` (walking over its contents), ``_hooked`` (hooks and the call), ``_state`` (saving, loading).
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from ..._grad_mode import no_grad
+from ..._settings import typename
+from ..._tensor import Tensor
+from ...ops.convert import _to_arguments
+from ..parameter import Buffer, Parameter
+from ._hooked import (
+    Hooked,
+    global_backward_hooks,
+    global_backward_pre_hooks,
+    global_buffer_registration_hooks,
+    global_forward_hooks,
+    global_forward_pre_hooks,
+    global_module_registration_hooks,
+    global_parameter_registration_hooks,
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
+from ._named import Named
+from ._state import Stateful, _IncompatibleKeys
+
+__all__ = [
+    "Module",
+    "register_module_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]
+
+_HOOK_DICTS = (
+    "_backward_pre_hooks",
+    "_backward_hooks",
+    "_forward_hooks",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
+def _addindent(text: str, spaces: int) -> str:
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(" " * spaces + line for line in rest)])
+
+
+def _forward_unimplemented(self: Any, *input: Any) -> None:
+    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+
+def _told(hooks: dict[int, Any], module: Any, name: str, value: Any) -> Any:
+    """A value that is being registered, or what a hook puts in its place."""
+    for hook in hooks.values():
+        other = hook(module, name, value)
+        if other is not None:
+            value = other
+    return value
+
+
+class Module(Hooked, Stateful, Named):
+    """The base class of all layers and models.
+
+    A subclass makes its parts in ``__init__``, after ``super().__init__()``, and says in ``forward`` what it computes.
+    ``Parameter`` and ``Module`` attributes are registered by assignment; ``register_buffer`` registers tensors that
+    belong to the state but are not trained. Call the module itself, not ``forward``, so that hooks run.
+
+    >>> import wengert as torch
+    >>> class Scale(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = torch.nn.Parameter(torch.tensor(2.))
+    ...     def forward(self, x):
+    ...         return x * self.factor
+    >>> Scale()(torch.ones(2))
+    tensor([2., 2.], grad_fn=<MulBackward0>)
+    >>> dict(Scale().named_parameters())
+    {'factor': Parameter containing:
+    tensor(2., requires_grad=True)}
+    """
+
+    dump_patches: bool = False
+    call_super_init: bool = False
+    training: bool
+    forward: Callable[..., Any] = _forward_unimplemented
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init:
+            name = f"{type(self).__name__}.__init__()"
+            if kwargs:
+                raise TypeError(f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'")
+            if args:
+                raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
+        own = self.__dict__
+        own.update(training=True, _parameters={}, _buffers={}, _non_persistent_buffers_set=set())
+        own["_is_full_backward_hook"] = None
+        for hooks in _HOOK_DICTS:
+            own[hooks] = OrderedDict()
+        own["_modules"] = {}
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    # ------------------------------------------------------------------------------------------------------------ the call
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if (
+            self._forward_hooks
+            or self._forward_pre_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+            or global_forward_hooks
+            or global_forward_pre_hooks
+            or global_backward_hooks
+            or global_backward_pre_hooks
+        ):
+            return self._call_with_hooks(args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    _call_impl = _wrapped_call_impl = __call__
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Accepted, and changes nothing: there is no compiler for modules."""
+
+    # --------------------------------------------------------------------------------------------------------- registration
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Register a tensor that is part of the state and not trained; ``persistent=False``: not in ``state_dict``."""
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        self._check_name("buffer", name, self._buffers)
+        if tensor is not None and not (isinstance(tensor, Tensor) or hasattr(tensor, "__torch_function__")):
+            raise TypeError(
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
+        self._buffers[name] = _told(global_buffer_registration_hooks, self, name, tensor)
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Register a parameter, or a place for one (None)."""
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        self._check_name("parameter", name, self._parameters)
+        if param is None:
+            self._parameters[name] = None
+            return
+        if not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+            )
+        if param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express "
+                f"'{name}' as a function of another Tensor, compute the value in the forward() method."
+            )
+        self._parameters[name] = _told(global_parameter_registration_hooks, self, name, param)
+
+    def _check_name(self, what: str, name: Any, known: dict[str, Any]) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {typename(name)}")
+        if "." in name:
+            raise KeyError(f'{what} name can\'t contain "."')
+        if name == "":
+            raise KeyError(f'{what} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in known:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Register a submodule under a name; it can then be read as an attribute."""
+        if not isinstance(module, Module) and module is not None:
+            raise TypeError(f"{typename(module)} is not a Module subclass")
+        if not isinstance(name, str):
+            raise TypeError(f"module name should be a string. Got {typename(name)}")
+        if hasattr(self, name) and name not in self._modules:
+            raise KeyError(f"attribute '{name}' already exists")
+        if "." in name:
+            raise KeyError(f'module name can\'t contain ".", got: {name}')
+        if name == "":
+            raise KeyError('module name can\'t be empty string ""')
+        self._modules[name] = _told(global_module_registration_hooks, self, name, module)
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """The same as ``add_module``."""
+        self.add_module(name, module)
+
+    # ----------------------------------------------------------------------------------------------------------- attributes
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        space = own.get("_parameters")
+        if space is not None and name in space:
+            return space[name]
+        space = own.get("_buffers")
+        if space is not None and name in space:
+            return space[name]
+        space = own.get("_modules")
+        if space is not None and name in space:
+            return space[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        parameters = own.get("_parameters")
+        if parameters is None:
+            self._set_early(name, value)
+        elif isinstance(value, Tensor) and isinstance(value, Parameter):
+            self._forget(name, own, self._buffers, self._modules)
+            self.register_parameter(name, value)
+        elif name in parameters:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                )
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            self._forget(name, own, parameters, self._buffers)
+            self._modules[name] = _told(global_module_registration_hooks, self, name, value)
+        elif name in own["_modules"]:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
+                )
+            self._modules[name] = _told(global_module_registration_hooks, self, name, value)
+        elif name in own["_buffers"] or (isinstance(value, Tensor) and isinstance(value, Buffer)):
+            self._set_buffer(name, value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _set_early(self, name: str, value: Any) -> None:
+        """An attribute that is set before ``Module.__init__`` ran."""
+        if isinstance(value, Parameter):
+            raise AttributeError("cannot assign parameters before Module.__init__() call")
+        if isinstance(value, Module):
+            raise AttributeError("cannot assign module before Module.__init__() call")
+        if isinstance(value, Buffer):
+            self.register_buffer(name, value)
+        object.__setattr__(self, name, value)
+
+    def _forget(self, name: str, *spaces: dict[str, Any]) -> None:
+        for space in spaces:
+            space.pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def _set_buffer(self, name: str, value: Any) -> None:
+        if value is not None and not (isinstance(value, Tensor) or hasattr(value, "__torch_function__")):
+            raise TypeError(
+                f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
+            )
+        persistent = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
+        if getattr(self.register_buffer, "__func__", None) is Module.register_buffer:
+            self.register_buffer(name, value, persistent)
+        elif "persistent" in inspect.signature(self.register_buffer).parameters:
+            self.register_buffer(name, value, persistent)
+        elif persistent:
+            self.register_buffer(name, value)
+        else:
+            raise RuntimeError(
+                "Registering a non-persistent buffer on a Module subclass that implements register_buffer() without the "
+                "persistent argument is not allowed."
+            )
+
+    def __delattr__(self, name: str) -> None:
+        if name in self._parameters:
+            del self._parameters[name]
+        elif name in self._buffers:
+            del self._buffers[name]
+            self._non_persistent_buffers_set.discard(name)
+        elif name in self._modules:
+            del self._modules[name]
+        else:
+            object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        keys = [*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers]
+        return sorted(key for key in keys if not key[0].isdigit())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        own = self.__dict__
+        own.update(state)
+        own.setdefault("_non_persistent_buffers_set", set())
+        own.setdefault("_is_full_backward_hook", None)
+        for hooks in _HOOK_DICTS:
+            if hooks not in own:
+                own[hooks] = OrderedDict()
+
+    # ---------------------------------------------------------------------------------------------------------- conversions
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        """Put ``fn(t)`` in the place of every parameter, gradient and buffer; parameters stay the same objects."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for param in self._parameters.values():
+            if param is None:
+                continue
+            with no_grad():
+                applied = fn(param)
+            grad = param.grad
+            if applied is not param:
+                param.data = applied
+            if grad is not None:
+                with no_grad():
+                    new_grad = fn(grad)
+                if new_grad is not grad:
+                    grad.data = new_grad
+        for key, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[key] = fn(buffer)
+        return self
+
+    def apply(self, fn: Callable[[Any], Any]) -> Any:
+        """Call ``fn(module)`` for every module below this one, then for this one: often to initialise them."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """Convert floating and complex parameters and buffers in place: ``to(dtype)``, ``to(device, dtype)``, ``to(tensor)``.
+
+        Raises TypeError for a dtype that is neither floating nor complex.
+        """
+        dtype, _, memory_format = _to_arguments(args, kwargs)
+        if dtype is not None:
+            if not (dtype.is_floating_point or dtype.is_complex):
+                raise TypeError(
+                    f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+                )
+            if dtype.is_complex:
+                warnings.warn(_COMPLEX, stacklevel=2)
+
+        def convert(t: Any) -> Any:
+            own = dtype if dtype is not None and (t.is_floating_point() or t.is_complex()) else t.dtype
+            if memory_format is not None and t.dim() in (4, 5):
+                return t.to(own, memory_format=memory_format)
+            return t.to(own)
+
+        return self._apply(convert)
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+        """Uninitialised memory of the same shapes in place of parameters and buffers."""
+        from ...ops.create import empty_like
+
+        return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
+
+    def type(self, dst_type: Any) -> Any:
+        """Convert all parameters and buffers to a dtype."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def float(self) -> Any:
+        """Convert floating parameters and buffers to float32."""
+        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
+
+    def double(self) -> Any:
+        """Convert floating parameters and buffers to float64."""
+        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
+
+    def half(self) -> Any:
+        """Convert floating parameters and buffers to float16."""
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def bfloat16(self) -> Any:
+        """Convert floating parameters and buffers to bfloat16."""
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
+
+    def cpu(self) -> Any:
+        """The module itself: everything is on the CPU."""
+        return self._apply(lambda t: t.cpu())
+
+    def cuda(self, device: Any = None) -> Any:
+        """Refused, as in a PyTorch without CUDA."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def xpu(self, device: Any = None) -> Any:
+        """Refused, as in a PyTorch without XPU."""
+        return self._apply(lambda t: t.xpu(device))
+
+    def ipu(self, device: Any = None) -> Any:
+        """Refused, as in a PyTorch without IPU."""
+        return self._apply(lambda t: t.ipu(device))
+
+    def mtia(self, device: Any = None) -> Any:
+        """Refused, as in a PyTorch without MTIA."""
+        return self._apply(lambda t: t.mtia(device))
+
+    def share_memory(self) -> Any:
+        """Move parameters and buffers to memory that processes share."""
+        return self._apply(lambda t: t.share_memory_())
+
+    # ------------------------------------------------------------------------------------------------------------- training
+    def train(self, mode: bool = True) -> Any:
+        """Set training mode, which dropout and batch normalisation look at, here and in all submodules."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Any:
+        """``train(False)``."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Let all parameters require grad, or stop that."""
+        for param in self.parameters():
+            param.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters; fill them with zeros if not ``set_to_none``."""
+        if getattr(self, "_is_replica", False):
+            warnings.warn(_REPLICA, stacklevel=2)
+        for param in self.parameters():
+            grad = param.grad
+            if grad is None:
+                continue
+            if set_to_none:
+                param.grad = None
+                continue
+            if grad.grad_fn is not None:
+                grad.detach_()
+            else:
+                grad.requires_grad_(False)
+            grad.zero_()
+
+    def _replicate_for_data_parallel(self) -> Any:
+        replica = type(self).__new__(type(self))
+        replica.__dict__.update(self.__dict__)
+        replica.__dict__.update(
+            _parameters={}, _buffers=self._buffers.copy(), _modules=self._modules.copy(), _is_replica=True
+        )
+        return replica
+
+    # ------------------------------------------------------------------------------------------------------------- printing
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What a subclass prints between the parentheses."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        extra_lines = extra.split("\n") if extra else []
+        child_lines = [f"({key}): {_addindent(repr(module), 2)}" for key, module in self._modules.items()]
+        if not child_lines and len(extra_lines) <= 1:
+            return f"{self._get_name()}({extra})"
+        return f"{self._get_name()}(\n  " + "\n  ".join(extra_lines + child_lines) + "\n)"
+
+
+_COMPLEX = (
+    "Complex modules are a new feature under active development whose design may change, and some modules might not work as "
+    "expected when using complex tensors as parameters or buffers. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work as expected."
+)
+_REPLICA = (
+    "Calling .zero_grad() from a module created with nn.DataParallel() has no effect. The parameters are copied (in a "
+    "differentiable manner) from the original module. This means they are not leaf nodes in autograd and so don't accumulate "
+    "gradients. If you need gradients in your forward method, consider using autograd.grad instead."
+)

@@ -1,0 +1,213 @@
+"""Attention: ``scaled_dot_product_attention``.
+
+Without dropout it is one operator that keeps its operands only: the weights, which are as large as the product of both
+lengths, are computed anew on the way back.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._backends.numpy import in_lib, lib
+from .._dispatch import logical_dtype
+from .._general import general
+from .._registry import T, public
+from .._tensor import Tensor, wrap
+from .matmul import dtype_name
+
+
+def _weights(xp: Any, query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
+    """The weights of the values, ``(*, queries, keys)``."""
+    scores = xp.matmul_nd(query * scale, key.mT)
+    if causal:
+        scores = xp.hide_future(scores)
+    if mask is not None:
+        scores = scores + mask
+    return xp.softmax_or_zero(scores)
+
+
+def _attention_grads(
+    xp: Any, g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float
+) -> tuple[Any, ...]:
+    p = _weights(xp, query, key, mask, causal, scale)
+    gv = xp.matmul_nd(p.mT, g) if needs[2] else None
+    gq = gk = gm = None
+    if needs[0] or needs[1] or needs[3]:
+        gs = xp._softmax_backward_data(xp.matmul_nd(g, value.mT), p, p.ndim - 1)
+        gq = xp.matmul_nd(gs, key) * scale if needs[0] else None
+        gk = xp.matmul_nd(gs.mT, query) * scale if needs[1] else None
+        gm = gs if needs[3] else None
+    return tuple(
+        d if d is None or d.shape == t.shape else xp.sum_to(d, tuple(t.shape))
+        for d, t in ((gq, query), (gk, key), (gv, value), (gm, mask))
+    )
+
+
+def _attention_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    """Vmap's dimension is one more in front; an operand without it broadcasts."""
+    rank = max(v.ndim - m for v, m in zip(inner, mine, strict=True) if v is not None)
+    aligned = []
+    for v, m in zip(inner, mine, strict=True):
+        if v is not None and m and v.ndim - 1 < rank:
+            v = U.reshape(v, (v.shape[0], *(1,) * (rank - v.ndim + 1), *v.shape[1:]))
+        aligned.append(v)
+    if not mine[0] and not mine[1] and not mine[2]:
+        q = aligned[0]
+        aligned[0] = U.expand(q, (aligned[3].shape[0], *(1,) * (rank - q.ndim), *q.shape))
+    return U.attention(*aligned, *p)
+
+
+def _samples(rng: Any) -> Any:
+    draw = rng.standard_normal
+    mask = np.where(rng.uniform(size=(3, 4)) < 0.7, draw((3, 4)), -1e3)
+    return [
+        ((draw((2, 3, 2)), draw((2, 4, 2)), draw((2, 4, 5)), None), (False, 0.7)),
+        ((draw((2, 2, 3, 2)), draw((2, 2, 4, 2)), draw((2, 2, 4, 3)), mask), (False, 0.5)),
+        ((draw((3, 2)), draw((3, 2)), draw((3, 2)), None), (True, 1.0)),
+    ]
+
+
+@general(
+    grad=lambda xp, g, query, key, value, mask, needs, causal, scale: _attention_grads(
+        xp, g, query, key, value, mask, needs, causal, scale
+    ),
+    tensors=4,
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    batch=_attention_batch,
+    dtypes="f",
+    samples=_samples,
+)
+def attention(lib, query, key, value, mask, causal, scale):
+    """``softmax(scale * query @ key.mT + mask) @ value``."""
+    scores = lib.matmul(query * query.dtype.type(scale), key.swapaxes(-1, -2))
+    if causal:
+        scores = lib.causal_scores(scores)
+    if mask is not None:
+        scores = scores + mask
+    return lib.matmul(lib.softmax_rows_or_zero(scores), value)
+
+
+@in_lib
+def causal_scores(scores: Any) -> Any:
+    """Scores with -inf where a key comes after its query."""
+    queries, keys = scores.shape[-2:]
+    hidden = np.arange(keys) > np.arange(queries)[:, None]
+    return np.where(hidden, scores.dtype.type(-math.inf), scores)
+
+
+@general(
+    grad=lambda xp, g: xp.keep_past(g),
+    batch=lambda U, info, inner, mine, p: U.hide_future(inner[0]),
+    dtypes="f",
+    libname="causal_scores",
+    samples=[],
+)
+def hide_future(scores):
+    """-inf where a key comes after its query."""
+
+
+@general(
+    grad=lambda xp, g: xp.keep_past(g),
+    batch=lambda U, info, inner, mine, p: U.keep_past(inner[0]),
+    dtypes="f",
+    samples=[((2, 3, 3), ()), ((2, 4), ())],
+)
+def keep_past(lib, scores):
+    """Zero where a key comes after its query."""
+    return lib.tril(scores)
+
+
+@in_lib
+def softmax_rows_or_zero(scores: Any) -> Any:
+    """softmax of rows; a row of -inf alone is zeros, as nothing may be looked at."""
+    r = lib.softmax_rows(scores, scores.ndim - 1)
+    if r.size and np.isnan(r).any():
+        empty = np.maximum.reduce(scores, -1, keepdims=True) == -math.inf
+        r = np.where(empty, r.dtype.type(0), r)
+    return r
+
+
+@general(
+    grad=lambda xp, g, result: xp._softmax_backward_data(g, result, result.ndim - 1),
+    batch=lambda U, info, inner, mine, p: U.softmax_or_zero(inner[0]),
+    node="SafeSoftmaxBackward0",
+    libname="softmax_rows_or_zero",
+    dtypes="f",
+    samples=[((2, 3), ()), ((2, 2, 4), ())],
+)
+def softmax_or_zero(scores):
+    """softmax over the last dimension; a row of -inf alone gives zeros."""
+
+
+# ----------------------------------------------------------------------------------------------------------- what users call
+def _additive(mask: Any, query: Any) -> Any:
+    """A bool mask (true: look) as one to add."""
+    if mask is None or logical_dtype(mask).kind != "b":
+        return mask
+    look, not_look = (wrap(np.full((), v, logical_dtype(query))) for v in (0, -math.inf))
+    return T.where(mask, look, not_look)
+
+
+def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None:
+    for t in (query, key, value):
+        if t._a.ndim < 2:
+            raise RuntimeError(
+                "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+                f"{query._a.ndim}, key.dim: {key._a.ndim} and value.dim: {value._a.ndim} instead."
+            )
+    if len({logical_dtype(t) for t in (query, key, value)}) > 1:
+        names = [f"{n}.dtype: {dtype_name(t).lower()}" for n, t in (("query", query), ("key", key), ("value", value))]
+        raise RuntimeError(
+            f"Expected query, key, and value to have the same dtype, but got {names[0]} {names[1]} and {names[2]} instead."
+        )
+    if mask is not None:
+        if logical_dtype(mask).kind != "b" and logical_dtype(mask) is not logical_dtype(query):
+            raise RuntimeError(
+                "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+                f"{dtype_name(mask).lower()} and  query.dtype: {dtype_name(query).lower()} instead."
+            )
+        if is_causal:
+            raise RuntimeError(
+                "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+            )
+
+
+@public("nn.functional.scaled_dot_product_attention")
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """``softmax(query @ key.mT / sqrt(E) + mask) @ value``.
+
+    ``query`` is ``(*, L, E)``, ``key`` ``(*, S, E)``, ``value`` ``(*, S, Ev)``; the result is ``(*, L, Ev)``. A bool mask
+    is true where a query may look, another one is added. A query that may look at nothing gives zeros.
+    ``enable_gqa``: fewer heads (dimension -3) of keys and values than of queries, each used by several.
+
+    >>> import wengert as torch
+    >>> q = torch.ones(1, 2, 4)
+    >>> torch.nn.functional.scaled_dot_product_attention(q, q, torch.tensor([[[1.], [3.]]]))
+    tensor([[[2.],
+             [2.]]])
+    """
+    _check(query, key, value, attn_mask, is_causal)
+    if enable_gqa:
+        heads = query._a.shape[-3]
+        key, value = (t.repeat_interleave(heads // t._a.shape[-3], -3) for t in (key, value))
+    if scale is None:
+        scale = 1 / math.sqrt(query._a.shape[-1]) if query._a.shape[-1] else 1.0
+    mask = _additive(attn_mask, query)
+    if not dropout_p:
+        return attention(query, key, value, mask, bool(is_causal), float(scale))
+    weights = _weights(T, query, key, mask, is_causal, scale)
+    from .._registry import PUBLIC
+
+    return T.matmul_nd(PUBLIC["nn.functional"]["dropout"](weights, dropout_p, True), value)
