@@ -278,7 +278,8 @@ def first_operand(info: Info, *args: Any) -> Any:
         from ._values import bind
 
         return bind(info, *args)
-    if info.__dict__.get("number_first") and type(args[0]) in _NUMBER and (isinstance(args[1], Tensor) or type(args[1]) in _NUMBER):
+    first = info.__dict__.get("number_first")  # True: a number and a tensor; "alone": two numbers also
+    if first and type(args[0]) in _NUMBER and (isinstance(args[1], Tensor) or (first == "alone" and type(args[1]) in _NUMBER)):
         return info.op(cast_operand(args[0], common_dtype(args)), args[1])
     if info.__dict__.get("overloads"):
         raise _no_overload(info, *args[:2])

@@ -267,7 +267,9 @@ def rrelu(
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
-        return leaky_relu(input, (lower + upper) / 2)
+        return _rrelu(input, (lower + upper) / 2)
+    if logical_dtype(input) == np.float16:
+        raise not_implemented(REGISTRY["_rrelu"], input, "rrelu_with_noise_out_cpu")
     return _rrelu_with_noise(input, _rrelu_noise(input, lower, upper))
 
 
@@ -278,6 +280,17 @@ def _rrelu_noise(input: Tensor, lower: float, upper: float) -> Tensor:
     noise = np.ones(negative.shape, input._a.dtype)
     noise[negative] = draws._a
     return wrap(noise)
+
+
+@parametric(
+    grad=lambda xp, g, self, slope: xp.where(self > 0, g, g * slope),
+    node="RreluWithNoiseBackward0",
+    dtypes="f",
+    samples=[((3, 4), (0.25,)), ((), (0.25,))],
+)
+def _rrelu(lib, self, slope):
+    """Each element, times the mean slope if it is negative."""
+    return lib.where(self > 0, self, self * slope)
 
 
 @general(

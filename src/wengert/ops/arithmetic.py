@@ -44,7 +44,7 @@ def not_derived(aten: str) -> Any:
     libname="multiply",
     names="torch.mul torch.multiply Tensor.mul Tensor.multiply",
     dunder="__mul__",
-    number_first=True,
+    number_first="alone",
     dtypes="fcib",
 )
 def mul(input, other):
@@ -63,7 +63,7 @@ def mul(input, other):
     names="",
     dunder="__add__",
     inplace=False,
-    number_first=True,
+    number_first="alone",
     dtypes="fcib",
 )
 def add(input, other):
@@ -94,7 +94,7 @@ def _refuse_bool_difference(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     inplace=False,
     integers=True,
     check=_refuse_bool_difference,
-    number_first=True,
+    number_first="alone",
     dtypes="fci",
 )
 def sub(input, other):
@@ -129,7 +129,7 @@ def rsub(lib, input, other):
     names="",
     dunder="__truediv__",
     inplace=False,
-    number_first=True,
+    number_first="alone",
     domain_other=(0.5, 2.0),
     dtypes="fcib",
 )
@@ -409,7 +409,7 @@ def _like(dtype: Any) -> Tensor:
     fast=FLOATING,
     check=refuse_complex("div_floor_cpu", bools=True),
     integer=_floor_ints,
-    number_first=True,
+    number_first="alone",
     domain=(0.6, 0.9),
     domain_other=(0.4, 0.45),
     dtypes="fi",
@@ -429,7 +429,7 @@ def _div_floor(input, other):
     fast=FLOATING,
     check=refuse_complex("div_trunc_cpu", bools=True),
     integer=_trunc_ints,
-    number_first=True,
+    number_first="alone",
     domain=(0.6, 0.9),
     domain_other=(0.4, 0.45),
     dtypes="fi",

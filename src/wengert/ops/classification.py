@@ -371,6 +371,13 @@ def _classes(n: int) -> Any:
     return wrap(np.arange(n))
 
 
+def _check_rows(a: Any) -> None:
+    if a.ndim > 2 or (a.ndim and a.shape[-1] == 0):
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(a.shape)}"
+        )
+
+
 @public("nn.functional.multi_margin_loss")
 def multi_margin_loss(
     input: Tensor,
@@ -389,6 +396,9 @@ def multi_margin_loss(
     if weight is not None and weight._a.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     a, t = input._a, target._a
+    _check_rows(a)
+    if weight is not None and weight._a.shape != a.shape[-1:]:
+        raise RuntimeError(f"inconsistent weight size, expected {a.shape[-1]} but got {list(weight._a.shape)}")
     single = a.ndim < 2
     rows = 1 if single else a.shape[0]
     if (t.size if single else (t.ndim == 1 and t.shape[0])) != rows:
@@ -396,6 +406,8 @@ def multi_margin_loss(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
             f"Expected target size [{rows}], but got {list(t.shape)}. Input has shape {list(a.shape)}."
         )
+    if logical_dtype(target).name != "int64":
+        raise RuntimeError(f"expected scalar type Long but found {dtype_name(target)}")
     n = a.shape[-1] if a.ndim else 1
     if isinstance(t, (np.ndarray, np.generic)) and t.size and not (np.min(t) >= 0 and np.max(t) < n):
         raise RuntimeError("target out of range")
@@ -424,6 +436,7 @@ def multilabel_margin_loss(
     A row of ``target`` lists classes; the first negative one ends the list.
     """
     code = reduction_code(reduction, size_average, reduce)
+    _check_rows(input._a)
     if tuple(input.shape) != tuple(target.shape):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     single = input._a.ndim < 2

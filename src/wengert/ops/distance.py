@@ -32,7 +32,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
 
 def _length(x: Any, dim: int, eps: float) -> Any:
     """The 2-norm along a dim, at least eps: raised outside of the graph, so that the gradient is that of the norm."""
-    n = T.clone(x.norm(2, dim, True))
+    n = x.norm(2, dim, True).clone()
     with no_grad():
         n.clamp_min_(eps)
     return n

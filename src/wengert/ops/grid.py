@@ -104,10 +104,10 @@ def _corners(grid: Any, size: Ints, mode: str, padding: str, align: bool, orders
     ]
     for combination in itertools.product(*axes):
         flat: Any = 0
-        weight: Any = 1
+        weight: Any = None
         for (position, w), n in zip(combination, size, strict=True):
             flat = flat * n + position
-            weight = w if weight is 1 else weight * w  # noqa: F632  the first factor
+            weight = w if weight is None else weight * w
         yield flat, weight
 
 

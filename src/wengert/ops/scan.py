@@ -19,11 +19,11 @@ from .._backends.numpy import in_lib
 from .._dims import normal_dim, rank
 from .._general import general
 from .._kinds import linear
-from .._registry import T, place
+from .._registry import place
 from .._return_types import return_type
 from .._tensor import Tensor
 from .extrema import along, along_one
-from .reduce import in_dtype, is_kind, reduction, to_default, unimplemented
+from .reduce import in_dtype, is_kind, reduction, unimplemented
 
 if TYPE_CHECKING:
     from .._dtypes import dtype as DType
@@ -351,111 +351,3 @@ def _logcumsumexp(input: Tensor, dim: int) -> Tensor:
     if is_kind(input, "biu"):
         raise unimplemented("logcumsumexp_out_cpu", input)
     return along_one(logcumsumexp, input, dim)
-
-
-# ---------------------------------------------------------------------------------------------- differences, trapezoids
-@reduction("torch.diff Tensor.diff")
-def diff(
-    input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
-) -> Tensor:
-    """The n-th difference of neighbours along a dim; ``prepend`` and ``append`` are attached along it first.
-
-    >>> import wengert as torch
-    >>> torch.diff(torch.tensor([1., 4., 9.]))
-    tensor([3., 5.])
-    """
-    ndim = rank(input, "diff")
-    if not ndim:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    dim = normal_dim(dim, ndim, "diff")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
-    for more in (prepend, append):
-        if more is not None:
-            _check_attached(input, more, dim)
-    if n == 0:
-        return input.clone()  # type: ignore[no-any-return]
-    if prepend is not None or append is not None:
-        input = T.cat([t for t in (prepend, input, append) if t is not None], dim)
-    for _ in range(min(n, input._a.shape[dim])):
-        after, before = _neighbours(input, dim)
-        input = T.logical_xor(after, before) if is_kind(input, "b") else after - before
-    return input
-
-
-def _check_attached(input: Tensor, more: Tensor, dim: int) -> None:
-    if more.ndim != input.ndim:
-        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-    for d in range(input.ndim):
-        if d != dim and more.shape[d] != input.shape[d]:
-            raise RuntimeError(
-                "diff expects the shape of tensor to prepend or append to match that of input except along the "
-                f"differencing dimension; input.size({d}) = {input.shape[d]}, "
-                f"but got tensor.size({d}) = {more.shape[d]}"
-            )
-
-
-def _neighbours(t: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Along a dim, all elements but the first and all but the last."""
-    n = t._a.shape[dim]
-    return t.narrow(dim, 1, n - 1), t.narrow(dim, 0, n - 1)
-
-
-@reduction("torch.trapezoid torch.trapz")
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim: int = -1) -> Tensor:
-    """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``.
-
-    >>> import wengert as torch
-    >>> torch.trapezoid(torch.tensor([1., 2., 3.]), dx=2)
-    tensor(8.)
-    """
-    dim = _check_trapezoid("trapezoid", y, x, dim)
-    if not y._a.shape[dim]:
-        return to_default(T.sum_dim(y, (dim,), False))  # type: ignore[no-any-return]
-    if x is None and not isinstance(dx, Tensor):
-        return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * float(dx)  # type: ignore[no-any-return]
-    after, before = _neighbours(y, dim)
-    return ((before + after) * _spacing("trapezoid", y, x, dx, dim)).sum(dim) / 2.0  # type: ignore[no-any-return]
-
-
-@reduction("torch.cumulative_trapezoid")
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | Tensor = 1, dim: int = -1) -> Tensor:
-    """Running integral along a dim by the trapezoidal rule; one element fewer than ``y`` has.
-
-    >>> import wengert as torch
-    >>> torch.cumulative_trapezoid(torch.tensor([1., 2., 3.]))
-    tensor([1.5000, 4.0000])
-    """
-    dim = _check_trapezoid("cumulative_trapezoid", y, x, dim)
-    if not y._a.shape[dim]:
-        return to_default(y)
-    after, before = _neighbours(y, dim)
-    if x is None and not isinstance(dx, Tensor):
-        return _cumsum(dx / 2.0 * (before + after), dim)  # type: ignore[no-any-return]
-    total = _cumsum(_spacing("cumulative_trapezoid", y, x, dx, dim) * (before + after), dim)
-    return total / 2.0  # type: ignore[no-any-return]
-
-
-def _check_trapezoid(name: str, y: Tensor, x: Tensor | None, dim: int) -> int:
-    ndim = rank(y, name)
-    if not ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    dim = normal_dim(dim, ndim, name)
-    if is_kind(y, "b") or (x is not None and is_kind(x, "b")):
-        which = "y" if is_kind(y, "b") else "x"
-        raise RuntimeError(f"{name}: received a bool input for `{which}`, but bool is not supported")
-    return dim
-
-
-def _spacing(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Any:
-    """The distances between the points, in a form that multiplies along ``dim``."""
-    if x is None:
-        return dx
-    ndim = y.ndim
-    if x.ndim == 1:
-        if x.shape[0] != y.shape[dim]:
-            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
-        x = T.reshape(x, tuple(-1 if d == dim else 1 for d in range(ndim)))
-    elif x.ndim < ndim:
-        x = T.reshape(x, (1,) * (ndim - x.ndim) + tuple(x.shape))
-    return diff(x, dim=dim)
