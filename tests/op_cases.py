@@ -32,9 +32,16 @@ def rng_of(*key: Any) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(repr(key).encode()))
 
 
-def draw(rng: np.random.Generator, shape: tuple[int, ...], domain: tuple[float, float]) -> np.ndarray:
-    """Values inside a domain, kept apart from each other, from zero and from half-integers, where kinks like to be."""
+def draw(rng: np.random.Generator, shape: tuple[int, ...], domain: tuple[float, float], dtypes: str = "f") -> np.ndarray:
+    """Values inside a domain, kept apart from each other, from zero and from half-integers, where kinks like to be.
+
+    Complex, integer or bool for an operator that takes no real numbers.
+    """
     low, high = domain
+    if "f" not in dtypes and "c" in dtypes:
+        return np.asarray(draw(rng, shape, domain) + 1j * rng.standard_normal(shape))
+    if "f" not in dtypes:
+        return np.asarray(rng.integers(1, 6, shape) if "i" in dtypes else rng.random(shape) > 0.5)
     n = int(np.prod(shape))
     grid = low + (high - low) * (np.arange(n) + 0.25 + 0.5 * rng.random(n)) / max(n, 1)
     rng.shuffle(grid)
@@ -66,9 +73,12 @@ def arguments(name: str, i: int) -> tuple[list[Any], tuple[Any, ...]]:
     rng = rng_of(name, i)
     if info.samples is None:
         if info.kind == "unary":
-            return [draw(rng, UNARY_SHAPES[i], info.domain)], ()
+            return [draw(rng, UNARY_SHAPES[i], info.domain, info.dtypes)], ()
         a, b = BINARY_SHAPES[i]
-        return [draw(rng, a, info.domain), draw(rng, b, info.domain_other or info.domain)], ()
+        return [
+                draw(rng, a, info.domain, info.dtypes),
+                draw(rng, b, info.domain_other or info.domain, info.dtypes),
+            ], ()
     sample = _samples(info)[i]
     if callable(info.samples):
         operands, params = sample
@@ -76,7 +86,7 @@ def arguments(name: str, i: int) -> tuple[list[Any], tuple[Any, ...]]:
         return operands, tuple(params)
     params = sample[-1]
     shapes = sample[0] if info.arity < 0 else sample[:-1]
-    return [draw(rng, tuple(s), info.domain) if isinstance(s, tuple) else s for s in shapes], _parameters(info, params)
+    return [draw(rng, tuple(s), info.domain, info.dtypes) if isinstance(s, tuple) else s for s in shapes], _parameters(info, params)
 
 
 def _parameters(info: Any, params: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -357,6 +357,18 @@ def test_scans_run_in_double_as_pytorch_s() -> None:
     assert (values(wg.tensor(b).cumprod(0)) == np.cumprod(b.astype(float)).astype(np.float32)).all()
 
 
+def test_scans_of_large_arrays_go_part_by_part() -> None:
+    a = np.random.default_rng(0).standard_normal((40, 50, 60)).astype(np.float32)
+    for v in (a, a[::2], a.transpose(2, 0, 1)):
+        for d in range(3):
+            x = wg.tensor(v, requires_grad=True)
+            y = x.cumsum(d)
+            assert (values(y) == np.cumsum(v.astype(float), d).astype(np.float32)).all()
+            y.backward(wg.tensor(v))
+            backward = np.flip(np.cumsum(np.flip(v.astype(float), d), d), d).astype(np.float32)
+            assert (values(x.grad) == backward).all()
+
+
 def test_scans_in_place() -> None:
     x = wg.tensor([1, 2, 3], dtype=wg.int32)
     assert x.cumsum_(0) is x and x.dtype is wg.int32 and x.tolist() == [1, 3, 6]
@@ -399,6 +411,26 @@ def test_trapezoids() -> None:
     assert wg.trapezoid(wg.ones(2, 0)).tolist() == [0.0, 0.0]
     with pytest.raises(RuntimeError, match="There must be one `x` value for each sample point"):
         wg.trapezoid(wg.ones(2, 4), wg.ones(3))
+
+
+def test_gradient() -> None:
+    a = np.random.default_rng(0).standard_normal((4, 5))
+    x = wg.tensor(a)
+    points = [np.array([0.0, 0.5, 2.0, 2.5]), np.array([0.0, 1.0, 1.5, 3.0, 4.0])]
+    for order in (1, 2):
+        for ours, theirs in zip(wg.gradient(x, edge_order=order), np.gradient(a, edge_order=order), strict=True):
+            same(values(ours), theirs)
+        for ours, theirs in zip(
+            wg.gradient(x, spacing=[wg.tensor(p) for p in points], edge_order=order),
+            np.gradient(a, *points, edge_order=order),
+            strict=True,
+        ):
+            same(values(ours), theirs)
+    same(values(wg.gradient(x, spacing=0.5, dim=1)[0]), np.gradient(a, 0.5, axis=1))
+    with pytest.raises(RuntimeError, match="only supports edge_order=1 and edge_order=2"):
+        wg.gradient(x, edge_order=3)
+    with pytest.raises(RuntimeError, match=r"at least edge_order\+1"):
+        wg.gradient(wg.ones(1))
 
 
 # -------------------------------------------------------------------------------------------------------------- softmax

@@ -29,7 +29,7 @@ from . import _errors as lines
 from ._errors import here, noted
 from ._modes import EVERY, MODE, add_reason, drop_reason, is_grad_enabled
 from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, view_of
-from ._registry import REGISTRY, Info, own
+from ._registry import Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
 
@@ -101,7 +101,7 @@ def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False)
     if not creation:
         return
     fn = self._fn
-    name = "" if fn is None else (fn.fx if type(fn) is Port else fn).name().partition("Backward")[0]
+    name = "" if fn is None else (fn.fx if type(fn) is Port else fn).name().replace("Backward0", "").replace("Backward", "")
     what = "its base or another view of its base has been" if indirect else "is being"
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
         mode = "inference" if creation == INFERENCE_VIEW else "no_grad"
@@ -139,9 +139,10 @@ def writable(self: Tensor) -> Any:
         if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
             base = base_of(self)
             if base is not None and isinstance(base._a, np.ndarray) and base._a.flags.writeable:
-                a.flags.writeable = True  # a part of an expanded tensor in which nothing is repeated
-                return a
-        elif a.size:
+                return unlocked(a)  # a part of an expanded tensor in which nothing is repeated
+        elif not a.size:
+            return np.empty(a.shape, a.dtype)
+        else:
             raise RuntimeError(
                 "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
                 "Please clone() the tensor before performing the operation."
@@ -152,6 +153,16 @@ def writable(self: Tensor) -> Any:
             "What to do: clone() it.",
         )
     return a
+
+
+def unlocked(a: Any) -> Any:
+    """The same memory as an array that may be written to."""
+    from .ops.strided import Memory
+
+    interface = dict(a.__array_interface__)
+    interface["data"] = (interface["data"][0], False)
+    r = np.asarray(Memory(interface, a))
+    return r if r.dtype is a.dtype else r.view(a.dtype)
 
 
 SCALARS = frozenset((float, int))
@@ -221,10 +232,10 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
 
 def unrecorded(self: Tensor, fy: Any) -> bool:
     """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
-    if EVERY:
-        return False
     if quiet_views:
         refuse_quiet_view(self)
+    if EVERY:
+        return False
     if self._fn is None and fy is None:
         return True
     state = MODE.get()
@@ -301,7 +312,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     """Run ``op(self, *args)`` and write the result into ``self``: its memory, its version and its history."""
     if not isinstance(self, Tensor):
         raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
-    if stale_views:
+    if stale_views and is_grad_enabled():
         refresh(self)
     if quiet_views:
         refuse_quiet_view(self)
@@ -451,14 +462,23 @@ def rebase(self: Tensor, node: Node | None) -> None:
         _replace_history(self, node)
         _mark_views(self)
         return
-    from .ops.strided import chain_of
+    from .ops.strided import chain_of, gathered
 
     base, chain = chain_of(self)
     _replace_history(base, CopySlices(base, chain, node))
-    _mark_views(base)
+    _mark_views(base, self)
     before = self._fn
-    regenerate(self)
+    self._fn = gathered(base, chain)
     _move_retain_grad(self, before)
+
+
+def record_slices(base: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
+    """What ``write_recorded`` does for a view that nobody has: the part that ``chain`` makes of ``base`` was written."""
+    slices = CopySlices(base, chain, node)
+    cell = cell_of(base)
+    cell.write(slices.seq, slices.code, slices.lasti)
+    _replace_history(base, slices)
+    _mark_views(base)
 
 
 def _replace_history(tensor: Tensor, node: Node | None) -> None:
@@ -477,22 +497,58 @@ def _move_retain_grad(tensor: Tensor, before: Node | None) -> None:
             hooks_of(tensor._fn).retain = weakref.ref(tensor)
 
 
-def _mark_views(base: Tensor) -> None:
-    """The base's history changed: other views of its memory, if there are any, must look theirs up again."""
+def _mark_views(base: Tensor, written: Tensor | None = None) -> None:
+    """The base's history changed: other views of its memory, if there are any, must look theirs up again.
+
+    ``written``: the view that was written to, which has its new history.
+    """
     cell = cell_of(base)
     cell.rebased = tick()
-    owner = base._a
-    if not isinstance(owner, np.ndarray):
+    if not isinstance(base._a, np.ndarray):
         return
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    # references that are always there: base._a, its box, this frame's variable and getrefcount's argument
-    if sys.getrefcount(owner) <= 3 + (base._m is not None and base._m.a is owner):
+    owner, references = _owner(base._a)
+    box = base._m
+    boxed = box is not None and box.a is owner
+    if references - boxed <= _ALONE + (written is not None and written._a.base is owner):
         return
+    if base._a is owner:  # a view of its own, so that from now on only views refer to the owner: see prune
+        base._a = owner[...]
+        if boxed:
+            box.a = base._a  # type: ignore[union-attr]
     key = id(owner)
     if key not in stale_views:
         add_reason("stale views")
         stale_views[key] = weakref.ref(owner, lambda _: _forget(key))
+
+
+def _owner(a: Any) -> tuple[Any, int]:
+    """The array that owns an array's memory, and how many references there are to it (a view has one)."""
+    while isinstance(a.base, np.ndarray):
+        a = a.base
+    return a, sys.getrefcount(a)
+
+
+def prune() -> None:
+    """Memory of which no other view is left needs no more care."""
+    for key, ref in list(stale_views.items()):
+        owner = ref()
+        if owner is None or _owner(owner)[1] <= _ONE_VIEW:
+            _forget(key)
+
+
+def _calibrated() -> tuple[int, int]:
+    """What ``_owner`` counts for a tensor's array that nothing else refers to, and in ``prune`` if it is a view.
+
+    Measured, as it depends on how this Python holds its variables.
+    """
+    t = wrap(np.empty(1))
+    alone = _owner(t._a)[1]
+    owner = t._a
+    t._a = owner[...]
+    return alone, _owner(owner)[1]
+
+
+_ALONE, _ONE_VIEW = _calibrated()
 
 
 def _forget(key: int) -> None:
@@ -539,14 +595,13 @@ def refresh_all(args: Any) -> None:
 
 def regenerate(tensor: Tensor) -> None:
     """Make a view's node again from its base's history: one node, whatever the views between, as PyTorch's."""
-    from .ops.strided import chain_of, renamed
+    from .ops.strided import chain_of, gathered
 
     base, chain = chain_of(tensor)
     if base._fn is None:
         return
     _check_creation(tensor, tensor._v, indirect=True)
-    fresh = REGISTRY["view_gather"].core(wrap(base._a, base._fn), chain)
-    tensor._fn = renamed(fresh, "AsStridedBackward0")._fn
+    tensor._fn = gathered(base, chain)
 
 
 class CopySlices(Node):

@@ -14,7 +14,7 @@ from . import _dtypes
 from ._backends.numpy import INEXACT
 from ._errors import noted, where
 from ._inference import mark_results
-from ._modes import MODE
+from ._modes import MODE, is_grad_enabled
 from ._node import AccumulateGrad, tick, view_of
 from ._registry import T, Info
 from ._tensor import Tensor, alias_payload, stale_views, wrap
@@ -60,10 +60,11 @@ def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
         from ._alias import write_out
 
         return write_out(out, info.op, args)
-    if stale_views:
-        from ._alias import refresh_all
+    if stale_views and is_grad_enabled():
+        from ._alias import prune, refresh_all
 
         refresh_all(args)
+        prune()
     for hook in slow_hooks:
         result = hook(info, args)
         if result is not ...:

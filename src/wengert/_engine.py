@@ -156,27 +156,32 @@ def _run_node(
     h = n.h
     if h is not None and not hooks_done and type(g) is not Parts:
         g = before(n, g, create_graph)
+    step = _observed if observers else _stepped
     try:
-        if h is not None and _has_node_hooks(h):
-            pairs = hooked_backward(n, g, keep, create_graph)
-        else:
-            pairs = n.backward(T if create_graph else None if type(g) is Parts else xp_of(g), g, keep)
+        pairs = step(n, g, keep, create_graph)
     except RuntimeError as error:
         _note_origin(error, n)
         raise
-    except ARITHMETIC:
-        pairs = _in_silence(n, T if create_graph else None if type(g) is Parts else xp_of(g), g, keep)
     for i in range(0, len(pairs), 2):
         _put(pairs[i], pairs[i + 1], buf, leaves, heap, sums)
 
 
+def _stepped(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
+    """The step itself, between the node's own hooks."""
+    if _has_node_hooks(n.h):
+        return hooked_backward(n, g, keep, create_graph)
+    xp = T if create_graph else None if type(g) is Parts else xp_of(g)
+    try:
+        return n.backward(xp, g, keep)
+    except ARITHMETIC:
+        return _in_silence(n, xp, g, keep)
+
+
 def _observed(n: Any, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
-    """One step with whoever looks on around it."""
+    """The step with whoever looks on around it."""
 
     def step() -> tuple[Any, ...]:
-        if _has_node_hooks(n.h):
-            return hooked_backward(n, g, keep, create_graph)
-        return n.backward(T if create_graph else None if type(g) is Parts else xp_of(g), g, keep)
+        return _stepped(n, g, keep, create_graph)
 
     for observer in observers:
         step = _around(observer, n, g, step)

@@ -351,6 +351,14 @@ def _refuse(info: Info, operands: Any, args: tuple[Any, ...]) -> Any:
     raise AttributeError(f"{info.name}: a tensor without payload")
 
 
+def _plain_dtype(a: Any) -> Any:
+    """The array library's dtype of an operand; a transform's value has NumPy's behind its own."""
+    while isinstance(a, Tensor):
+        a = a._a
+    dtype = getattr(a, "dtype", None)
+    return getattr(dtype, "base_dtype", dtype)
+
+
 class Plan:
     """What a general operator saves and how its formulas are called; made once per operator."""
 
@@ -418,13 +426,13 @@ class Plan:
                 boxes[i] = b
                 s.append(b)
             elif how == "dtype":
-                s.append(getattr(raws[i], "dtype", None))
+                s.append(_plain_dtype(raws[i]))
             elif how == "operands":
                 s.append([box_of(t) if isinstance(t, Tensor) else t for t in operands[i:]])
             elif how == "shapes":
                 s.append([a.shape for a in raws])
             elif how == "dtypes":
-                s.append([a.dtype for a in raws])
+                s.append([_plain_dtype(a) for a in raws])
             else:
                 s.append(tuple(e is not None for e in edges))
         n.s = s
@@ -527,7 +535,7 @@ def _plan_backward(plan: Plan) -> Any:
 
 
 def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[Any, Any]:
-    """The cotangents of all outputs; zeros for an output that nothing used."""
+    """The cotangents of all outputs; for one that nothing used zeros, or ``None`` if the declaration says ``absent``."""
     parts = g.parts
     if xp is None:
         from ._engine import xp_of
@@ -536,6 +544,8 @@ def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[
     if single:
         return xp, parts[info.differentiable.index(True)]
     last = len(info.differentiable) - 1
+    if info.__dict__.get("absent"):
+        return xp, tuple(parts.get(k) for k in range(len(n.meta)))
     return xp, tuple(
         parts[k] if k in parts else (xp.zeros(shape, dtype) if info.differentiable[min(k, last)] else None)
         for k, (shape, dtype) in enumerate(n.meta)

@@ -138,16 +138,17 @@ def unary(
                 n.release()
             return (n.fx, xp.conj(gx) if conj else gx)
 
-        backward = own(_unary_backward[keep_self, keep_result](grad, general), f"{name}_backward")
-        N = node_class(
-            node or camel(name) + "Backward0",
-            ("fx",) + ("x",) * keep_self + ("r",) * keep_result,
-            edges=_edges_x,
-            backward=backward,
-            release=_release_for(keep_self, keep_result),
-            saved=_saved_for({"self": "x"} if keep_self else {}, {"result": "r"} if keep_result else {}),
-            saved_names=uses,
-        )
+        N = None
+        if grad is not None:
+            N = node_class(
+                node or camel(name) + "Backward0",
+                ("fx",) + ("x",) * keep_self + ("r",) * keep_result,
+                edges=_edges_x,
+                backward=own(_unary_backward[keep_self, keep_result](grad, general), f"{name}_backward"),
+                release=_release_for(keep_self, keep_result),
+                saved=_saved_for({"self": "x"} if keep_self else {}, {"result": "r"} if keep_result else {}),
+                saved_names=uses,
+            )
 
         def op(input: Any, out: Any = None) -> Any:
             if EVERY or out is not None:
@@ -383,6 +384,7 @@ def binary(
         info = info_for(
             decl, "binary", {"arity": 2, "batch": "elementwise", "to_float": to_float, "integers": integers, "numbers": numbers, **facts}
         )
+        info.underived = tuple(k for k, f in enumerate((gx_, gy_)) if getattr(f, "underived", False))
         name = info.name
         symbol = info.__dict__.get("symbol")
         fn = symbol or ByFirst(name)

@@ -14,6 +14,9 @@ from ._tensor import Tensor
 # Public names of the package that live in a module which is not imported at start.
 LATE = {
     "vmap": "func",
+    "is_anomaly_enabled": "autograd",
+    "is_anomaly_check_nan_enabled": "autograd",
+    "set_anomaly_enabled": "autograd",
     "save": "serialization",
     "load": "serialization",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._errors import noted
 from .._graph import _input_node, _root, _run
 from .._registry import T
 from .._tensor import Tensor, current_fn, wrap
@@ -15,7 +16,10 @@ def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep:
     size = None
     for k, (y, g) in enumerate(zip(outputs, grads, strict=False)):
         if g is None:
-            raise RuntimeError("is_grads_batched=True needs a batch of gradients for every output, but got None")
+            raise noted(
+                RuntimeError("grad can be implicitly created only for scalar outputs"),
+                "Why: is_grads_batched=True needs a batch of gradients for every output.",
+            )
         if not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         if not isinstance(y, Tensor):

@@ -6,6 +6,7 @@ batches. So ``generate_vmap_rule`` has nothing to generate, and is only looked a
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, NamedTuple
 
 from .._alias import rebind
@@ -14,7 +15,7 @@ from .._errors import noted
 from .._grad_mode import grad_mode
 from .._registry import T
 from .._tensor import Tensor, current_fn, wrap
-from .._values import Batched, Const, Dual, Lift, Value, zeros_payload
+from .._values import Batched, Const, Dual, Lift, Value, entered, zeros_payload
 from .._vmap_randomness import LEVELS
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, check_tangent
@@ -149,6 +150,7 @@ def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     outs = (outputs,) if single else outputs
     results = _tangents(cls, ctx, primals, tangents, outs)
     made = [_dual_output(y, t, tag, dual_of) for y, t in zip(outs, results, strict=True)]
+    ctx.__dict__.pop("saved_for_forward", None)
     return (made[0] if single else tuple(made)), ctx
 
 
@@ -225,10 +227,14 @@ def check_vmap(cls: Any) -> None:
 def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     """The function's own rule; with ``generate_vmap_rule`` it simply runs on the batches."""
     check_vmap(cls)
-    if cls.generate_vmap_rule:
-        with grad_mode(False):
-            return cls.forward(*args)
     mine = [isinstance(a, Tensor) and isinstance(a._a, Batched) and a._a.tag == tag for a in args]
+    if cls.generate_vmap_rule:
+        inner = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
+        with grad_mode(True):
+            outputs = _generated(cls, mine).apply(*inner)
+        single = not isinstance(outputs, tuple)
+        made = tuple(wrap(Batched(_inside(y), tag)) if isinstance(y, Tensor) else y for y in ((outputs,) if single else outputs))
+        return made[0] if single else made
     size = next(a._a.v.shape[0] for a, m in zip(args, mine, strict=True) if m)
     randomness = next((r for r, _, t in LEVELS.get() if t == tag), "error")
     inner = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
@@ -242,6 +248,113 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
         )
     output, out_dims = returned
     return _rebatched(output, out_dims, tag)
+
+
+def _generated(cls: Any, mine: list[bool]) -> Any:
+    """The function on whole batches, as one more function: its parts are ``vmap``s of the parts."""
+
+    def enter(t: Any, tag: int) -> Any:
+        return wrap(Batched(_inside(t), tag)) if isinstance(t, Tensor) else t
+
+    def leave(t: Any, tag: int, size: int) -> Any:
+        if not isinstance(t, Tensor):
+            return t
+        if isinstance(t._a, Batched) and t._a.tag == tag:
+            return _plain(t._a.v)
+        return T.expand(t, (size, *t._a.shape))
+
+    def size_of(args: tuple[Any, ...]) -> int:
+        return int(next(a._a.shape[0] for a, m in zip(args, mine, strict=True) if m))
+
+    class Generated(Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(*args: Any) -> Any:
+            with entered() as tag:
+                given = tuple(enter(a, tag) if m else a for a, m in zip(args, mine, strict=True))
+                outputs = cls.forward(*given)
+                if isinstance(outputs, tuple):
+                    return tuple(leave(y, tag, size_of(args)) for y in outputs)
+                return leave(outputs, tag, size_of(args))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            with entered() as tag:
+                proxy = ctx.proxy = _BatchedContext(ctx, tag)
+                given = tuple(enter(a, tag) if m else a for a, m in zip(inputs, mine, strict=True))
+                outs = tuple(enter(y, tag) for y in output) if isinstance(output, tuple) else enter(output, tag)
+                proxy.parents = {id(o): p for o, p in zip(outs if isinstance(outs, tuple) else (outs,),
+                                                          output if isinstance(output, tuple) else (output,), strict=True)}  # fmt: skip
+                cls.setup_context(proxy, given, outs)
+                proxy.parents = {}
+            ctx.size = size_of(inputs)
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            with entered() as tag:
+                ctx.proxy.tag = tag
+                results = cls.backward(ctx.proxy, *(enter(g, tag) for g in grads))
+                results = results if isinstance(results, tuple) else (results,)
+                out = []
+                for r, m in zip(results, mine, strict=True):
+                    r = leave(r, tag, ctx.size)
+                    out.append(r if r is None or m else r.sum(0))
+            return tuple(out)
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            with entered() as tag:
+                ctx.proxy.tag = tag
+                given = tuple(enter(t, tag) if m else t for t, m in zip(tangents, mine, strict=True))
+                results = cls.jvp(ctx.proxy, *given)
+                if isinstance(results, tuple):
+                    return tuple(leave(r, tag, ctx.size) for r in results)
+                return leave(results, tag, ctx.size)
+
+    Generated.__name__ = cls.__name__
+    Generated._backward_cls.__name__ = cls.__name__ + "Backward"
+    return Generated
+
+
+class _BatchedContext:
+    """The ``ctx`` of a function whose rule is generated: what is saved through it are batches."""
+
+    def __init__(self, ctx: Any, tag: int) -> None:
+        self.__dict__.update(_ctx=weakref.ref(ctx), tag=tag, parents={}, flags={})
+
+    def _strip(self, kind: str, tensors: tuple[Any, ...]) -> list[Any]:
+        flags = [isinstance(t, Tensor) and isinstance(t._a, Batched) and t._a.tag == self.tag for t in tensors]
+        self.flags[kind] = flags
+        return [self.parents.get(id(t), _plain(t._a.v)) if f else t for t, f in zip(tensors, flags, strict=True)]
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self._ctx().save_for_backward(*self._strip("backward", tensors))
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        self._ctx().save_for_forward(*self._strip("forward", tensors))
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        self._ctx().mark_dirty(*self._strip("dirty", tensors))
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        self._ctx().mark_non_differentiable(*self._strip("plain", tensors))
+
+    def set_materialize_grads(self, value: bool) -> None:
+        self._ctx().set_materialize_grads(value)
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        return self._ctx().needs_input_grad
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        ctx = self._ctx()
+        kind = "forward" if ctx._boxes is None and ctx.saved_for_forward is not None else "backward"
+        flags = self.flags.get(kind, [])
+        return tuple(
+            wrap(Batched(_inside(t), self.tag)) if f else t for t, f in zip(ctx.saved_tensors, flags, strict=False)
+        )
 
 
 def _rebatched(output: Any, out_dims: Any, tag: int) -> Any:

@@ -8,13 +8,14 @@ ordinary ``Box`` of what the unpack hook returned. As in PyTorch, packed values 
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from .._errors import noted
 from .._grad_mode import grad_mode
 from .._modes import M
-from .._node import FREED, Box, Cell, Node
+from .._node import FREED, Box, Cell, Node, Port
 from .._registry import T
 from .._saved import tensor_of, unbox
 from .._tensor import Tensor, wrap
@@ -51,14 +52,16 @@ class PackedBox(Box):
         return self.unpack()
 
 
-def pack(box: Box, hooks: Hooks) -> PackedBox:
-    """Give a box's value to the pack hook."""
-    tensor = wrap(box.a)
-    watched = Box()
-    watched.a = box.a
-    watched.cell = box.cell if box.cell is not None else Cell()
-    tensor._m = watched
-    version = None if M and watched.cell.seq == float("inf") else tensor._version
+def pack(box: Box, hooks: Hooks, fn: Node | None = None) -> PackedBox:
+    """Give a box's value to the pack hook, with the history ``fn``."""
+    if box.cell is None:
+        box.cell = Cell()
+    if fn is not None:
+        tensor = tensor_of(box, fn)
+    else:
+        tensor = wrap(box.a)
+        tensor._m = box
+    version = None if M and box.cell.seq == float("inf") else tensor._version
     packed = PackedBox()
     packed.a = None
     packed.cell = None
@@ -111,7 +114,8 @@ def pack_node(n: Any, hooks: Hooks) -> None:
     for place in places(n):
         box = _get(n, place)
         if box is not FREED and not isinstance(box, PackedBox):
-            _put(n, place, pack(box, hooks))
+            fn = edge_of(n, place)
+            _put(n, place, pack(box, hooks, None if fn is n or (type(fn) is Port and fn.fx is n) else fn))
             _watch(n)
 
 
@@ -198,15 +202,15 @@ def edge_of(n: Any, place: Place | None) -> Node | None:
 
 def pack_box(ctx: Any, box: Box, fn: Any, hooks: Hooks, is_output: bool) -> tuple[Any, Any]:
     """One value of a custom function's ``save_for_backward``, packed."""
-    return _Opening(pack(box, hooks), None if is_output else fn, ctx if is_output else None, fn), fn
+    if type(fn) is weakref.ref:
+        fn = None
+    return _Opening(pack(box, hooks, None if is_output else fn), None if is_output else fn, ctx if is_output else None, fn), fn
 
 
 class _Opening:
     """Unpacks one value of a custom function, with the history that it had."""
 
     def __init__(self, packed: PackedBox, fn: Any, ctx: Any, port: Any) -> None:
-        import weakref
-
         self.packed = packed
         self.fn = fn
         self.ctx = None if ctx is None else weakref.ref(ctx)  # an output's history is the node that keeps this

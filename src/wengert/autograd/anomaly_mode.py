@@ -34,6 +34,11 @@ def is_anomaly_check_nan_enabled() -> bool:
     return _check_nan
 
 
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Turn anomaly mode on or off."""
+    _set(mode, check_nan)
+
+
 class set_detect_anomaly:
     """Turn anomaly mode on or off, at once, or until the end of a ``with`` block.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from .._dispatch import CUSTOM_VIEW, cast, type_text
 from .._errors import noted
 from .._grad_mode import grad_mode
 from .._modes import is_grad_enabled, saved_tensors_hooks
-from .._node import FREED, Node, Parts, Port, box_of, port_of, tick, view_of
+from .._node import FREED, AccumulateGrad, Node, Parts, Port, box_of, port_of, tick, view_of
 from .._registry import T
 from .._saved import stale, tensor_of
 from .._tensor import Tensor, alias_payload, current_fn, wrap
@@ -121,6 +122,11 @@ class BackwardCFunction(Node, FunctionCtx):
     def _unpack(self, box: Any, fn: Any) -> Any:
         if callable(box):
             return box()
+        if type(fn) is weakref.ref:  # an input without history: the user's own tensor, if it is still that
+            t = fn()
+            fn = None
+            if t is not None and t._m is box and t._fn is None:
+                return t
         cell = box.cell
         if cell is not None and cell.seq > self.seq:
             stale(self, box)
@@ -144,7 +150,7 @@ class BackwardCFunction(Node, FunctionCtx):
         return port_of(self, k) if len(self.meta) > 1 else self
 
     def release(self) -> None:
-        if self._boxes is not None and self._boxes:
+        if self._boxes is not None:
             self._boxes = FREED
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
@@ -183,7 +189,7 @@ class BackwardCFunction(Node, FunctionCtx):
                 )
             fn = vjp if vjp is not Function.vjp else backward
             results = fn(self, *grads)
-        return results if isinstance(results, tuple) else (results,) if not isinstance(results, list) else tuple(results)
+        return results if isinstance(results, tuple) else (results,)
 
     def _checked(self, results: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
         """The user's gradients, checked against the inputs, as the pass carries them."""
@@ -196,14 +202,16 @@ class BackwardCFunction(Node, FunctionCtx):
                 f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(results)})"
             )
         pairs: list[Any] = []
-        for i, (r, facts, edge) in enumerate(zip(results, inputs, self.fx, strict=True)):
+        edges = iter(self.fx)
+        for i, (r, facts) in enumerate(zip(results, inputs, strict=True)):
             if facts is None:
                 if r is not None:
                     raise RuntimeError(
-                        f"function {self.name()} returned a gradient different from None at position {i + 1}, but the "
+                        f"function {self.name()} returned a gradient different than None at position {i + 1}, but the "
                         "corresponding forward input was not a Variable"
                     )
                 continue
+            edge = next(edges)
             if edge is None:
                 continue
             if r is not None:
@@ -215,7 +223,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def _fitting(self, i: int, r: Any, facts: tuple[Any, Any]) -> Any:
         if not isinstance(r, Tensor):
-            raise TypeError(f"expected Variable or None (got {type_text(r)})")
+            raise RuntimeError(f"expected Variable or None (got {type_text(r)})")
         shape, dtype = facts
         if tuple(r.shape) != tuple(shape):
             if not _expandable(tuple(shape), tuple(r.shape)):
@@ -225,7 +233,15 @@ class BackwardCFunction(Node, FunctionCtx):
                 )
             r = T.sum_to(r, tuple(shape))
         if isinstance(dtype, np.dtype) and r._a.dtype is not dtype and isinstance(r._a.dtype, np.dtype):
-            r = cast(r.real if r._a.dtype.kind == "c" and dtype.kind != "c" else r, dtype)
+            if r._a.dtype.kind == "c" and dtype.kind != "c":
+                raise noted(
+                    RuntimeError(
+                        "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
+                        "false."
+                    ),
+                    f"Why: {self.name()} returned a complex gradient at index {i} for an input that is real.",
+                )
+            r = cast(r, dtype)
         return r
 
 
@@ -311,20 +327,15 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run the function on ``args`` and record it."""
-        if not _is_static(cls, "forward"):
-            raise noted(
-                RuntimeError("Legacy autograd function with non-static forward method is deprecated. "
-                             "Please use new-style autograd function with static forward method. "
-                             "(Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"),
-                "What to do: make an instance and call it, F(...)(x), or write forward and backward as static methods.",
-            )  # fmt: skip
-        if kwargs:
+        if kwargs or (cls.setup_context is not Function.setup_context and len(args) != _argument_count(cls.forward)):
             args = _bound_arguments(cls, args, kwargs)
         if any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args):
             from ._function_forward import applied
 
             return applied(cls, args)
-        return run(cls, args)[0]
+        outputs, ctx = run(cls, args)
+        ctx.__dict__.pop("saved_for_forward", None)  # only forward mode reads it, and an output among it is a cycle
+        return outputs
 
     # ------------------------------------------------------------------------------------------------ PyTorch 0.1 to 0.4
     def __call__(self, *args: Any) -> Any:
@@ -354,6 +365,11 @@ def _is_static(cls: Any, name: str) -> bool:
     return False
 
 
+def _argument_count(fn: Any) -> int:
+    code = getattr(fn, "__code__", None)
+    return -1 if code is None or code.co_flags & 0x0C or code.co_kwonlyargcount else code.co_argcount
+
+
 def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     """Keyword arguments of ``apply`` in the order of ``forward``."""
     import inspect
@@ -371,10 +387,9 @@ def run(cls: Any, args: tuple[Any, ...], old_style: Any = None) -> tuple[Any, Ba
     ctx = cls._backward_cls()
     frame = lines.user_frame(lines.sys._getframe(1))
     ctx.code, ctx.lasti = frame.f_code, frame.f_lasti
-    edges = tuple(current_fn(a) if isinstance(a, Tensor) else None for a in args)
-    ctx.needs_input_grad = tuple(e is not None for e in edges)
+    edges = tuple(current_fn(a) for a in args if isinstance(a, Tensor))
+    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a._fn is not None for a in args)
     track = is_grad_enabled() and any(ctx.needs_input_grad)
-    versions = {id(a): a._version for a in args if isinstance(a, Tensor)}
     with grad_mode(False):
         outputs = _call_forward(cls, ctx, args, old_style)
     single = not isinstance(outputs, tuple)
@@ -383,13 +398,14 @@ def run(cls: Any, args: tuple[Any, ...], old_style: Any = None) -> tuple[Any, Ba
         _adopt_old_context(ctx, old_style)
     if not track:
         if ctx.dirty_tensors:
-            _bump_dirty(ctx, versions)
+            for t in ctx.dirty_tensors:
+                bump(t)
         fresh = tuple(_alias_input(o, args, ctx) for o in flat)
         return (fresh[0] if single else fresh), ctx
     ctx.fx = edges
     ctx._inputs = tuple((a._a.shape, a._a.dtype) if isinstance(a, Tensor) else None for a in args)
     ctx.seq = tick()
-    results = _with_history(ctx, args, flat, versions)
+    results = _with_history(ctx, args, flat)
     _save(ctx, results)
     return (results[0] if single else tuple(results)), ctx
 
@@ -407,7 +423,7 @@ def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any) -> 
     else:
         outputs = cls.forward(*args)
         cls.setup_context(ctx, args, outputs)
-    return tuple(outputs) if isinstance(outputs, list) else outputs
+    return outputs
 
 
 def _adopt_old_context(ctx: Any, old: Any) -> None:
@@ -435,12 +451,6 @@ class _Weak:
         return getattr(self._ref(), name)
 
 
-def _bump_dirty(ctx: Any, versions: dict[int, int]) -> None:
-    for t in ctx.dirty_tensors:
-        if t._version == versions.get(id(t)):
-            bump(t)
-
-
 def _alias_input(o: Any, args: tuple[Any, ...], ctx: Any) -> Any:
     """Without recording: an input that is returned as it is comes back as a new tensor on the same memory."""
     if isinstance(o, Tensor) and any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
@@ -448,7 +458,7 @@ def _alias_input(o: Any, args: tuple[Any, ...], ctx: Any) -> Any:
     return o
 
 
-def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...], versions: dict[int, int]) -> list[Any]:
+def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> list[Any]:
     dirty = {id(t) for t in ctx.dirty_tensors}
     plain = {id(t) for t in ctx.non_differentiable}
     inputs = {id(a): a for a in args if isinstance(a, Tensor)}
@@ -464,14 +474,17 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...], versio
             continue
         differentiable = id(o) not in plain and o._a.dtype.kind in "fcV"
         node: Any = (Port(ctx, k) if many else ctx) if differentiable else None
-        results.append(_one_output(ctx, o, node, id(o) in inputs, id(o) in dirty, versions))
+        results.append(_one_output(ctx, o, node, id(o) in inputs, id(o) in dirty))
     return results
 
 
 def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:
-    for t in ctx.dirty_tensors:
+    for t in ctx.non_differentiable:
         if not isinstance(t, Tensor):
-            raise TypeError(f"mark_dirty only accepts input tensors, but argument is of type {type_text(t)}")
+            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type_text(t)}")
+    for i, t in enumerate(ctx.dirty_tensors):
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type_text(t)}")
         if not any(t is o for o in flat):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
@@ -479,11 +492,17 @@ def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:
             )
 
 
-def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool, versions: dict[int, int]) -> Any:
+def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> Any:
     if is_dirty:
+        if type(o._fn) is AccumulateGrad:
+            raise noted(
+                RuntimeError("a leaf Variable that requires grad has been used in an in-place operation."),
+                f"Why: {ctx.name()} marked it as dirty.",
+                "What to do: give the function a copy (clone()), or call it under torch.no_grad().",
+                code="W005",
+            )
         check_inplace(o, True)
-        if o._version == versions.get(id(o)):
-            bump(o, ctx.seq)
+        bump(o, ctx.seq)
         rebase(o, node)
         return o
     if is_input:  # returned as it is: a view of the input, which may not be written in place
@@ -501,13 +520,15 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool, ver
 
 def _save(ctx: Any, results: list[Any]) -> None:
     """Box what was given to ``save_for_backward``."""
-    if not ctx.to_save:
+    for name in ("dirty_tensors", "non_differentiable"):  # an output among them would be a cycle
+        ctx.__dict__.pop(name, None)
+    to_save = ctx.__dict__.pop("to_save", ())
+    if not to_save:
         ctx._boxes = ()
-        ctx.__dict__.pop("to_save", None)
         return
     hooks = saved_tensors_hooks()
     boxes: list[Any] = []
-    for t in ctx.to_save:
+    for t in to_save:
         if t is None:
             boxes.append((None, None))
             continue
@@ -520,11 +541,8 @@ def _save(ctx: Any, results: list[Any]) -> None:
 
             boxes.append(pack_box(ctx, box, ctx._output_node(k) if k is not None else t._fn, hooks[-1], k is not None))
         else:
-            boxes.append((box, k if k is not None else t._fn))
+            boxes.append((box, k if k is not None else weakref.ref(t) if t._fn is None else t._fn))
     ctx._boxes = tuple(boxes)
-    ctx.__dict__.pop("to_save", None)
-    ctx.__dict__.pop("dirty_tensors", None)
-    ctx.__dict__.pop("non_differentiable", None)
 
 
 class _Alias:
@@ -559,10 +577,9 @@ def once_differentiable(fn: Any) -> Any:
 
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:
-        recording = is_grad_enabled()
         with grad_mode(False):
             outputs = fn(ctx, *args)
-        if not recording:
+        if not is_grad_enabled() or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return outputs
         many = isinstance(outputs, tuple)
         values = outputs if many else (outputs,)

@@ -1,3 +1,604 @@
-"""gradcheck."""
-def gradcheck(*a, **k): raise NotImplementedError
-def gradgradcheck(*a, **k): raise NotImplementedError
+"""``gradcheck`` and ``gradgradcheck``: derivatives against central differences.
+
+A function of several outputs and inputs, real or complex, is looked at as real outputs (a complex one by its real and by
+its imaginary part) of complex or real inputs; the gradient of a real s by a complex z is ds/dx + i ds/dy, which is what a
+backward pass gives. Jacobians are kept as PyTorch's messages print them: a row for each element of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _errors
+from .._errors import noted
+from .._grad_mode import enable_grad, grad_mode
+from .._graph import grad
+from .._tensor import Tensor, wrap
+from .forward_ad import dual_level, make_dual, unpack_dual
+from .function import Function
+
+__all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "gradcheck", "gradgradcheck"]
+
+Tensors = Tensor | tuple[Any, ...]
+
+
+class GradcheckError(RuntimeError):
+    """Raised by ``gradcheck`` and ``gradgradcheck``: a derivative is not what the differences say."""
+
+
+_FAST = (
+    "\nThe above quantities relating the numerical and analytical jacobians are computed \n"
+    "in fast mode. See: https://github.com/pytorch/pytorch/issues/53876 for more background \n"
+    "about fast mode. Below, we recompute numerical and analytical jacobians in slow mode:\n\n"
+)
+_BATCHED = "gradcheck or gradgradcheck failed while testing batched gradient computation."
+_BATCHED_FORWARD = "gradcheck failed while testing batched gradient computation with forward-mode AD."
+
+
+# ------------------------------------------------------------------------------------------------------------ the function
+class _Check:
+    """One check: the function, its inputs, and the tolerances."""
+
+    def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float) -> None:
+        self.func = func
+        self.inputs: tuple[Any, ...] = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
+        self.eps, self.atol, self.rtol = eps, atol, rtol
+        self.wanted = [i for i, x in enumerate(self.inputs) if isinstance(x, Tensor) and x.requires_grad]
+
+    def call(self, *args: Any) -> list[Tensor]:
+        """The outputs that have a derivative."""
+        outputs = self.func(*(args or self.inputs))
+        outputs = tuple(outputs) if isinstance(outputs, (tuple, list)) else (outputs,)
+        return [y for y in outputs if isinstance(y, Tensor)]
+
+    def differentiable(self, outputs: list[Tensor]) -> list[int]:
+        """Which outputs require grad."""
+        return [k for k, y in enumerate(outputs) if y.requires_grad]
+
+    def close(self, a: np.ndarray[Any, Any], n: np.ndarray[Any, Any]) -> bool:
+        """Whether an analytical Jacobian is the numerical one."""
+        return bool(np.allclose(a, n, rtol=self.rtol, atol=self.atol, equal_nan=False))
+
+
+def _check_inputs(inputs: tuple[Any, ...]) -> None:
+    found = False
+    for i, x in enumerate(inputs):
+        if not (isinstance(x, Tensor) and x.requires_grad):
+            continue
+        found = True
+        if x._a.dtype.itemsize // (2 if x._a.dtype.kind == "c" else 1) < 8:
+            _errors.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely fail "
+                "if all the inputs are not of double precision floating point or complex. "
+            )
+        a = x._a
+        if isinstance(a, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able "
+                "to compute the numerical gradients correctly. You should call .contiguous on the input before passing it to "
+                "gradcheck."
+            )
+    if not found:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
+
+
+# ---------------------------------------------------------------------------------------------------------------- differences
+def _values(outputs: list[Tensor]) -> list[np.ndarray[Any, Any]]:
+    return [np.array(y.detach().numpy()).reshape(-1) for y in outputs]
+
+
+def _moved(check: _Check, x: Tensor, step: Any) -> list[np.ndarray[Any, Any]]:
+    """The outputs with the input's memory moved by a step, which is taken back."""
+    from .._tensor import alias_payload
+
+    a = alias_payload(x)
+    before = a.copy()
+    a += step
+    try:
+        return _values(check.call())
+    finally:
+        a[...] = before
+
+
+def _slope(check: _Check, x: Tensor, direction: Any) -> list[np.ndarray[Any, Any]]:
+    """The central difference of each output along a direction of one input."""
+    up = _moved(check, x, check.eps * direction)
+    down = _moved(check, x, -check.eps * direction)
+    return [(u - d) / (2 * check.eps) for u, d in zip(up, down, strict=True)]
+
+
+def _directions(x: Tensor) -> Any:
+    """Each element's unit direction (its real one, then its imaginary one)."""
+    for k in range(x.numel()):
+        e = np.zeros(x._a.shape, x._a.dtype)
+        for unit in (1, 1j) if x._a.dtype.kind == "c" else (1,):
+            e.reshape(-1)[k] = unit
+            yield k, unit, e
+
+
+def _numerical(check: _Check, i: int, outputs: list[Tensor]) -> list[tuple[Any, Any]]:
+    """For each output the Jacobians by input i of its real part and of its imaginary part (``None`` if it is real)."""
+    x = check.inputs[i]
+    kind = np.complex128 if x._a.dtype.kind == "c" else np.float64
+    parts = [
+        (np.zeros((x.numel(), y.numel()), kind), np.zeros((x.numel(), y.numel()), kind) if y._a.dtype.kind == "c" else None)
+        for y in outputs
+    ]
+    for k, unit, e in _directions(x):
+        for slope, (re, im) in zip(_slope(check, x, e), parts, strict=True):
+            re[k] += unit * slope.real
+            if im is not None:
+                im[k] += unit * slope.imag
+    return parts
+
+
+def _kink(check: _Check, i: int) -> str:
+    """A remark for the message if the function has different slopes on both sides of this point."""
+    x = check.inputs[i]
+    here = _values(check.call())
+    for k, _, e in _directions(x):
+        up, down = _moved(check, x, check.eps * e), _moved(check, x, -check.eps * e)
+        for u, h, d in zip(up, here, down, strict=True):
+            right, left = (u - h) / check.eps, (h - d) / check.eps
+            scale = max(np.abs(right).max(initial=0), np.abs(left).max(initial=0))
+            if scale and np.abs(right - left).max(initial=0) > 0.01 * scale + 1e3 * check.atol:
+                return (
+                    f"Why: perhaps there is no derivative here: at element {k} of input {i} the slope to the right is {right.ravel()[:4]} "
+                    f"and to the left {left.ravel()[:4]}. A kink is no place to compare derivatives at."
+                )
+    return ""
+
+
+# ------------------------------------------------------------------------------------------------------------------- backward
+def _basis_grads(check: _Check, y: Tensor, unit: Any, who: str, nondet_tol: float, dtypes: bool) -> list[Any]:
+    """The Jacobians of one output by all inputs, from one backward pass for each of its elements, made twice."""
+    xs = [check.inputs[i] for i in check.wanted]
+    jacobians = [np.zeros((x.numel(), y.numel()), np.complex128 if x._a.dtype.kind == "c" else np.float64) for x in xs]
+    for k in range(y.numel()):
+        v = np.zeros(y._a.shape, y._a.dtype)
+        v.reshape(-1)[k] = unit
+        passes = [grad(y, xs, wrap(v.copy()), retain_graph=True, allow_unused=True) for _ in range(2)]
+        for x, jac, g, again in zip(xs, jacobians, *passes, strict=True):
+            if g is None:
+                continue
+            if dtypes and g.dtype is not x.dtype:
+                raise GradcheckError("Gradient has dtype mismatch")
+            if g.shape != x.shape:
+                raise GradcheckError("Analytical gradient has incorrect size")
+            row, row2 = g.detach().numpy().reshape(-1), again.detach().numpy().reshape(-1)
+            if not np.allclose(row, row2, rtol=0, atol=nondet_tol, equal_nan=True):
+                raise GradcheckError(
+                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
+                    f"different values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism was "
+                    f"{nondet_tol}.\n\nNOTE: If your op relies on non-deterministic operations i.e., it is listed here:\n"
+                    "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\n"
+                    "this failure might be expected.\n"
+                )
+            jac[:, k] = row
+    return jacobians
+
+
+def _mismatch(a: Any, n: Any, k: int, i: int, part: str | None, forward: bool) -> str:
+    which = "inputs" if forward else "outputs"
+    prefix = f"While considering the {part} part of complex {which} only, " if part else ""
+    mode = "computed with forward mode " if forward else ""
+    return (
+        f"{prefix}Jacobian {mode}mismatch for output {k:d} with respect to input {i:d},\n"
+        f"numerical:{wrap(np.asarray(n))}\nanalytical:{wrap(np.asarray(a))}\n"
+    )
+
+
+def _refuse(check: _Check, a: Any, n: Any, k: int, i: int, part: str | None, forward: bool, more: str = "") -> GradcheckError:
+    return noted(GradcheckError(_mismatch(a, n, k, i, part, forward) + more), _kink(check, i))
+
+
+def _slow_backward(check: _Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
+    live = check.differentiable(outputs)
+    numerical = [_numerical(check, i, outputs) for i in check.wanted]
+    for part in (1, 0):  # the imaginary parts of complex outputs first, as PyTorch
+        for k, y in enumerate(outputs):
+            if y._a.dtype.kind not in "fc" or (part and y._a.dtype.kind != "c"):
+                continue
+            if k not in live:
+                if any(np.abs(n[k][part]).max(initial=0) > check.atol for n in numerical if n[k][part] is not None):
+                    raise GradcheckError("Numerical gradient for function expected to be zero")
+                continue
+            name = None if y._a.dtype.kind != "c" else ("real", "imaginary")[part]
+            rows = _basis_grads(check, y, (1, 1j)[part], "", nondet_tol, dtypes)
+            for i, a, n in zip(check.wanted, rows, numerical, strict=True):
+                if not check.close(a, n[k][part]):
+                    raise _refuse(check, a, n[k][part], k, i, name, False)
+
+
+def _unit(shape: Any, dtype: Any, rng: Any) -> Any:
+    """A random direction of length 1."""
+    u = rng.standard_normal(shape)
+    if dtype.kind == "c":
+        u = u + 1j * rng.standard_normal(shape)
+    u = np.asarray(u)
+    size = np.sqrt((np.abs(u) ** 2).sum())
+    return (u / size if size else u).astype(dtype)
+
+
+def _fast_backward(check: _Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
+    """One random direction in each input and one of each output, instead of whole Jacobians."""
+    rng = np.random.default_rng(0)
+    live = check.differentiable(outputs)
+    xs = [check.inputs[i] for i in check.wanted]
+    us = [_unit(x._a.shape, x._a.dtype, rng) for x in xs]
+    slopes = [_slope(check, x, u) for x, u in zip(xs, us, strict=True)]
+    for k, y in enumerate(outputs):
+        v = _unit(y._a.shape, y._a.dtype, rng)
+        if k not in live:
+            if any(np.abs(s[k]).max(initial=0) > check.atol for s in slopes):
+                raise GradcheckError("Numerical gradient for function expected to be zero")
+            continue
+        passes = [grad(y, xs, wrap(v.copy()), retain_graph=True, allow_unused=True) for _ in range(2)]
+        for i, x, u, s, g, again in zip(check.wanted, xs, us, slopes, *passes, strict=True):
+            n = np.sum(v.reshape(-1).conj() * s[k]).real
+            if g is None:
+                a: Any = np.float64(0)
+            else:
+                if dtypes and g.dtype is not x.dtype:
+                    raise GradcheckError("Gradient has dtype mismatch")
+                if not np.allclose(g.detach().numpy(), again.detach().numpy(), rtol=0, atol=nondet_tol, equal_nan=True):
+                    raise GradcheckError(
+                        "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
+                        f"different values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism "
+                        f"was {nondet_tol}."
+                    )
+                a = np.sum(u.conj() * g.detach().numpy()).real
+            if not check.close(a, n):
+                raise _refuse(check, a, n, k, i, None, False, _slow_text(check, outputs, k, i, nondet_tol))
+
+
+def _slow_text(check: _Check, outputs: list[Tensor], k: int, i: int, nondet_tol: float) -> str:
+    n = _numerical(check, i, outputs)[k][0]
+    a = _basis_grads(check, outputs[k], 1, "", nondet_tol, False)[check.wanted.index(i)]
+    worst = np.abs(n - a).max(initial=0)
+    return (
+        f"{_FAST}Numerical:\n {wrap(n)}\nAnalytical:\n{wrap(a)}\n\nThe max per-element difference (slow mode) is: {worst}.\n"
+    )
+
+
+# -------------------------------------------------------------------------------------------------------------------- forward
+def _pushed(check: _Check, i: int, direction: Any) -> list[Any]:
+    """The outputs' tangents for a tangent of one input, flat; ``None`` where there is none."""
+    with dual_level():
+        args = list(check.inputs)
+        args[i] = make_dual(args[i].detach(), wrap(np.array(direction)))
+        out = []
+        for y in check.call(*args):
+            t = unpack_dual(y).tangent
+            if t is not None and t.dtype is not y.dtype:
+                raise GradcheckError("Forward AD gradient has dtype mismatch.")
+            out.append(None if t is None else np.array(t.detach().numpy()).reshape(-1))
+    return out
+
+
+def _forward(check: _Check, outputs: list[Tensor], fast: bool) -> None:
+    rng = np.random.default_rng(0)
+    for i in check.wanted:
+        x = check.inputs[i]
+        steps = [(0, 1, _unit(x._a.shape, x._a.dtype, rng))] if fast else list(
+            (k, u, e.copy()) for k, u, e in _directions(x)
+        )  # fmt: skip
+        columns: dict[Any, list[list[Any]]] = {}
+        for _, unit, e in steps:
+            pair = (_pushed(check, i, e), _slope(check, x, e))
+            columns.setdefault(unit, []).append(list(pair))
+        for unit, pairs in columns.items():
+            part = None if x._a.dtype.kind != "c" or fast else "real" if unit == 1 else "imaginary"
+            for k, y in enumerate(outputs):
+                if y._a.dtype.kind not in "fc":
+                    continue
+                n = np.array([slopes[k] for _, slopes in pairs])
+                a = np.array([np.zeros(y.numel(), n.dtype) if ts[k] is None else ts[k] for ts, _ in pairs])
+                if not check.close(a, n):
+                    raise _refuse(check, a, n, k, i, part, True)
+
+
+def _undefined_forward(check: _Check, outputs: list[Tensor]) -> None:
+    """A tangent of zeros and no tangent must be the same."""
+    rng = np.random.default_rng(0)
+    for i in check.wanted:
+        x = check.inputs[i]
+        u = _unit(x._a.shape, x._a.dtype, rng)
+        without = _pushed(check, i, u)
+        with dual_level():
+            args = [
+                make_dual(z.detach(), wrap(np.array(u) if j == i else np.zeros(z._a.shape, z._a.dtype))) if j in check.wanted else z
+                for j, z in enumerate(check.inputs)
+            ]
+            tangents = [unpack_dual(y).tangent for y in check.call(*args)]
+            zeroed = [None if t is None else np.array(t.detach().numpy()).reshape(-1) for t in tangents]
+        for k, (a, b) in enumerate(zip(without, zeroed, strict=True)):
+            a = np.zeros(outputs[k].numel()) if a is None else a
+            b = np.zeros(outputs[k].numel()) if b is None else b
+            if not np.allclose(a, b, rtol=check.rtol, atol=check.atol):
+                raise GradcheckError(
+                    f"Mismatch in tangent values for output with index: {k} when an input has an undefined tangent value. Got: {a} but "
+                    f"expected: {b}"
+                )
+
+
+# ------------------------------------------------------------------------------------------------------------- further checks
+def _batched(check: _Check, y: Tensor, k: int) -> None:
+    xs = [check.inputs[i] for i in check.wanted]
+    rng = np.random.default_rng(0)
+    vs = [_unit(y._a.shape, y._a.dtype, rng) for _ in range(2)]
+    singly = [grad(y, xs, wrap(v), retain_graph=True, allow_unused=True) for v in vs]
+    try:
+        at_once = grad(y, xs, wrap(np.stack(vs)), retain_graph=True, allow_unused=True, is_grads_batched=True)
+    except RuntimeError as error:
+        raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}") from error
+    for i, r, ones in zip(check.wanted, at_once, zip(*singly, strict=True), strict=True):
+        if r is None:
+            continue
+        expected = np.stack([g.detach().numpy() for g in ones])
+        if not np.allclose(r.detach().numpy(), expected):
+            raise GradcheckError(
+                f"\nFor output {k} and input {i}:\n\n{_BATCHED}\n\nGot:\n{r}\n\nExpected:\n{wrap(expected)}\n"
+            )
+
+
+def _batched_forward(check: _Check) -> None:
+    from ..func import jvp, vmap
+
+    rng = np.random.default_rng(0)
+    for i in check.wanted:
+        x = check.inputs[i].detach()
+        vs = [_unit(x._a.shape, x._a.dtype, rng) for _ in range(2)]
+
+        def push(v: Tensor, i: int = i, x: Tensor = x) -> Any:
+            def partial(z: Tensor) -> Any:
+                args = list(check.inputs)
+                args[i] = z
+                return tuple(y for y in check.call(*args) if y._a.dtype.kind in "fc")
+
+            return jvp(partial, (x,), (v,))[1]
+
+        singly = [push(wrap(v)) for v in vs]
+        try:
+            at_once = vmap(push)(wrap(np.stack(vs)))
+        except RuntimeError as error:
+            raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED_FORWARD}") from error
+        for k, (r, ones) in enumerate(zip(at_once, zip(*singly, strict=True), strict=True)):
+            expected = np.stack([t.detach().numpy() for t in ones])
+            if not np.allclose(r.detach().numpy(), expected):
+                raise GradcheckError(
+                    f"\nFor output {k} and input {i}:\n\n{_BATCHED_FORWARD}\n\nGot:\n{r}\n\nExpected:\n{wrap(expected)}\n"
+                )
+
+
+def _zero_in_zero_out(check: _Check, outputs: list[Tensor]) -> None:
+    xs = [check.inputs[i] for i in check.wanted]
+    zeros = [wrap(np.zeros(y._a.shape, y._a.dtype)) for y in outputs]
+    for g, x in zip(grad(outputs, xs, zeros, allow_unused=True, retain_graph=True), xs, strict=True):
+        if g is None:
+            continue
+        if g._a.any():
+            raise GradcheckError("backward not multiplied by grad_output")
+        if g.dtype is not x.dtype:
+            raise GradcheckError("grad is incorrect type")
+        if g.shape != x.shape:
+            raise GradcheckError("grad is incorrect size")
+
+
+class UndefinedGrad(Function):
+    """Passes a value on, and no gradient back."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        """The value as it is."""
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Nothing."""
+        return None
+
+
+def _undefined_backward(check: _Check) -> None:
+    """Where no cotangent arrives, zeros or nothing must come out."""
+    xs = [check.inputs[i] for i in check.wanted]
+    count = len(check.differentiable(check.call()))
+    for skipped in [None, *range(count if count > 1 else 0)]:
+        outputs = check.call()
+        live = [outputs[k] for k in check.differentiable(outputs)]
+        cut = [UndefinedGrad.apply(y) if skipped in (None, k) else y for k, y in enumerate(live)]
+        zeros = [wrap(np.zeros(y._a.shape, y._a.dtype)) for y in cut]
+        try:
+            found = grad(cut, xs, zeros, allow_unused=True)
+        except RuntimeError as error:
+            raise GradcheckError(
+                "Expected backward function to handle undefined output grads. Please look at \"Notes about undefined output "
+                'gradients" in "tools/autograd/derivatives.yaml"'
+            ) from error
+        for g in found:
+            if g is not None and g._a.any():
+                _errors.warn(
+                    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break "
+                    "existing callers of this function. If this is true for you, you can call this function with "
+                    '"check_undefined_grad=False" to disable the feature'
+                )
+                raise GradcheckError(
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please look at "
+                    '"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+                )
+
+
+# ------------------------------------------------------------------------------------------------------------------ the checks
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Tensors,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Whether the gradients of ``func`` at ``inputs`` are what small differences say.
+
+    Inputs that require grad should be in double precision. ``fast_mode`` compares along one random direction instead of
+    whole Jacobians. GradcheckError (or ``False``, with ``raise_exception=False``) says where they differ, and whether the
+    function seems to have a kink there.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([0.5, 1.5], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradcheck(lambda x: x.sin() * x, x)
+    True
+    """
+    assert check_forward_ad or check_backward_ad, (
+        "Expected at least one of check_forward_ad or check_backward_ad to be True"
+    )
+    assert check_backward_ad or not check_batched_grad, (
+        "Setting check_batched_grad=True requires check_backward_ad to be True"
+    )
+    assert check_forward_ad or not check_batched_forward_grad, (
+        "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
+    )
+    check = _Check(func, inputs, eps, atol, rtol)
+    _check_inputs(check.inputs)
+    try:
+        with enable_grad():
+            _run(check, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad, check_batched_forward_grad,
+                 check_forward_ad, check_backward_ad, fast_mode)  # fmt: skip
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def _run(
+    check: _Check,
+    nondet_tol: float,
+    undefined: bool,
+    dtypes: bool,
+    batched: bool,
+    batched_forward: bool,
+    forward: bool,
+    backward: bool,
+    fast: bool,
+) -> None:
+    outputs = check.call()
+    if backward:
+        (_fast_backward if fast else _slow_backward)(check, outputs, nondet_tol, dtypes)
+    if forward:
+        _forward(check, outputs, fast)
+        if undefined:
+            _undefined_forward(check, outputs)
+    if batched_forward:
+        _batched_forward(check)
+    live = [outputs[k] for k in check.differentiable(outputs)]
+    if not backward or not live:
+        return
+    if batched:
+        for k, y in enumerate(live):
+            _batched(check, y, k)
+    _zero_in_zero_out(check, live)
+    if undefined:
+        _undefined_backward(check)
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Tensors,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """Whether the gradients of the gradients of ``func`` are what small differences say.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([0.5, 1.5], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradgradcheck(lambda x: x.sin() * x, x)
+    True
+    """
+    assert check_fwd_over_rev or check_rev_over_rev, (
+        "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+    )
+    assert check_rev_over_rev or not check_undefined_grad, (
+        "Setting check_undefined_grad=True requires check_rev_over_rev to be True"
+    )
+    assert check_rev_over_rev or not check_batched_grad, (
+        "Setting check_batched_grad=True requires check_rev_over_rev to be True"
+    )
+    check = _Check(func, inputs, eps, atol, rtol)
+    with enable_grad():
+        outputs = check.call()
+    live = check.differentiable(outputs)
+    given = _cotangents([outputs[k] for k in live], grad_outputs, gen_non_contig_grad_outputs)
+    count = len(given)
+    wanted = check.wanted
+    wanted_grads = [g.requires_grad for g in given]
+
+    def gradients(*args: Any) -> tuple[Tensor, ...]:
+        xs = [x if i not in wanted or x.requires_grad else x.requires_grad_() for i, x in enumerate(args[:-count])]
+        vs = [v if not w or v.requires_grad else v.requires_grad_() for v, w in zip(args[-count:], wanted_grads, strict=True)]
+        with grad_mode(True):
+            ys = check.call(*xs)
+            found = grad([ys[k] for k in live], [xs[i] for i in wanted], vs, create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None)
+
+    return gradcheck(
+        gradients, (*check.inputs, *given), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+        fast_mode=fast_mode, check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, masked=masked,
+    )  # fmt: skip
+
+
+def _cotangents(outputs: list[Tensor], given: Any, non_contiguous: bool) -> tuple[Tensor, ...]:
+    if given is not None:
+        return tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    rng = np.random.default_rng(0)
+    made = []
+    for y in outputs:
+        shape, dtype = tuple(y.shape), y._a.dtype
+        v = rng.uniform(-1, 1, (*shape, 2))
+        if dtype.kind == "c":
+            v = v + 1j * rng.uniform(-1, 1, (*shape, 2))
+        v = v.astype(dtype)[..., 0]
+        made.append(wrap(v if non_contiguous and shape else np.ascontiguousarray(v).reshape(shape)).requires_grad_())
+    return tuple(made)
+
+
+def get_numerical_jacobian(fn: Callable[..., Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0) -> Any:
+    """Deprecated, kept for old tests: the Jacobians of ``fn(inputs)``'s first output by differences."""
+    check = _Check(lambda *xs: fn(inputs), inputs, eps, 0, 0)
+    check.wanted = [i for i, x in enumerate(check.inputs) if isinstance(x, Tensor) and x.requires_grad]
+    outputs = check.call()
+    return tuple(wrap(_numerical(check, i, outputs)[0][0]) for i in check.wanted)
+
+
+def get_analytical_jacobian(inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0) -> Any:
+    """Deprecated, kept for old tests: ``(jacobians, reentrant, sizes_ok, types_ok)`` of one output."""
+    check = _Check(lambda *xs: output, inputs, 0, 0, 0)
+    return tuple(wrap(j) for j in _basis_grads(check, output, 1, "", nondet_tol, False)), True, True, True

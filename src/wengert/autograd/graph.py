@@ -67,6 +67,8 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     >>> x._version
     1
     """
+    if not isinstance(tensor, (Tensor, Iterable)):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
         if not isinstance(t, Tensor):
             raise TypeError("increment_version expects each element of the iterable to be a tensor")

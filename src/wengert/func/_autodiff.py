@@ -18,6 +18,7 @@ import numpy as np
 from .._dispatch import logical_dtype
 from .._engine import run
 from .._grad_mode import grad_mode
+from .._graph import check_floating
 from .._modes import is_grad_enabled
 from .._node import leaf_node
 from .._registry import T
@@ -68,10 +69,10 @@ class _Tape:
             return t
         else:
             t = wrap(x._a)
-        if logical_dtype(x).kind in "fcV":
-            leaf = leaf_node(t)
-            self.own.add(leaf)
-            TAPES[leaf] = self
+        check_floating(t)
+        leaf = leaf_node(t)
+        self.own.add(leaf)
+        TAPES[leaf] = self
         self.inputs.append(t)
         return t
 
@@ -177,6 +178,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
                     )
                 value, aux = value
             _check_scalar(value)
+            if logical_dtype(value).kind not in "fV" and current_fn(value) is not None:
+                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {value.dtype}")
             one = ones_payload(value._a)
             one = wrap(one.v if isinstance(one, Lift) and one.tag == tape.tag else one)
             grads = tape.pulled_back([value], [one], False)
@@ -374,10 +377,13 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         found: Any = [None] * len(leaves)
         if roots:
             found = run(roots, keep=True, create_graph=False, inputs=leaves)  # type: ignore[arg-type]
-        results = [
-            wrap(zeros_payload(y._a)) if g is None else tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == tag else g._a)
-            for g, y in zip(found, outs, strict=True)
-        ]
+        results = []
+        for g, y in zip(found, outs, strict=True):
+            if g is None:
+                results.append(wrap(zeros_payload(y._a)))
+                continue
+            t = tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == tag else g._a)
+            results.append(bare(t) if only_leads_to([t._fn], set()) else t)
         return tree_unflatten(results, out_spec)
 
     return out, jvp_fn

@@ -33,6 +33,7 @@ def not_derived(aten: str) -> Any:
     def formula(xp: Any, g: Any) -> Any:
         raise RuntimeError(f"derivative for aten::{aten} is not implemented")
 
+    formula.underived = True  # type: ignore[attr-defined]
     return formula
 
 
@@ -491,7 +492,7 @@ place(_idiv, "Tensor.true_divide_")
     fast=FLOATING,
     check=refuse_complex("div_floor_cpu", bools=True),
     integer=_floor_ints,
-    number_first=True,
+    number_first="alone",
     why_not="PyTorch records it and has no derivative for it",
     dtypes="fi",
 )

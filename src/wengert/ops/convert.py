@@ -35,7 +35,7 @@ from .._tensor import Tensor, alias_payload, new, stale_views, wrap
 from .._values import Batched, Const, Dual, Lift, Value, plain_dtype
 from .create import _dense_like, _empty_in, element
 from .shape import ints, matrix_t, payload, squeeze, transpose, unsqueeze
-from .strided import as_strided, offset_of, renamed, storage_of
+from .strided import as_strided, moved, offset_of, renamed, storage_of
 
 
 # --------------------------------------------------------------------------------------------------------------- primitives
@@ -406,6 +406,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
         src = wrap(number(src, logical_dtype(self)))
     if self._a.shape != src._a.shape:
+        if self._fn is not None or src._fn is not None:
+            check_inplace(self, True)
         _check_broadcast(self, src)
     return _written_over(self, src, "CopyBackwards")
 
@@ -424,7 +426,7 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
         np.copyto(writable(self), s, casting="unsafe")
         written(self, getframe(2))
         return self
-    if stale_views:
+    if stale_views and is_grad_enabled():
         refresh_all((self, src))
     tracked = self._fn is not None or src._fn is not None
     if tracked:
@@ -464,6 +466,10 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
         else:
             written(self, getframe(2))
             return self
+    if type(a) is np.ndarray and 0 in a.strides and a.size and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+        once = tuple(slice(0, 1) if s == 0 else slice(None) for s in a.strides)
+        _fill(self[once], value, node)  # what is repeated is in memory once
+        return self
     value = element(value, logical_dtype(self))
     if isinstance(a, (np.ndarray, np.generic)) and (unrecorded(self, None) or not is_grad_enabled()):
         writable(self).fill(value)
@@ -553,6 +559,7 @@ public("Tensor.masked_fill_")(inplace_of(masked_fill_public, "masked_fill_"))
 # -------------------------------------------------------------------------------------------------- other shape, in place
 def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
     """Give a tensor another array; what was saved of it keeps the old one."""
+    moved.append("another array")
     self._a = a
     box = self._m = Box()
     box.a = a

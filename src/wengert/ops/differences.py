@@ -119,7 +119,7 @@ def _spacing(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Any:
     return diff(x, dim=dim)
 
 
-# ---------------------------------------------------------------------------------------------------- numerical gradients
+# -------------------------------------------------------------------------------------------------- numerical gradients
 @public("torch.gradient")
 def gradient(input: Tensor, *, spacing: Any = None, dim: Dims = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """Numerical derivative along each dim, from neighbours: central differences inside, one-sided ones at the edges.
@@ -139,9 +139,9 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: Dims = None, edge_order
     for d in dims:
         if input.shape[d] < edge_order + 1:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    along = {True: _slopes_at, False: _slopes}
     return tuple(
-        along[isinstance(step, Tensor)](input, step, d, edge_order) for step, d in zip(steps, dims, strict=True)
+        (_slopes_at if isinstance(step, Tensor) else _slopes)(input, step, d, edge_order)
+        for step, d in zip(steps, dims, strict=True)
     )
 
 
@@ -154,12 +154,13 @@ def _steps(spacing: Any, dims: tuple[int, ...], given: bool) -> list[Any]:
     if len(spacing) != len(dims):
         if given:
             raise RuntimeError(
-                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the "
-                f"same length, but got a spacing argument of length {len(spacing)} and a dim argument of length {len(dims)}."
+                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have "
+                f"the same length, but got a spacing argument of length {len(spacing)} and a dim argument of length "
+                f"{len(dims)}."
             )
         raise RuntimeError(
-            f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(dims)} but got a list "
-            f"of length {len(spacing)}"
+            f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(dims)} but got a "
+            f"list of length {len(spacing)}"
         )
     return list(spacing)
 
@@ -190,7 +191,8 @@ def _slopes_at(t: Tensor, points: Tensor, dim: int, edge_order: int) -> Tensor:
     """Slopes at the points' coordinates: of the parabola through three neighbours."""
     if points.ndim != 1 or points.shape[0] != t.shape[dim]:
         raise RuntimeError(
-            "torch.gradient expected each element of spacing to have one dimension and as many elements as the dimension"
+            "torch.gradient expected each element of spacing to have one dimension, and as many elements as the "
+            "tensor has along it"
         )
     n = points.shape[0]
     gaps = diff(points).reshape(tuple(-1 if d == dim else 1 for d in range(t.ndim)))

@@ -17,21 +17,22 @@ from typing import Any
 import numpy as np
 
 from .. import _errors as lines
-from .._alias import apply_inplace, unrecorded, writable, written
+from .._alias import apply_inplace, record_slices, unrecorded, writable, written
 from .._backends.numpy import in_lib
 from .._batching import batch_size
 from .._dispatch import cast, logical_dtype, type_text
 from .._dtypes import BY_NUMPY
+from .._errors import here
 from .._general import general
 from .._modes import M
-from .._node import box_of, ticks
+from .._node import AccumulateGrad, box_of, tick, ticks
 from .._registry import REGISTRY, U, public
 from .._saved import payload_dtype
 from .._tensor import Tensor, make, wrap
 from ._ties import recorded, tied
 from .create import _dense_like, element
 from .shape import COLONS, NEW_AT, alias, unsqueeze_dim
-from .strided import select, slice_dim
+from .strided import AS_STRIDED, _address, select, slice_dim
 
 SELECT = REGISTRY["select"]
 SELECT_NODE = SELECT.node
@@ -761,7 +762,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
     ty = type(key)
     if ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key))):
-        if _assign_basic(self, key, value):
+        if _assign_basic(self, key, value) or _assign_recorded(self, key, value):
             return
     if key is False:
         return
@@ -820,6 +821,87 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
     return True
 
 
+def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
+    """The direct path of a recorded write to a part of a tensor that is no view: what the views would do, at once."""
+    a = self._a
+    if M or type(a) is not np.ndarray or not a.flags.writeable or hasattr(self, "_v"):
+        return False
+    fx = self._fn
+    if type(value) is Tensor:
+        v, fy = value._a, value._fn
+        if type(v) is not np.ndarray or v.dtype.kind == "c" != a.dtype.kind:
+            return False
+    elif type(value) is float and a.dtype.kind in "fc":
+        v, fy = value, None
+    else:
+        return False
+    if type(fx) is AccumulateGrad:
+        return False
+    found = _chain(a, key if type(key) is tuple else (key,))
+    if found is None:
+        return False
+    chain, part = found
+    n = None
+    if fy is not None:
+        if type(fy) is AS_STRIDED and fy.fx is fx and fy.p[0] == chain and _same_place(v, part):
+            written(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
+            return True
+        if v.shape != part.shape and (v.ndim > part.ndim or not v.ndim):
+            return False
+        if np.may_share_memory(a, v):
+            return False
+        n = REGISTRY["copy"].node()
+        n.fx = (None, fy)
+        n.s = [v.shape, v.dtype]
+        n.seq = tick()
+        n.h = None
+        n.code, n.lasti = here()
+    try:
+        np.copyto(part, v, casting="unsafe")
+    except ValueError:
+        return False
+    del a, part, found  # so that whoever counts the references to the memory finds no more than there are
+    record_slices(self, chain, n)
+    return True
+
+
+def _same_place(a: Any, b: Any) -> bool:
+    return a.shape == b.shape and a.strides == b.strides and _address(a) == _address(b)
+
+
+def _chain(a: Any, key: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any] | None:
+    """The chain of views that a key without index tensors makes, and its array; ``None`` if something is wrong with it."""
+    skipped = a.ndim - len(key) + key.count(None) + key.count(...)
+    if skipped < 0:
+        return None
+    chain = []
+    dim = 0
+    for item in key:
+        ty = type(item)
+        if ty is int:
+            n = a.shape[dim]
+            if not -n <= item < n:
+                return None
+            p = (dim, item if item >= 0 else item + n)
+            a = a[COLONS[dim] + (item, ...)]
+            chain.append(("select", p))
+        elif ty is slice:
+            n = a.shape[dim]
+            start, end, step = _bounds(item, n)
+            if start or end != n or step != 1:
+                a = a[COLONS[dim] + (slice(start, end, step),)]
+                chain.append(("slice_dim", (dim, start, end, step)))
+            dim += 1
+        elif item is None:
+            a = a[NEW_AT[dim]]
+            chain.append(("unsqueeze_dim", (dim,)))
+            dim += 1
+        else:
+            dim += skipped
+            skipped = 0
+    return (tuple(chain), a) if chain else None
+
+
 def _as_value(value: Any, x: Tensor) -> Tensor:
     """A value that is written, as a tensor of x's dtype; PyTorch's errors for what is no number."""
     if isinstance(value, Tensor):
@@ -844,8 +926,10 @@ def _sliced(value: Tensor, shape: Any) -> Tensor:
     """A value without the leading dimensions of size one that the part does not have."""
     have = value._a.shape
     extra = len(have) - len(shape)
-    if extra > 0 and all(n == 1 for n in have[:extra]):
+    if extra > 0 and have[0] == 1:
         from .shape import reshape_public
+
+        extra = next((i for i, n in enumerate(have[:extra]) if n != 1), extra)
 
         return reshape_public(value, tuple(have[extra:]))
     return value
@@ -868,7 +952,6 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
             raise _value_error(error, x, value, dims, indices) from None
         written(x, getframe(2))
         return x
-    if type(a) is np.ndarray and value._a is not a and not np.may_share_memory(a, value._a):
-        writable(x)
+    if type(a) is np.ndarray and writable(x) is a and value._a is not a and not np.may_share_memory(a, value._a):
         return apply_inplace(lambda self, v: _put(self, v, dims, indices, accumulate, True), x, (value,))
     return apply_inplace(lambda self, v: _put(self, v, dims, indices, accumulate, False), x, (value,))

@@ -180,7 +180,7 @@ def norm(
         return _vector_norm(input, 2, None, keepdim, dtype)
     if not isinstance(p, str):
         return _vector_norm(input, 2 if p is None else p, dim, keepdim, dtype)
-    dims = range(rank(input, "norm")) if dim is None else (dim,) if hasattr(dim, "__index__") else dim
+    dims: Any = range(rank(input, "norm")) if dim is None else (dim,) if hasattr(dim, "__index__") else dim
     if p == "fro" and len(dims) <= 2:
         return _vector_norm(input, 2, dim, keepdim, dtype)
     return _matrix_norm(input, p, tuple(dims), keepdim, dtype)
@@ -204,7 +204,7 @@ def linalg_norm(
     tensor(5.)
     """
     ndim = rank(A, "linalg_norm")
-    dims = None if dim is None else (dim,) if hasattr(dim, "__index__") else tuple(dim)
+    dims: Any = None if dim is None else (dim,) if hasattr(dim, "__index__") else tuple(dim)
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     if dims is None and ord is not None and ndim not in (1, 2):

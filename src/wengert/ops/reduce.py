@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .._tensor import Tensor
 
 Dims = int | Sequence[int] | None
-add_reduce = np.add.reduce
+add_reduce: Any = np.add.reduce
 
 
 # --------------------------------------------------------------------------------------------------------- common parts
@@ -55,10 +55,11 @@ class _Accumulators(dict[Any, Any]):
     """dtype -> the dtype that PyTorch adds up and multiplies in; ``None``: its own, or what NumPy takes anyway."""
 
     def __missing__(self, dtype: Any) -> Any:
+        found: Any = None
         if dtype.kind in "bu":
             found = np.dtype(np.int64)
-        else:
-            found = np.dtype(np.float32) if dtype.itemsize == 2 and dtype.kind in "fV" else None
+        elif dtype.itemsize == 2 and dtype.kind in "fV":
+            found = np.dtype(np.float32)
         self[dtype] = found
         return found
 

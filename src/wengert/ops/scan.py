@@ -49,10 +49,35 @@ def _scan(ufunc: Any, x: Any, dim: int, reverse: bool = False) -> Any:
     wide = ACCUMULATOR[x.dtype]
     if reverse:
         x = _flipped(x, dim)
-    r = ufunc.accumulate(x, dim, wide)
-    if reverse:
-        r = _flipped(r, dim)
-    return r if wide is x.dtype or wide.kind == "i" else r.astype(x.dtype)
+    if wide is x.dtype or wide.kind == "i":
+        r = ufunc.accumulate(x, dim, wide)
+    elif x.size < _LARGE:
+        r = ufunc.accumulate(x, dim, wide).astype(x.dtype)
+    else:
+        r = _scan_in_parts(ufunc, x, dim, wide)
+    return _flipped(r, dim) if reverse else r
+
+
+_LARGE = 1 << 15  # elements from which a whole array in the wider dtype costs more than the scan itself
+
+
+def _scan_in_parts(ufunc: Any, x: Any, dim: int, wide: Any) -> Any:
+    """A scan in a wider dtype that holds only a part of the array in it at a time."""
+    r = np.empty(x.shape, x.dtype)
+    if dim < x.ndim - 1:
+        rows, results = np.moveaxis(x, dim, 0), np.moveaxis(r, dim, 0)
+        running = rows[0].astype(wide)
+        results[0] = running
+        for t in range(1, len(rows)):
+            ufunc(running, rows[t], out=running)
+            results[t] = running
+        return r
+    n = x.shape[-1]
+    rows, results = x.reshape(-1, n), r.reshape(-1, n)
+    step = max(1, _LARGE // n)
+    for i in range(0, len(rows), step):
+        results[i : i + step] = ufunc.accumulate(rows[i : i + step], 1, wide)
+    return r
 
 
 def _flipped(x: Any, dim: int) -> Any:

@@ -351,7 +351,12 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
         r = a.reshape(full_size(size, a.shape))
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
-        return view(input, r.shape) if M else tied(VIEW, input, (r.shape,), r)
+        t = view(input, r.shape) if M else tied(VIEW, input, (r.shape,), r)
+        if t._fn is not None and not a.flags.c_contiguous:
+            from .strided import renamed
+
+            return renamed(t, "ReshapeAliasBackward0")
+        return t
     return reshape(input, r.shape)
 
 
@@ -700,8 +705,9 @@ def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
             f"expand({_type_name(input)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must "
             f"be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
-    full = []
-    for i, n in enumerate(size):
+    full = list(size)
+    for i in range(len(size) - 1, -1, -1):  # from the last on, as PyTorch, which names the first that it finds
+        n = size[i]
         old = shape[i - lead] if i >= lead else 1
         if n == -1:
             if i < lead:
@@ -718,7 +724,7 @@ def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
                 f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton dimension {i}.  "
                 f"Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
             )
-        full.append(n)
+        full[i] = n
     return tuple(full)
 
 

@@ -233,7 +233,7 @@ def _all_declaration(node: str, by_dim: str) -> dict[str, Any]:
         "grad": shared_by_all,
         "node": node,
         "batch": lambda U, info, inner, mine, p: getattr(U, by_dim)(
-            U.reshape(inner[0], (inner[0].shape[0], count_of(inner[0].shape, range(1, inner[0].ndim)))), 1, False
+            U.reshape(inner[0], (inner[0].shape[0], count_of(inner[0].shape, tuple(range(1, inner[0].ndim))))), 1, False
         )[0],
         "dtypes": "fi",
         "samples": [((2, 3), ()), ((), ())],

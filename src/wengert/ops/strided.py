@@ -14,9 +14,10 @@ import numpy as np
 
 from .._dims import as_int, normal_dim
 from .._dtypes import BY_NUMPY
+from .._errors import here
 from .._general import general
 from .._kinds import linear
-from .._node import Box, cell_of, view_of
+from .._node import Box, cell_of, tick, view_of
 from .._registry import REGISTRY, XP, T, public
 from .._tensor import Tensor, alias_payload, wrap
 from .shape import COLONS, Lifted, ints, lifted_dims, payload
@@ -103,7 +104,7 @@ def diagonal_view(lib, self, offset, dim1, dim2):
 @linear(
     transpose=lambda xp, g, size, offset, dim1, dim2: xp.diagonal_view(g, offset, dim1, dim2),
     batch=_batch_back(2),
-    samples=[((3,), ((3, 4), 0, 0, 1)), ((3, 2), ((2, 3, 4), 1, 2, 0))],
+    samples=[((3,), ((3, 4), 0, 0, 1)), ((3, 1), ((2, 3, 4), 1, 2, 0))],
 )
 def diagonal_backward(lib, self, size, offset, dim1, dim2):
     """Zeros of a size, with the tensor on a diagonal."""
@@ -165,7 +166,7 @@ def unfold_backward(lib, self, size, dimension, width, step):
 
 
 # ---------------------------------------------------------------------------------------------------------- strides by hand
-class _Memory:
+class Memory:
     """What NumPy's array interface needs to make a view from an address."""
 
     def __init__(self, interface: dict[str, Any], base: Any) -> None:
@@ -184,7 +185,7 @@ def _at(a: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> 
     )
     if dtype.kind == "V":
         interface["typestr"] = f"|V{step}"
-    r = np.asarray(_Memory(interface, a))
+    r = np.asarray(Memory(interface, a))
     return r if r.dtype is dtype else r.view(dtype)
 
 
@@ -293,7 +294,7 @@ def replay(x: Any, chain: Any) -> Any:
 def _lifted_chain(shape: tuple[int, ...], chain: Any, size: int) -> tuple[Any, ...]:
     """The chain that does to each of ``size`` elements of a batch what ``chain`` does to one."""
     steps: list[Any] = []
-    x = np.empty(shape, np.bool_)
+    x = np.empty(shape, _base_dtype(np.dtype(np.float32), chain))
     for step in chain:
         name, p = step
         info = REGISTRY[name]
@@ -320,16 +321,64 @@ def _batch_scatter(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 
 _CHAIN = (("select", (0, 1)), ("slice_dim", (0, 1, 4, 2)))
+_REORDERED = (("permute", ((1, 0),)), ("view", ((6,),)))
+_REPEATED = (("select", (1, 0)), ("expand", ((2, 3),)))
+_WINDOWS = (("unfold_view", (0, 3, 1)),)
 
 
 @linear(
-    transpose=lambda xp, g, self_shape, chain: xp.view_scatter(xp.zeros(self_shape, g.dtype), g, chain),
+    transpose=lambda xp, g, self_shape, chain: xp.view_back(g, self_shape, chain),
     batch=_batch_gather,
-    samples=[((3, 4), (_CHAIN,)), ((2, 3), ((("permute", ((1, 0),)), ("view", ((6,),))),))],
+    samples=[((3, 4), (_CHAIN,)), ((2, 3), (_REORDERED,)), ((3, 1), (_REPEATED,)), ((5,), (_WINDOWS,))],
 )
 def view_gather(lib, self, chain):
     """What a chain of view operators makes of a tensor."""
     return replay(self, chain)
+
+
+@linear(
+    transpose=lambda xp, g, size, chain: xp.view_gather(g, chain),
+    batch=lambda U, info, inner, mine, p: U.view_back(
+        inner[0], (inner[0].shape[0], *p[0]), _lifted_chain(p[0], p[1], inner[0].shape[0])
+    ),
+    samples=[((2,), ((3, 4), _CHAIN)), ((6,), ((2, 3), _REORDERED)), ((2, 3), ((3, 1), _REPEATED)), ((3, 3), ((5,), _WINDOWS))],
+)
+def view_back(lib, self, size, chain):
+    """What comes back through ``view_gather``: zeros, with what a chain of views makes of them; repeats are added up."""
+    r = lib.zeros(size, _base_dtype(self.dtype, chain))
+    part = replay(r, chain)
+    if lib.may_share_memory(part, r) and part.flags.writeable and _MAY_REPEAT.isdisjoint(name for name, _ in chain):
+        part[...] = self
+    elif part.size:
+        lib.add.at(_components(r), _places(r, chain), _components(lib.asarray(self)))
+    return r
+
+
+_MAY_REPEAT = frozenset(("expand", "unfold_view", "as_strided_view"))
+
+
+def _base_dtype(dtype: Any, chain: Any) -> Any:
+    """The dtype of what a chain of views begins with, if it ends with this one."""
+    for name, _ in chain:
+        if name == "view_as_real":
+            return np.result_type(dtype, np.complex64)
+        if name == "view_as_complex":
+            return np.empty(0, dtype).real.dtype
+    return dtype
+
+
+def _components(a: Any) -> Any:
+    """The elements of an array in order, each complex one as two real ones; a view if the array is C-contiguous."""
+    flat = a.reshape(-1)
+    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
+
+
+def _places(a: Any, chain: Any) -> Any:
+    """Which of a's components a chain of views leads to."""
+    count = a.size * (2 if a.dtype.kind == "c" else 1)
+    numbers = np.arange(count, dtype=np.float64)
+    numbers = (numbers.view(np.complex128) if a.dtype.kind == "c" else numbers).reshape(a.shape)
+    return _components(np.ascontiguousarray(replay(numbers, chain))).astype(np.int64)
 
 
 @general(
@@ -343,7 +392,7 @@ def view_gather(lib, self, chain):
     ),
     holomorphic=False,
     batch=_batch_scatter,
-    samples=[((3, 4), (2,), (_CHAIN,)), ((2, 3), (6,), ((("permute", ((1, 0),)), ("view", ((6,),))),))],
+    samples=[((3, 4), (2,), (_CHAIN,)), ((2, 3), (6,), (_REORDERED,))],
 )
 def view_scatter(lib, base, src, chain):
     """A copy of ``base`` in which what a chain of view operators makes of it is ``src``."""
@@ -352,8 +401,7 @@ def view_scatter(lib, base, src, chain):
     if lib.may_share_memory(part, r) and part.flags.writeable:
         part[...] = src
     elif part.size:  # a chain that is no view of memory in this order: find the places by their numbers
-        places = replay(lib.arange(r.size).reshape(r.shape), chain).reshape(-1)
-        r.reshape(-1)[places] = lib.broadcast_to(src, part.shape).reshape(-1)
+        _components(r)[_places(r, chain)] = _components(lib.broadcast_to(src, part.shape))
     return r
 
 
@@ -361,6 +409,9 @@ def view_scatter(lib, base, src, chain):
 def zeros_like(lib, self):
     """Zeros of the tensor's shape and dtype."""
     return lib.zeros(self.shape, self.dtype)
+
+
+moved: list[str] = []  # what gave a tensor another array than it was made with, if anything did in this process
 
 
 def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
@@ -377,6 +428,8 @@ def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
         base = view[0]
         view = view_of(base)
     chain = tuple(reversed(steps))
+    if not moved:
+        return base, chain
     a, b = tensor._a, base._a
     if type(a) is not np.ndarray or type(b) is not np.ndarray:
         return base, chain
@@ -399,6 +452,20 @@ def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
             ),
         )
     return base, chain
+
+
+def gathered(base: Tensor, chain: tuple[Any, ...]) -> Any:
+    """The node of a view of a base whose history was rewritten: one node, whatever the views between, as PyTorch's."""
+    if base._fn is None:
+        return None
+    n = AS_STRIDED()
+    n.fx = base._fn
+    n.seq = tick()
+    n.h = None
+    n.p = (chain,)
+    n.shape = base._a.shape
+    n.code, n.lasti = here()
+    return n
 
 
 def _address(a: Any) -> int:
@@ -573,6 +640,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     return as_strided_view(input, *strided_params(input, size, stride, storage_offset, "as_strided"))
 
 
+AS_STRIDED = type("AsStridedBackward0", (REGISTRY["view_gather"].node,), {"__slots__": (), "__module__": "torch.autograd.graph"})
 _renamed: dict[tuple[type, str], type] = {}
 
 

@@ -1,0 +1,265 @@
+"""Batch normalisation. Source: Ioffe and Szegedy 2015."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as torch
+
+from ..._grad_mode import no_grad
+from ..._tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
+from .lazy import LazyModuleMixin
+from .module import Module
+
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "SyncBatchNorm",
+]
+
+
+class _NormBase(Module):
+    """What batch and instance normalisation share: weights, biases, running statistics."""
+
+    _version = 2  # 2: with num_batches_tracked
+    __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
+    weight: Any
+    bias: Any
+    running_mean: Any
+    running_var: Any
+    num_batches_tracked: Any
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+
+        def parameter() -> Parameter:
+            return Parameter(torch.empty(num_features, device=device, dtype=dtype))
+
+        self.register_parameter("weight", parameter() if affine else None)
+        self.register_parameter("bias", parameter() if affine and bias else None)
+        track = track_running_stats
+        self.register_buffer("running_mean", torch.zeros(num_features, device=device, dtype=dtype) if track else None)
+        self.register_buffer("running_var", torch.ones(num_features, device=device, dtype=dtype) if track else None)
+        self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.long) if track else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Forget the running statistics."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Set weights to ones and biases to zeros, and forget the running statistics."""
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+            if self.bias is not None:
+                init.zeros_(self.bias)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        raise NotImplementedError
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any
+    ) -> None:
+        version = local_metadata.get("version", None)
+        if (version is None or version < 2) and self.track_running_stats:  # written before PyTorch 0.4.1
+            key = prefix + "num_batches_tracked"
+            if key not in state_dict:
+                tracked = self.num_batches_tracked
+                state_dict[key] = tracked if tracked is not None else torch.tensor(0, dtype=torch.long)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+
+class _BatchNorm(_NormBase):
+    """Batch normalisation of any number of dimensions."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with mean 0 and variance 1 by channel, times ``weight``, plus ``bias``."""
+        self._check_input_dim(input)
+        own, training, track = self._buffers, self.training, self.track_running_stats
+        factor = 0.0 if self.momentum is None else self.momentum
+        if training and track and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # the mean of all batches so far
+                factor = 1.0 / float(self.num_batches_tracked)
+        mean, var = own["running_mean"], own["running_var"]
+        by_batch = training or (mean is None and var is None)
+        if training and not track:
+            mean = var = None
+        return F.batch_norm(input, mean, var, self.weight, self.bias, by_batch, factor, self.eps)
+
+
+class BatchNorm1d(_BatchNorm):
+    """Batch normalisation over (N, C) or (N, C, L)."""
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() not in (2, 3):
+            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation over (N, C, H, W).
+
+    While training, with the batch's mean and variance, which also move ``running_mean`` and ``running_var`` by
+    ``momentum``; in ``eval`` mode with the running ones.
+
+    >>> import wengert as torch
+    >>> norm = torch.nn.BatchNorm2d(3)
+    >>> norm(torch.ones(2, 3, 4, 4)).shape, norm.running_mean
+    (torch.Size([2, 3, 4, 4]), tensor([0.1000, 0.1000, 0.1000]))
+    """
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() != 4:
+            raise ValueError(f"expected 4D input (got {input.dim()}D input)")
+
+
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation over (N, C, D, H, W)."""
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() != 5:
+            raise ValueError(f"expected 5D input (got {input.dim()}D input)")
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over all processes; in one process, which is all there is here, ordinary ``BatchNorm``."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+        if input.size(1) == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+        """The module with every batch normalisation in it as a ``SyncBatchNorm``."""
+        converted = module
+        if isinstance(module, _BatchNorm):
+            converted = SyncBatchNorm(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+                bias=module.bias is not None,
+            )
+            if module.affine:
+                converted.weight, converted.bias = module.weight, module.bias
+            for name in ("running_mean", "running_var", "num_batches_tracked", "training"):
+                setattr(converted, name, getattr(module, name))
+        for name, child in module.named_children():
+            converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return converted
+
+
+# ------------------------------------------------------------------------------------------------------------------- lazy
+class _LazyNormBase(LazyModuleMixin, _NormBase):
+    """A normalisation whose ``num_features`` are the channels of its first input."""
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(0, eps, momentum, False, False, device, dtype, bias=False)
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        if affine:
+            self.weight = UninitializedParameter(device=device, dtype=dtype)
+            if bias:
+                self.bias = UninitializedParameter(device=device, dtype=dtype)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
+            self.running_var = UninitializedBuffer(device=device, dtype=dtype)
+            self.num_batches_tracked = torch.tensor(0, dtype=torch.long)
+
+    def reset_parameters(self) -> None:
+        """Set initial values, if there are shapes by now."""
+        if not self.has_uninitialized_params() and self.num_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
+        """Take the number of channels from the first input."""
+        if not self.has_uninitialized_params():
+            return
+        self.num_features = input.shape[1]
+        with no_grad():
+            for t in (self.weight, self.bias, self.running_mean, self.running_var):
+                if t is not None:
+                    t.materialize((self.num_features,))
+            self.reset_parameters()
+
+
+class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
+    """``BatchNorm1d`` whose ``num_features`` are the channels of its first input."""
+
+    cls_to_become = BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
+    """``BatchNorm2d`` whose ``num_features`` are the channels of its first input."""
+
+    cls_to_become = BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
+    """``BatchNorm3d`` whose ``num_features`` are the channels of its first input."""
+
+    cls_to_become = BatchNorm3d

@@ -1,0 +1,470 @@
+"""Convolutions and transposed convolutions of one, two and three dimensions, and their lazy forms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import wengert as torch
+
+from ..._grad_mode import no_grad
+from ..._tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter, UninitializedParameter
+from .lazy import LazyModuleMixin
+from .module import Module
+from .utils import _ntuple, _reverse_repeat_tuple
+
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+]
+
+_PADDINGS = {"same", "valid"}
+_MODES = {"zeros", "reflect", "replicate", "circular"}
+
+
+class _ConvNd(Module):
+    """What all convolutions share: options, parameters and their initial values."""
+
+    __constants__ = [
+        "stride",
+        "padding",
+        "dilation",
+        "groups",
+        "padding_mode",
+        "output_padding",
+        "in_channels",
+        "out_channels",
+        "kernel_size",
+    ]
+    weight: Any
+    bias: Any
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: Any,
+        dilation: tuple[int, ...],
+        transposed: bool,
+        output_padding: tuple[int, ...],
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        _check(in_channels, out_channels, stride, padding, groups, padding_mode)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.dilation = dilation
+        self.transposed = transposed
+        self.output_padding = output_padding
+        self.groups = groups
+        self.padding_mode = padding_mode
+        self._reversed_padding_repeated_twice = _both_sides(padding, dilation, kernel_size)
+        outer, inner = (in_channels, out_channels) if transposed else (out_channels, in_channels)
+        self.weight = Parameter(torch.empty((outer, inner // groups, *kernel_size), device=device, dtype=dtype))
+        if bias:
+            self.bias = Parameter(torch.empty(out_channels, device=device, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw initial values again."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
+            if fan_in != 0:
+                bound = 1 / math.sqrt(fan_in)
+                init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        """The sizes, and the options that are not usual."""
+        s = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        if self.padding != (0,) * len(self.padding):
+            s += f", padding={self.padding}"
+        if self.dilation != (1,) * len(self.dilation):
+            s += f", dilation={self.dilation}"
+        if self.output_padding != (0,) * len(self.output_padding):
+            s += f", output_padding={self.output_padding}"
+        if self.groups != 1:
+            s += f", groups={self.groups}"
+        if self.bias is None:
+            s += ", bias=False"
+        if self.padding_mode != "zeros":
+            s += f", padding_mode={self.padding_mode}"
+        return s
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("padding_mode", "zeros")
+
+
+def _check(ins: int, outs: int, stride: Any, padding: Any, groups: int, padding_mode: str) -> None:
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    if ins % groups != 0:
+        raise ValueError("in_channels must be divisible by groups")
+    if outs % groups != 0:
+        raise ValueError("out_channels must be divisible by groups")
+    if isinstance(padding, str):
+        if padding not in _PADDINGS:
+            raise ValueError(f"Invalid padding string {padding!r}, should be one of {_PADDINGS}")
+        if padding == "same" and any(s != 1 for s in stride):
+            raise ValueError("padding='same' is not supported for strided convolutions")
+    if padding_mode not in _MODES:
+        raise ValueError(f"padding_mode must be one of {_MODES}, but got padding_mode='{padding_mode}'")
+
+
+def _both_sides(padding: Any, dilation: Any, kernel_size: Any) -> Any:
+    """The padding as ``F.pad`` takes it: two numbers per dimension, the last one first."""
+    if not isinstance(padding, str):
+        return _reverse_repeat_tuple(padding, 2)
+    sides = []
+    for d, k in zip(reversed(dilation), reversed(kernel_size), strict=True):
+        total = d * (k - 1) if padding == "same" else 0
+        sides += [total // 2, total - total // 2]
+    return sides
+
+
+class _Conv(_ConvNd):
+    _dims = 0
+    _function = ""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        each = _ntuple(self._dims)
+        super().__init__(
+            in_channels,
+            out_channels,
+            each(kernel_size),
+            each(stride),
+            padding if isinstance(padding, str) else each(padding),
+            each(dilation),
+            False,
+            each(0),
+            groups,
+            bias,
+            padding_mode,
+            device=device,
+            dtype=dtype,
+        )
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            padding = (0,) * self._dims
+        return getattr(F, self._function)(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input convolved with the weight (cross-correlated, to be exact), plus the bias."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+
+class Conv1d(_Conv):
+    """Convolution over (N, C, L) or (C, L)."""
+
+    _dims = 1
+    _function = "conv1d"
+
+
+class Conv2d(_Conv):
+    """Convolution over (N, C, H, W) or (C, H, W).
+
+    ``kernel_size``, ``stride``, ``padding`` and ``dilation`` are numbers or pairs; ``padding`` may be ``"same"`` or
+    ``"valid"``. ``groups`` divides input and output channels into groups that are convolved separately. ``weight`` is
+    (out_channels, in_channels / groups, kernel height, kernel width).
+
+    >>> import wengert as torch
+    >>> torch.nn.Conv2d(3, 8, 3, padding=1)(torch.ones(2, 3, 5, 5)).shape
+    torch.Size([2, 8, 5, 5])
+    """
+
+    _dims = 2
+    _function = "conv2d"
+
+
+class Conv3d(_Conv):
+    """Convolution over (N, C, D, H, W) or (C, D, H, W)."""
+
+    _dims = 3
+    _function = "conv3d"
+
+
+class _ConvTransposeNd(_ConvNd):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        transposed: bool,
+        output_padding: Any,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        if padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            bias,
+            padding_mode,
+            device=device,
+            dtype=dtype,
+        )
+
+    def _output_padding(
+        self,
+        input: Tensor,
+        output_size: Any,
+        stride: Any,
+        padding: Any,
+        kernel_size: Any,
+        num_spatial_dims: int,
+        dilation: Any = None,
+    ) -> Any:
+        """What must be added to the smallest output for it to have the size that is asked for."""
+        if output_size is None:
+            return self.output_padding
+        n = num_spatial_dims
+        others = 2 if input.dim() == n + 2 else 1
+        sizes = list(output_size)
+        if len(sizes) == others + n:
+            sizes = sizes[others:]
+        if len(sizes) != n:
+            raise ValueError(
+                f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or {others + n} elements (got "
+                f"{len(sizes)})"
+            )
+        dilation = dilation if dilation is not None else (1,) * n
+        smallest = [
+            (input.size(d + others) - 1) * stride[d] - 2 * padding[d] + dilation[d] * (kernel_size[d] - 1) + 1
+            for d in range(n)
+        ]
+        largest = [low + stride[d] - 1 for d, low in enumerate(smallest)]
+        if any(not low <= size <= high for low, size, high in zip(smallest, sizes, largest, strict=True)):
+            raise ValueError(
+                f"requested an output size of {output_size}, but valid sizes range from {smallest} to {largest} (for an input "
+                f"of {input.size()[2:]})"
+            )
+        return [size - low for size, low in zip(sizes, smallest, strict=True)]
+
+
+class _ConvTranspose(_ConvTransposeNd):
+    _dims = 0
+    _function = ""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        each = _ntuple(self._dims)
+        super().__init__(
+            in_channels,
+            out_channels,
+            each(kernel_size),
+            each(stride),
+            each(padding),
+            each(dilation),
+            True,
+            each(output_padding),
+            groups,
+            bias,
+            padding_mode,
+            device=device,
+            dtype=dtype,
+        )
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """The transpose of the convolution with this weight; ``output_size`` chooses among the possible sizes."""
+        if self.padding_mode != "zeros":
+            raise ValueError(f"Only `zeros` padding mode is supported for ConvTranspose{self._dims}d")
+        added = self._output_padding(
+            input, output_size, self.stride, self.padding, self.kernel_size, self._dims, self.dilation
+        )
+        return getattr(F, self._function)(
+            input, self.weight, self.bias, self.stride, self.padding, added, self.groups, self.dilation
+        )
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """Transposed convolution over (N, C, L) or (C, L)."""
+
+    _dims = 1
+    _function = "conv_transpose1d"
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """Transposed convolution over (N, C, H, W) or (C, H, W): the gradient of ``Conv2d`` with respect to its input.
+
+    ``weight`` is (in_channels, out_channels / groups, kernel height, kernel width).
+
+    >>> import wengert as torch
+    >>> torch.nn.ConvTranspose2d(3, 8, 2, stride=2)(torch.ones(1, 3, 5, 5)).shape
+    torch.Size([1, 8, 10, 10])
+    """
+
+    _dims = 2
+    _function = "conv_transpose2d"
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """Transposed convolution over (N, C, D, H, W) or (C, D, H, W)."""
+
+    _dims = 3
+    _function = "conv_transpose3d"
+
+
+# ------------------------------------------------------------------------------------------------------------------- lazy
+class _LazyConvXdMixin(LazyModuleMixin):
+    """A convolution whose ``in_channels`` are those of its first input."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        *args: Any,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        this: Any = self
+        if len(args) > 4:  # bias comes fifth after the sizes, in both families
+            bias = args[4]
+            args = (*args[:4], False, *args[5:])
+        else:
+            kwargs["bias"] = False
+        super().__init__(0, 0, kernel_size, *args, device=device, dtype=dtype, **kwargs)
+        this.weight = UninitializedParameter(device=device, dtype=dtype)
+        this.out_channels = out_channels
+        if bias:
+            this.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        """Draw initial values again, if there are shapes by now."""
+        this: Any = self
+        if not self.has_uninitialized_params() and this.in_channels != 0:
+            super().reset_parameters()  # type: ignore[misc]
+
+    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
+        """Take the shapes from the first input."""
+        this: Any = self
+        if not self.has_uninitialized_params():
+            return
+        this.in_channels = self._get_in_channels(input)
+        if this.in_channels % this.groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        outer, inner = this.out_channels, this.in_channels
+        if this.transposed:
+            outer, inner = inner, outer
+        with no_grad():
+            this.weight.materialize((outer, inner // this.groups, *this.kernel_size))
+            if this.bias is not None:
+                this.bias.materialize((this.out_channels,))
+            this.reset_parameters()
+
+    def _get_in_channels(self, input: Tensor) -> int:
+        unbatched = self._get_num_spatial_dims() + 1
+        if input.dim() not in (unbatched, unbatched + 1):
+            raise RuntimeError(
+                f"Expected {unbatched}D (unbatched) or {unbatched + 1}D (batched) input to {type(self).__name__}, but got input "
+                f"of size: {input.shape}"
+            )
+        return input.shape[input.dim() - unbatched]
+
+    def _get_num_spatial_dims(self) -> int:
+        return self._dims  # type: ignore[attr-defined]
+
+
+class LazyConv1d(_LazyConvXdMixin, Conv1d):  # type: ignore[misc]
+    """``Conv1d`` whose ``in_channels`` are those of its first input."""
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConvXdMixin, Conv2d):  # type: ignore[misc]
+    """``Conv2d`` whose ``in_channels`` are those of its first input."""
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConvXdMixin, Conv3d):  # type: ignore[misc]
+    """``Conv3d`` whose ``in_channels`` are those of its first input."""
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):  # type: ignore[misc]
+    """``ConvTranspose1d`` whose ``in_channels`` are those of its first input."""
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):  # type: ignore[misc]
+    """``ConvTranspose2d`` whose ``in_channels`` are those of its first input."""
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):  # type: ignore[misc]
+    """``ConvTranspose3d`` whose ``in_channels`` are those of its first input."""
+
+    cls_to_become = ConvTranspose3d

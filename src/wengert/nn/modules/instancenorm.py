@@ -1,0 +1,129 @@
+"""Instance normalisation. Source: Ulyanov et al. 2016."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..._tensor import Tensor
+from .. import functional as F
+from .batchnorm import _LazyNormBase, _NormBase
+
+__all__ = [
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+]
+
+
+class _InstanceNorm(_NormBase):
+    _unbatched = 0  # how many dimensions an input without a batch has
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+
+    def _get_no_batch_dim(self) -> int:
+        return self._unbatched
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        n = self._unbatched
+        if input.dim() not in (n, n + 1):
+            raise ValueError(f"expected {n}D or {n + 1}D input (got {input.dim()}D input)")
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing: Any, unexpected: Any, errors: Any
+    ) -> None:
+        if local_metadata.get("version", None) is None and not self.track_running_stats:  # before PyTorch 0.4
+            keys = [prefix + n for n in ("running_mean", "running_var") if prefix + n in state_dict]
+            if keys:
+                names, own = " and ".join(f'"{k}"' for k in keys), type(self).__name__
+                errors.append(
+                    f"Unexpected running stats buffer(s) {names} for {own} with track_running_stats=False. If state_dict is a "
+                    f"checkpoint saved before 0.4.0, this may be expected because {own} does not track running stats by default "
+                    "since 0.4.0. Please remove these keys from state_dict. If the running stats are actually needed, instead "
+                    f"set track_running_stats=True in {own} to enable them. See the documentation of {own} for details."
+                )
+                for key in keys:
+                    state_dict.pop(key)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing, unexpected, errors)
+
+    def _apply_instance_norm(self, input: Tensor) -> Tensor:
+        return F.instance_norm(
+            input,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            self.momentum if self.momentum is not None else 0.0,
+            self.eps,
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with mean 0 and variance 1 for each channel of each example."""
+        self._check_input_dim(input)
+        dim = input.dim() - self._unbatched
+        if input.size(dim) != self.num_features:
+            if self.affine:
+                raise ValueError(
+                    f"expected input's size at dim={dim} to match num_features ({self.num_features}), but got: "
+                    f"{input.size(dim)}."
+                )
+            warnings.warn(
+                f"input's size at dim={dim} does not match num_features. You can silence this warning by not passing in "
+                "num_features, which is not used because affine=False",
+                stacklevel=2,
+            )
+        if dim == 0:
+            return self._apply_instance_norm(input.unsqueeze(0)).squeeze(0)
+        return self._apply_instance_norm(input)
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Mean 0 and variance 1 for each channel of each example of (N, C, L) or (C, L)."""
+
+    _unbatched = 2
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Mean 0 and variance 1 for each channel of each example of (N, C, H, W) or (C, H, W)."""
+
+    _unbatched = 3
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Mean 0 and variance 1 for each channel of each example of (N, C, D, H, W) or (C, D, H, W)."""
+
+    _unbatched = 4
+
+
+class LazyInstanceNorm1d(_LazyNormBase, InstanceNorm1d):
+    """``InstanceNorm1d`` whose ``num_features`` are the channels of its first input."""
+
+    cls_to_become = InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyNormBase, InstanceNorm2d):
+    """``InstanceNorm2d`` whose ``num_features`` are the channels of its first input."""
+
+    cls_to_become = InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
+    """``InstanceNorm3d`` whose ``num_features`` are the channels of its first input."""
+
+    cls_to_become = InstanceNorm3d

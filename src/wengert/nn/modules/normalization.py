@@ -1,0 +1,184 @@
+"""Normalisation that does not depend on the batch: layers, groups, root mean squares, neighbouring channels."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import wengert as torch
+
+from ..._tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from .module import Module
+
+__all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
+
+
+class LocalResponseNorm(Module):
+    """``x / (k + alpha * mean(x^2 of size neighbouring channels))^beta``. Source: Krizhevsky et al. 2012."""
+
+    __constants__ = ["size", "alpha", "beta", "k"]
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input, each element divided by a norm of its neighbours."""
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(Module):
+    """The form of ``LocalResponseNorm`` that PyTorch took over from Lua Torch; it computes the same."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input, each element divided by a norm of its neighbours."""
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class _Affine(Module):
+    """Weights and biases that start as ones and zeros, or are not there."""
+
+    weight: Any
+    bias: Any
+
+    def _make(self, shape: Any, affine: bool, bias: bool | None, device: Any, dtype: Any) -> None:
+        def parameter() -> Parameter:
+            return Parameter(torch.empty(shape, device=device, dtype=dtype))
+
+        self.register_parameter("weight", parameter() if affine else None)
+        if bias is not None:
+            self.register_parameter("bias", parameter() if affine and bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set weights to ones and biases to zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if getattr(self, "bias", None) is not None:
+            init.zeros_(self.bias)
+
+
+class LayerNorm(_Affine):
+    """Mean 0 and variance 1 over the last dimensions, then ``* weight + bias``. Source: Ba et al. 2016.
+
+    >>> import wengert as torch
+    >>> torch.nn.LayerNorm(2)(torch.tensor([1., 3.]))
+    tensor([-1.0000,  1.0000], grad_fn=<NativeLayerNormBackward0>)
+    """
+
+    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = _shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        self._make(self.normalized_shape, elementwise_affine, bias, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The normalised input."""
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class GroupNorm(_Affine):
+    """Mean 0 and variance 1 over each group of channels of (N, C, *), then ``* weight + bias`` by channel."""
+
+    __constants__ = ["num_groups", "num_channels", "eps", "affine"]
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if num_channels % num_groups != 0:
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        self._make(num_channels, affine, bias, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The normalised input."""
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
+        )
+
+
+class RMSNorm(_Affine):
+    """``x / sqrt(mean(x^2) + eps) * weight`` over the last dimensions. Source: Zhang and Sennrich 2019."""
+
+    __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = _shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        self._make(self.normalized_shape, elementwise_affine, None, device, dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return (value,) if isinstance(value, numbers.Integral) else tuple(value)  # type: ignore[return-value]

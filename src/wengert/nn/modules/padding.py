@@ -1,0 +1,194 @@
+"""Padding layers: numbers, or (left, right, top, bottom, front, back), of as many dimensions as the name says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._tensor import Tensor
+from .. import functional as F
+from .module import Module
+from .utils import _ntuple
+
+__all__ = [
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+]
+
+
+class _PadNd(Module):
+    __constants__ = ["padding"]
+    _dims = 0
+    _mode = ""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        self.padding = _ntuple(2 * self._dims)(padding)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with what is added on each side."""
+        return F.pad(input, self.padding, self._mode)
+
+    def extra_repr(self) -> str:
+        """The padding."""
+        return f"{self.padding}"
+
+
+class _CircularPadNd(_PadNd):
+    _mode = "circular"
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        low = self._dims + 1
+        if input.dim() not in (low, low + 1):
+            raise ValueError(f"expected {low}D or {low + 1}D input (got {input.dim()}D input)")
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with its other end on each side."""
+        self._check_input_dim(input)
+        return F.pad(input, self.padding, "circular")
+
+
+class CircularPad1d(_CircularPadNd):
+    """Adds the other end of (N, C, L) on each side."""
+
+    _dims = 1
+
+
+class CircularPad2d(_CircularPadNd):
+    """Adds the other end of (N, C, H, W) on each side."""
+
+    _dims = 2
+
+
+class CircularPad3d(_CircularPadNd):
+    """Adds the other end of (N, C, D, H, W) on each side."""
+
+    _dims = 3
+
+
+class _ConstantPadNd(_PadNd):
+    __constants__ = ["padding", "value"]
+
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with ``value`` on each side."""
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self) -> str:
+        """The padding and the value."""
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPadNd):
+    """Adds a number on each side of the last dimension."""
+
+    _dims = 1
+
+
+class ConstantPad2d(_ConstantPadNd):
+    """Adds a number on each side of the last two dimensions."""
+
+    _dims = 2
+
+
+class ConstantPad3d(_ConstantPadNd):
+    """Adds a number on each side of the last three dimensions."""
+
+    _dims = 3
+
+
+class _ReflectionPadNd(_PadNd):
+    _mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
+    """Adds the reflection of (N, C, L) in its first and last element."""
+
+    _dims = 1
+
+
+class ReflectionPad2d(_ReflectionPadNd):
+    """Adds the reflection of (N, C, H, W) in its border."""
+
+    _dims = 2
+
+
+class ReflectionPad3d(_ReflectionPadNd):
+    """Adds the reflection of (N, C, D, H, W) in its border."""
+
+    _dims = 3
+
+
+class _ReplicationPadNd(_PadNd):
+    _mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
+    """Repeats the first and last element of (N, C, L)."""
+
+    _dims = 1
+
+
+class ReplicationPad2d(_ReplicationPadNd):
+    """Repeats the border of (N, C, H, W)."""
+
+    _dims = 2
+
+
+class ReplicationPad3d(_ReplicationPadNd):
+    """Repeats the border of (N, C, D, H, W)."""
+
+    _dims = 3
+
+
+class ZeroPad1d(ConstantPad1d):
+    """Adds zeros on each side of the last dimension."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """The padding."""
+        return f"{self.padding}"
+
+
+class ZeroPad2d(ConstantPad2d):
+    """Adds zeros on each side of the last two dimensions.
+
+    >>> import wengert as torch
+    >>> torch.nn.ZeroPad2d((1, 0, 0, 0))(torch.ones(1, 1, 2))
+    tensor([[[0., 1., 1.]]])
+    """
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """The padding."""
+        return f"{self.padding}"
+
+
+class ZeroPad3d(ConstantPad3d):
+    """Adds zeros on each side of the last three dimensions."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """The padding."""
+        return f"{self.padding}"

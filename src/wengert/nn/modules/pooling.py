@@ -1,0 +1,401 @@
+"""Pooling layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._tensor import Tensor
+from .. import functional as F
+from .module import Module
+from .utils import _ntuple
+
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+]
+
+
+# ---------------------------------------------------------------------------------------------------------------- maximum
+class _MaxPoolNd(Module):
+    __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
+    _function = ""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = stride if stride is not None else kernel_size
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input: Tensor) -> Any:
+        """The largest element of each window; with ``return_indices`` also where it was."""
+        return getattr(F, self._function)(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
+            return_indices=self.return_indices,
+        )
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class MaxPool1d(_MaxPoolNd):
+    """The largest element of each window of (N, C, L)."""
+
+    _function = "max_pool1d"
+
+
+class MaxPool2d(_MaxPoolNd):
+    """The largest element of each window of (N, C, H, W); the stride is the window's size by default.
+
+    >>> import wengert as torch
+    >>> torch.nn.MaxPool2d(2)(torch.arange(16.).view(1, 4, 4))
+    tensor([[[ 5.,  7.],
+             [13., 15.]]])
+    """
+
+    _function = "max_pool2d"
+
+
+class MaxPool3d(_MaxPoolNd):
+    """The largest element of each window of (N, C, D, H, W)."""
+
+    _function = "max_pool3d"
+
+
+class _MaxUnpoolNd(Module):
+    _dims = 0
+    _function = ""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        each = _ntuple(self._dims)
+        self.kernel_size = each(kernel_size)
+        self.stride = each(stride if stride is not None else kernel_size)
+        self.padding = each(padding)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        """Zeros, with the input's elements at ``indices``."""
+        return getattr(F, self._function)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Puts the results of ``MaxPool1d`` back where they were."""
+
+    _dims = 1
+    _function = "max_unpool1d"
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Puts the results of ``MaxPool2d`` back where they were."""
+
+    _dims = 2
+    _function = "max_unpool2d"
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Puts the results of ``MaxPool3d`` back where they were."""
+
+    _dims = 3
+    _function = "max_unpool3d"
+
+
+# ---------------------------------------------------------------------------------------------------------------- averages
+class _AvgPoolNd(Module):
+    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool1d(_AvgPoolNd):
+    """The mean of each window of (N, C, L)."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        each = _ntuple(1)
+        self.kernel_size = each(kernel_size)
+        self.stride = each(stride if stride is not None else kernel_size)
+        self.padding = each(padding)
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The means."""
+        return F.avg_pool1d(
+            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
+        )
+
+
+class _AvgPoolWithDivisor(_AvgPoolNd):
+    _function = ""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = stride if stride is not None else kernel_size
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The means."""
+        return getattr(F, self._function)(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for name, value in (("padding", 0), ("ceil_mode", False), ("count_include_pad", True)):
+            self.__dict__.setdefault(name, value)
+
+
+class AvgPool2d(_AvgPoolWithDivisor):
+    """The mean of each window of (N, C, H, W)."""
+
+    _function = "avg_pool2d"
+
+
+class AvgPool3d(_AvgPoolWithDivisor):
+    """The mean of each window of (N, C, D, H, W)."""
+
+    _function = "avg_pool3d"
+
+
+# --------------------------------------------------------------------------------------------------- other kinds of windows
+class _FractionalMaxPoolNd(Module):
+    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
+    _dims = 0
+    _function = ""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        name, each = f"FractionalMaxPool{self._dims}d", _ntuple(self._dims)
+        sizes = each(kernel_size)
+        if self._dims == 3 and any(k <= 0 for k in sizes):
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
+        self.kernel_size = sizes
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = each(output_size) if output_size is not None else None
+        self.output_ratio = each(output_ratio) if output_ratio is not None else None
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def forward(self, input: Tensor) -> Any:
+        """The largest element of each of the windows, whose places are drawn at random."""
+        return getattr(F, self._function)(
+            input,
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            _random_samples=self._random_samples,
+        )
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """Maxima of windows at random places, so many that the output has the size asked for. Source: Graham 2014."""
+
+    _dims = 2
+    _function = "fractional_max_pool2d"
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """``FractionalMaxPool2d`` in three dimensions."""
+
+    _dims = 3
+    _function = "fractional_max_pool3d"
+
+
+class _LPPoolNd(Module):
+    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
+    _function = ""
+
+    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The p-norm of each window."""
+        return getattr(F, self._function)(
+            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+        )
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
+        )
+
+
+class LPPool1d(_LPPoolNd):
+    """The p-norm of each window of (N, C, L)."""
+
+    _function = "lp_pool1d"
+
+
+class LPPool2d(_LPPoolNd):
+    """The p-norm of each window of (N, C, H, W)."""
+
+    _function = "lp_pool2d"
+
+
+class LPPool3d(_LPPoolNd):
+    """The p-norm of each window of (N, C, D, H, W)."""
+
+    _function = "lp_pool3d"
+
+
+# ---------------------------------------------------------------------------------------------------- windows by output size
+class _AdaptiveMaxPoolNd(Module):
+    __constants__ = ["output_size", "return_indices"]
+    _function = ""
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size = output_size
+        self.return_indices = return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima; with ``return_indices`` also where they were."""
+        return getattr(F, self._function)(input, self.output_size, self.return_indices)
+
+    def extra_repr(self) -> str:
+        """The output's size."""
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+    """Maxima of (N, C, L), of windows such that the output has the size asked for."""
+
+    _function = "adaptive_max_pool1d"
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+    """Maxima of (N, C, H, W), of windows such that the output has the size asked for; None keeps a size."""
+
+    _function = "adaptive_max_pool2d"
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """Maxima of (N, C, D, H, W), of windows such that the output has the size asked for."""
+
+    _function = "adaptive_max_pool3d"
+
+
+class _AdaptiveAvgPoolNd(Module):
+    __constants__ = ["output_size"]
+    _function = ""
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The means."""
+        return getattr(F, self._function)(input, self.output_size)
+
+    def extra_repr(self) -> str:
+        """The output's size."""
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+    """Means of (N, C, L), over windows such that the output has the size asked for."""
+
+    _function = "adaptive_avg_pool1d"
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """Means of (N, C, H, W), over windows such that the output has the size asked for; None keeps a size.
+
+    >>> import wengert as torch
+    >>> torch.nn.AdaptiveAvgPool2d(1)(torch.ones(2, 3, 5, 7)).shape
+    torch.Size([2, 3, 1, 1])
+    """
+
+    _function = "adaptive_avg_pool2d"
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """Means of (N, C, D, H, W), over windows such that the output has the size asked for."""
+
+    _function = "adaptive_avg_pool3d"

@@ -1,0 +1,259 @@
+"""Embeddings: rows of a table by their numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as torch
+
+from ..._grad_mode import no_grad
+from ..._tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from .module import Module
+
+__all__ = ["Embedding", "EmbeddingBag"]
+
+
+class _Table(Module):
+    """A table of vectors, as both embeddings have it."""
+
+    weight: Any
+
+    def _own_padding(self, padding_idx: int | None, name: str) -> int | None:
+        if padding_idx is None:
+            return None
+        if not -self.num_embeddings <= padding_idx < self.num_embeddings:
+            raise AssertionError(f"{name} must be within num_embeddings")
+        return padding_idx + self.num_embeddings if padding_idx < 0 else padding_idx
+
+    def _make_weight(self, given: Tensor | None, requires_grad: bool, device: Any, dtype: Any) -> None:
+        shape = (self.num_embeddings, self.embedding_dim)
+        if given is None:
+            self.weight = Parameter(torch.empty(shape, device=device, dtype=dtype), requires_grad=requires_grad)
+            self.reset_parameters()
+            return
+        if tuple(given.shape) != shape:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        self.weight = Parameter(given, requires_grad=requires_grad)
+
+    def reset_parameters(self) -> None:
+        """Draw initial values again: normal, but zero at ``padding_idx``."""
+        init.normal_(self.weight)
+        self._fill_padding_idx_with_zero()
+
+    def _fill_padding_idx_with_zero(self) -> None:
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
+
+    @staticmethod
+    def _check_pretrained(embeddings: Tensor) -> None:
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+
+
+class Embedding(_Table):
+    """Vectors of size ``embedding_dim`` for numbers below ``num_embeddings``: (*) of integers to (*, embedding_dim).
+
+    The vector of ``padding_idx`` starts as zeros and gets no gradient. ``max_norm`` shortens longer vectors, in place.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.nn.Embedding(10, 3, padding_idx=0)(torch.tensor([0, 2])).shape
+    torch.Size([2, 3])
+    """
+
+    __constants__ = [
+        "num_embeddings",
+        "embedding_dim",
+        "padding_idx",
+        "max_norm",
+        "norm_type",
+        "scale_grad_by_freq",
+        "sparse",
+    ]
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.padding_idx = self._own_padding(padding_idx, "Padding_idx")
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self._make_weight(_weight, not _freeze, device, dtype)
+        self.sparse = sparse
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The vectors of these numbers."""
+        return F.embedding(
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
+
+    def extra_repr(self) -> str:
+        """The sizes and the options that are not usual."""
+        s = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.padding_idx is not None:
+            s += f", padding_idx={self.padding_idx}"
+        if self.max_norm is not None:
+            s += f", max_norm={self.max_norm}"
+        if self.norm_type != 2:
+            s += f", norm_type={self.norm_type}"
+        if self.scale_grad_by_freq is not False:
+            s += f", scale_grad_by_freq={self.scale_grad_by_freq}"
+        if self.sparse is not False:
+            s += ", sparse=True"
+        return s
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Any:
+        """An embedding with a table that is there already; it is not trained, unless ``freeze=False``."""
+        cls._check_pretrained(embeddings)
+        rows, columns = embeddings.shape
+        return cls(
+            num_embeddings=rows,
+            embedding_dim=columns,
+            _weight=embeddings,
+            _freeze=freeze,
+            padding_idx=padding_idx,
+            max_norm=max_norm,
+            norm_type=norm_type,
+            scale_grad_by_freq=scale_grad_by_freq,
+            sparse=sparse,
+        )
+
+
+class EmbeddingBag(_Table):
+    """Sums, means or maxima of the vectors of bags of numbers."""
+
+    __constants__ = [
+        "num_embeddings",
+        "embedding_dim",
+        "max_norm",
+        "norm_type",
+        "scale_grad_by_freq",
+        "mode",
+        "sparse",
+        "include_last_offset",
+        "padding_idx",
+    ]
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.padding_idx = self._own_padding(padding_idx, "padding_idx")
+        self._make_weight(_weight, True, device, dtype)
+        self.mode = mode
+        self.sparse = sparse
+        self.include_last_offset = include_last_offset
+
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
+        """One vector per bag: the rows of a 2-d input, or the parts of a 1-d one that start at ``offsets``."""
+        return F.embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            self.sparse,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
+        )
+
+    def extra_repr(self) -> str:
+        """The sizes and the options that are not usual."""
+        s = f"{self.num_embeddings!r}, {self.embedding_dim!r}"
+        if self.max_norm is not None:
+            s += f", max_norm={self.max_norm!r}"
+        if self.norm_type != 2:
+            s += f", norm_type={self.norm_type!r}"
+        if self.scale_grad_by_freq is not False:
+            s += f", scale_grad_by_freq={self.scale_grad_by_freq!r}"
+        s += f", mode={self.mode!r}"
+        if self.padding_idx is not None:
+            s += f", padding_idx={self.padding_idx!r}"
+        return s
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> Any:
+        """An embedding bag with a table that is there already; it is not trained, unless ``freeze=False``."""
+        cls._check_pretrained(embeddings)
+        rows, columns = embeddings.shape
+        bag = cls(
+            num_embeddings=rows,
+            embedding_dim=columns,
+            _weight=embeddings,
+            max_norm=max_norm,
+            norm_type=norm_type,
+            scale_grad_by_freq=scale_grad_by_freq,
+            mode=mode,
+            sparse=sparse,
+            include_last_offset=include_last_offset,
+            padding_idx=padding_idx,
+        )
+        bag.weight.requires_grad = not freeze
+        return bag
