@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wengert import _constants
 from wengert import _dtypes as w
 
 NUMPY_NAMES = "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 complex128"
@@ -329,7 +330,7 @@ def test_device() -> None:
         cpu.type = "cuda"
     with pytest.raises(TypeError):
         operator.lt(cpu, one)
-    w._DEVICES.pop(("mkldnn", None), None)
+    _constants._DEVICES.pop(("mkldnn", None), None)
     with pytest.warns(UserWarning, match="no longer used as device type"):
         w.device("mkldnn")
 

@@ -249,5 +249,5 @@ def test_every_operator_has_cases_or_says_why() -> None:
 
 
 def test_every_differentiable_operator_has_a_batching_rule() -> None:
-    missing = sorted(n for n, info in REGISTRY.items() if info.batch is None)
+    missing = sorted(n for n, info in REGISTRY.items() if info.batch is None and info.why_not is None)
     assert not missing, f"operators without a batching rule: {missing}"

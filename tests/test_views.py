@@ -97,7 +97,7 @@ class Array:
         return Array(self.a.T)
 
     def movedim(self, i: int, j: int) -> Array:
-        return Array(np.moveaxis(self.a, i, j)) if self.a.ndim else self
+        return Array(np.moveaxis(self.a, i, j)) if self.a.ndim else Array(self.a[...])
 
     def reshape(self, size: Any) -> Array:
         return Array(self.a.reshape(size))

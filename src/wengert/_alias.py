@@ -472,6 +472,13 @@ def rebase(self: Tensor, node: Node | None) -> None:
     _move_retain_grad(self, before)
 
 
+def record_write(tensor: Tensor, node: Node) -> None:
+    """What ``write_recorded`` does for a tensor that is no view and that ``node``'s operator has written to."""
+    cell_of(tensor).write(node.seq, node.code, node.lasti)
+    _replace_history(tensor, node)
+    _mark_views(tensor)
+
+
 def record_slices(base: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
     """What ``write_recorded`` does for a view that nobody has: the part that ``chain`` makes of ``base`` was written."""
     slices = CopySlices(base, chain, node)

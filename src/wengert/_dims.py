@@ -102,6 +102,15 @@ def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
     return kwargs
 
 
+def numpy_spelling(name: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """``numpy_names`` where nothing but ``dim`` and ``keepdim`` is taken; ``name`` is the function's in an error."""
+    kwargs = numpy_names(kwargs)
+    for key in kwargs:
+        if key not in ("dim", "keepdim"):
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+    return kwargs
+
+
 def nonempty_dims(shape: tuple[int, ...], dims: tuple[int, ...], name: str) -> None:
     """Refuse an operator without identity, such as a maximum, along a dim of size zero."""
     for d in dims:

@@ -311,7 +311,7 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
 
     if error is not None:
         if isinstance(error, TypeError):
-            raise not_implemented(info, x) from None
+            raise unsupported(info, x, error) from None
         if isinstance(y, Tensor):
             raise broadcast_error(x, y) from None
         raise error
@@ -344,6 +344,13 @@ def _no_overload(info: Info, x: Any, y: Any) -> TypeError:
         f"{info.called}() received an invalid combination of arguments - got ({type_text(x)}, {type_text(y)}), but expected "
         "one of:\n * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out = None)\n"
     )
+
+
+def unsupported(info: Info, x: Tensor, error: TypeError) -> Exception:
+    """What to raise for a TypeError of an operator's body: PyTorch's error if the dtype is one it does not take."""
+    kind = logical_dtype(x).kind
+    group = {"b": "b", "c": "c", "i": "i", "u": "i"}.get(kind, "f")
+    return error if group in info.dtypes else not_implemented(info, x)
 
 
 def not_implemented(info: Info, x: Tensor, name: str | None = None) -> NotImplementedError:

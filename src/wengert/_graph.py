@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._dispatch import type_text
 from ._engine import accumulate, run
 from ._errors import noted, where
 from ._grad_mode import grad_mode
@@ -354,8 +355,9 @@ _ONE = np.float32(1)
 # --------------------------------------------------------------------------------------------------- a tensor's own facts
 def set_requires_grad(self: Tensor, value: bool) -> None:
     """Turn recording for a leaf on or off."""
+    if type(value) is not bool:
+        raise RuntimeError("requires_grad must be a bool")
     fn = current_fn(self)
-    value = bool(value)
     if fn is not None and type(fn) is not AccumulateGrad:
         if value:
             return
@@ -373,7 +375,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
                 self.__dict__["_hooks"] = fn.h
         return
     if fn is None:
-        check_floating(self)
+        check_floating(self, "floating point and complex dtype")
         if is_inference(self) and not is_inference_mode_enabled():
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         grad = self.__dict__.pop("_grad", None)
@@ -382,12 +384,12 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
         node.h = self.__dict__.pop("_hooks", None)
 
 
-def check_floating(self: Tensor) -> None:
+def check_floating(self: Tensor, wanted: str = "floating point dtype") -> None:
     """Only floating and complex tensors can require gradients."""
     kind = self._a.dtype.kind
     if kind not in "fcV":
         raise noted(
-            RuntimeError("only Tensors of floating point dtype can require gradients"),
+            RuntimeError(f"only Tensors of {wanted} can require gradients"),
             f"Why: the tensor is {self.dtype}, and a derivative needs a continuous value.",
             "What to do: convert it first, for example with .float().",
             code="W007",
@@ -401,6 +403,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     >>> torch.ones(2).requires_grad_().requires_grad
     True
     """
+    if type(requires_grad) is not bool:
+        raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_text(requires_grad)}")
     if requires_grad and self._fn is None:
         kind = self._a.dtype.kind
         if kind not in "fcV":

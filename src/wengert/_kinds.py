@@ -33,7 +33,7 @@ from numpy import ndarray
 
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, silently
-from ._dispatch import care, first_operand, mixed, mixed_product, not_implemented, refuse_quietly, second_operand, slow, slow_operator
+from ._dispatch import care, first_operand, mixed, mixed_product, refuse_quietly, second_operand, slow, slow_operator, unsupported
 from ._modes import EVERY, M
 from ._node import FREED, Box, Node, box_of, ticks
 from ._registry import RAW, Impl, Info, own, place, register
@@ -171,16 +171,16 @@ def unary(
                         t._a = raw(a) if type(a) is ndarray else table[type(a)](a)
                     except ARITHMETIC:
                         t._a = silently(table[type(a)], a)
-                except TypeError:
-                    raise not_implemented(info, input) from None
+                except TypeError as error:
+                    raise unsupported(info, input, error) from None
                 return t
             try:
                 try:
                     t._a = r = raw(a) if type(a) is ndarray else table[type(a)](a)
                 except ARITHMETIC:
                     t._a = r = silently(table[type(a)], a)
-            except TypeError:
-                raise not_implemented(info, input) from None
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
             n = N()
             n.fx = fx
             n.seq = next(ticks)
@@ -214,8 +214,8 @@ def unary(
             t._m = t._fn = None
             try:
                 t._a = raw(a) if type(a) is ndarray else table[type(a)](a)
-            except TypeError:
-                raise not_implemented(info, input) from None
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
             return t
 
         def jvp(xp: Any, tangents: Any, result: Any, self: Any) -> Any:
@@ -224,7 +224,7 @@ def unary(
                 kwargs["result"] = result
             return grad(xp, tangents[0], **kwargs)
 
-        finish(info, op if grad is not None else plain, N, jvp)
+        finish(info, op if grad is not None else plain, N if grad is not None else None, jvp)
         raw = getattr(RAW, name)
         publish(info, names, inplace=inplace)
         return info.op

@@ -47,7 +47,9 @@ def parametric(
 
     def declare(decl: Any) -> Any:
         info = info_for(decl, "general", {"batch": "elementwise", "promote": None, "to_float": to_float, **facts})
-        assert grad is None or uses == ("self",) * keep_self + ("result",) * keep_result + info.params[1:] * with_p, uses
+        assert grad is None or uses == ("self",) * keep_self + ("result",) * keep_result + info.params[1:] * with_p, (
+            uses
+        )
         table = Impl(info.name)
         N = None
         if grad is not None:

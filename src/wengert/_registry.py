@@ -99,8 +99,10 @@ def public(*names: str) -> Callable[[Any], Any]:
     all_names = tuple(n for name in names for n in name.split())
 
     def decorate(fn: Any) -> Any:
-        if isinstance(fn, types.FunctionType):
-            fn.__name__ = fn.__qualname__ = all_names[0].rpartition(".")[2]
+        inner = fn
+        while isinstance(inner, types.FunctionType):  # what a decorator wrapped too: its name is in Python's own errors
+            inner.__name__ = inner.__qualname__ = all_names[0].rpartition(".")[2]
+            inner = getattr(inner, "__wrapped__", None)
         return place(fn, all_names)
 
     return decorate

@@ -188,7 +188,7 @@ class Tensor(metaclass=TensorMeta):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        if value._a is not self._a:  # as in ``w.data -= step``, which was done in place
+        if getattr(value, "_a", None) is not self._a:  # as in ``w.data -= step``, which was done in place
             late.set_data(self, value)
 
 

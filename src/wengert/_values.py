@@ -186,6 +186,15 @@ class Value:
     def __or__(self, other: Any) -> Any:
         return U.bitwise_or(self, other)
 
+    def __xor__(self, other: Any) -> Any:
+        return U.bitwise_xor(self, other)
+
+    def __lshift__(self, other: Any) -> Any:
+        return U.bitwise_left_shift(self, other)
+
+    def __rshift__(self, other: Any) -> Any:
+        return U.bitwise_right_shift(self, other)
+
     def __invert__(self) -> Any:
         return U.bitwise_not(self)
 

@@ -103,7 +103,8 @@ def inside(cls: Any, ctx: Any, args: tuple[Any, ...]) -> Any:
     if inner is not None and cls.setup_context is Function.setup_context:
         _copy_context(ctx, inner)
         return outputs
-    cls.setup_context(ctx, args, outputs)
+    with grad_mode(False):
+        cls.setup_context(ctx, args, outputs)
     return outputs
 
 
@@ -230,8 +231,7 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     mine = [isinstance(a, Tensor) and isinstance(a._a, Batched) and a._a.tag == tag for a in args]
     if cls.generate_vmap_rule:
         inner = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
-        with grad_mode(True):
-            outputs = _generated(cls, mine).apply(*inner)
+        outputs = _generated(cls, mine).apply(*inner)
         single = not isinstance(outputs, tuple)
         made = tuple(wrap(Batched(_inside(y), tag)) if isinstance(y, Tensor) else y for y in ((outputs,) if single else outputs))
         return made[0] if single else made

@@ -116,6 +116,10 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
     _state.level = None
+    try:
+        now.depth.__exit__()
+    except ValueError:  # closed in another context than it was opened in
+        pass
     drop_reason("dual level")
     _dispatch.slow_hooks.remove(_record)
     _alias.rebound.remove(_adopt)

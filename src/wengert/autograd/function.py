@@ -155,7 +155,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         grads = self._cotangents(g)
-        record = xp is T or any(isinstance(p, Tensor) and p._fn is not None for p in grads if p is not None)
+        record = xp is T or any(p._fn is not None or _may_hold_a_tape(p._a) for p in grads if p is not None)
         with grad_mode(record):
             results = self._call_backward(grads)
         raw = not (xp is T or (xp is None and any(isinstance(v, Tensor) for v in _parts(g))))
@@ -243,6 +243,11 @@ class BackwardCFunction(Node, FunctionCtx):
                 )
             r = cast(r, dtype)
         return r
+
+
+def _may_hold_a_tape(a: Any) -> bool:
+    """Whether a cotangent is a transform's value, inside of which an older tape may be recording."""
+    return isinstance(a, Value) and is_grad_enabled()
 
 
 def _parts(g: Any) -> Any:
@@ -390,8 +395,13 @@ def run(cls: Any, args: tuple[Any, ...], old_style: Any = None) -> tuple[Any, Ba
     edges = tuple(current_fn(a) for a in args if isinstance(a, Tensor))
     ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a._fn is not None for a in args)
     track = is_grad_enabled() and any(ctx.needs_input_grad)
-    with grad_mode(False):
-        outputs = _call_forward(cls, ctx, args, old_style)
+    if old_style is None and any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args):
+        from ._function_forward import inside
+
+        outputs = inside(cls, ctx, args)
+    else:
+        with grad_mode(False):
+            outputs = _call_forward(cls, ctx, args, old_style)
     single = not isinstance(outputs, tuple)
     flat = (outputs,) if single else outputs
     if old_style is not None:
@@ -414,10 +424,6 @@ def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any) -> 
     if old_style is not None:
         old_style.__dict__["_old_ctx"] = ctx
         outputs = old_style.forward(*args)
-    elif any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args):
-        from ._function_forward import inside
-
-        outputs = inside(cls, ctx, args)
     elif cls.setup_context is Function.setup_context:
         outputs = cls.forward(ctx, *args)
     else:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_composed_inplace, apply_inplace, inplace_of, with_out, write_out
+from .._alias import apply_composed_inplace, inplace_of, with_out
 from .._dims import normal_dim
 from .._dispatch import logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT, finfo
@@ -29,7 +29,7 @@ def activation(names: str, inplace: str = "") -> Any:
 
     def decorate(fn: Any) -> Any:
         if inplace:
-            name = inplace.split()[0].rpartition(".")[2]
+            name = inplace.split(maxsplit=1)[0].rpartition(".")[2]
             place(inplace_of(fn, name), inplace)
         return public(names)(fn)
 
@@ -44,7 +44,7 @@ def floats_only(input: Any, name: str, kernel: str | None = None) -> None:
         raise not_implemented(REGISTRY["relu"], input, kernel or f"{name}_cpu")
 
 
-# --------------------------------------------------------------------------------------------------------- relu and its kin
+# ----------------------------------------------------------------------------------------------------- relu and its kin
 def _check_relu(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if dtype is BOOL:
         raise RuntimeError("Boolean inputs not supported for relu")
@@ -305,7 +305,7 @@ def _rrelu_with_noise(lib, self, noise):
     return self * noise
 
 
-# ---------------------------------------------------------------------------------------------------- exponential branches
+# ------------------------------------------------------------------------------------------------- exponential branches
 def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
     below = g * (input_scale * alpha * scale) * xp.exp(self * input_scale)
     return xp.where(self <= 0, below, g * scale if scale != 1 else g)
@@ -379,7 +379,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _celu(input, alpha)
 
 
-# ---------------------------------------------------------------------------------------------------------------- sigmoids
+# ------------------------------------------------------------------------------------------------------------- sigmoids
 @unary(
     grad=lambda xp, g, result: g * ((1 - result) * result),
     names="torch.sigmoid Tensor.sigmoid special.expit nn.functional.sigmoid",
@@ -504,7 +504,7 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     return _softplus(input, beta, threshold)
 
 
-# -------------------------------------------------------------------------------------------------------------------- gelu
+# ----------------------------------------------------------------------------------------------------------------- gelu
 _GELU_A, _GELU_B = math.sqrt(2.0 / math.pi), 0.044715
 
 
@@ -677,7 +677,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - T.tanh(input)
 
 
-# --------------------------------------------------------------------------------------------------------------------- glu
+# ------------------------------------------------------------------------------------------------------------------ glu
 def _glu_halves(x: Any, dim: int) -> tuple[Any, Any]:
     half = x.shape[dim] // 2
     lead = (slice(None),) * dim

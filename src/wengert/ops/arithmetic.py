@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._alias import apply_composed_inplace, inplace_form, inplace_of, unrecorded, with_out, write_out, written
-from .._dispatch import cast, cast_operand, common_dtype, default_np, logical_dtype, not_implemented, type_text
+from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL
 from .._general import general
 from .._kinds import binary, unary
@@ -25,6 +25,12 @@ from .._tensor import Tensor
 
 NUMBERS = frozenset((bool, int, float, complex))
 BOOL = np.dtype(np.bool_)
+
+
+def integer_pairs(rng: Any) -> list[Any]:
+    """Samples for operators on pairs of integers."""
+    shapes = [((3,), (3,)), ((2, 3), (3,)), ((), (2,)), ((0,), (1,))]
+    return [((rng.integers(0, 50, a), rng.integers(0, 5, b)), ()) for a, b in shapes]
 
 
 def not_derived(aten: str) -> Any:
@@ -37,7 +43,7 @@ def not_derived(aten: str) -> Any:
     return formula
 
 
-# ---------------------------------------------------------------------------------------------------------- four operations
+# ------------------------------------------------------------------------------------------------------ four operations
 @binary(
     self=lambda xp, g, other: g * other,
     other=lambda xp, g, self: g * self,
@@ -363,7 +369,7 @@ def python_operator(form: Any, name: str) -> None:
     place(operator_form, f"Tensor.{name}")
 
 
-# ------------------------------------------------------------------------------------------------------- rounded division
+# ----------------------------------------------------------------------------------------------------- rounded division
 def _refuse_zero(lib: Any, other: Any) -> None:
     if lib.any(other == 0):
         raise RuntimeError("ZeroDivisionError")
@@ -564,7 +570,7 @@ def fmod(input, other):
     """
 
 
-# ------------------------------------------------------------------------------------------------------------------ powers
+# --------------------------------------------------------------------------------------------------------------- powers
 def _power(x: Any, y: Any) -> Any:
     if type(y) is int:
         if y == 2:
@@ -740,7 +746,9 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 @public("Tensor.float_power_")
 def float_power_(self: Tensor, exponent: Any) -> Tensor:
     """In-place form of ``float_power``, for double precision only."""
-    complex_ = any(type(t) is complex or (isinstance(t, Tensor) and logical_dtype(t) in COMPLEX) for t in (self, exponent))
+    complex_ = any(
+        type(t) is complex or (isinstance(t, Tensor) and logical_dtype(t) in COMPLEX) for t in (self, exponent)
+    )
     dtype = np.dtype(np.complex128 if complex_ else np.float64)
     if logical_dtype(self) is not dtype:
         raise RuntimeError(
@@ -783,7 +791,11 @@ def reciprocal(lib, input):
 @public("Tensor.__rtruediv__ Tensor.__rdiv__")
 def rtruediv(self: Tensor, other: Any) -> Any:
     """A number divided by each element, as PyTorch does: the reciprocal times the number."""
-    if not isinstance(other, Tensor) and type(number_or_item(other)) not in NUMBERS and not isinstance(other, np.ndarray):
+    if (
+        not isinstance(other, Tensor)
+        and type(number_or_item(other)) not in NUMBERS
+        and not isinstance(other, np.ndarray)
+    ):
         return NotImplemented
     return reciprocal(self) * other
 
@@ -828,13 +840,13 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-# --------------------------------------------------------------------------------------------------------------- other dtype
+# ---------------------------------------------------------------------------------------------------------- other dtype
 @general(
     grad=lambda xp, g, self_dtype: xp._to_copy(g, self_dtype),
     holomorphic=False,
     batch="elementwise",
     node="ToCopyBackward0",
-    samples=[((3,), (np.dtype("float64"),)), ((), (np.dtype("float32"),))],
+    samples=[((3,), (np.dtype("float64"),)), ((), (np.dtype("float64"),))],
 )
 def _to_copy(lib, self, dtype):
     """A copy in another dtype."""

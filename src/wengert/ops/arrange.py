@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
@@ -104,7 +105,7 @@ def roll_dims(lib, self, shifts, dims):
 )
 def lower_triangle(lib, self, diagonal):
     """Zeros above a diagonal of the last two dimensions."""
-    return lib.tril(self, diagonal)
+    return lib.where(_below(*self.shape[-2:], diagonal), self, _zero(self.dtype))
 
 
 @linear(
@@ -115,7 +116,23 @@ def lower_triangle(lib, self, diagonal):
 )
 def upper_triangle(lib, self, diagonal):
     """Zeros below a diagonal of the last two dimensions."""
-    return lib.triu(self, diagonal)
+    return lib.where(_below(*self.shape[-2:], diagonal - 1), _zero(self.dtype), self)
+
+
+_MOST = 1 << 20  # no larger masks are kept
+
+
+def _below(rows: int, cols: int, diagonal: int) -> Any:
+    """True on and below a diagonal of a matrix; kept, as the same masks are asked for again and again."""
+    return (_kept_below if rows * cols <= _MOST else _new_below)(rows, cols, diagonal)
+
+
+def _new_below(rows: int, cols: int, diagonal: int) -> Any:
+    return np.tri(rows, cols, diagonal, np.bool_)
+
+
+_kept_below = functools.lru_cache(16)(_new_below)
+_zero = functools.lru_cache(32)(lambda dtype: np.zeros((), dtype))
 
 
 @public("torch.flip Tensor.flip")

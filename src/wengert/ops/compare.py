@@ -12,21 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_inplace, inplace_form, inplace_of, with_out, write_out
+from .._alias import inplace_form, inplace_of, with_out, write_out
 from .._dispatch import cast, cast_operand, common_dtype, default_np, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, finfo
 from .._general import general
 from .._kinds import binary, unary
 from .._parametric import parametric
-from .._registry import PUBLIC, REGISTRY, T, place, public
-from .._tensor import Tensor, wrap
-from .arithmetic import BOOL, NUMBERS, _like, _reflected, number_or_item, python_operator, refuse_complex
-
-
-# ------------------------------------------------------------------------------------------------------------- comparisons
-@binary(
-    symbol=operator.eq, libname="equal", names="torch.eq Tensor.eq", dunder="__eq__", overloads=True, dtypes="fcib"
+from .._registry import PUBLIC, REGISTRY, place, public
+from .._tensor import Tensor
+from .arithmetic import (
+    BOOL,
+    NUMBERS,
+    _like,
+    _reflected,
+    integer_pairs,
+    number_or_item,
+    python_operator,
+    refuse_complex,
 )
+
+
+# ---------------------------------------------------------------------------------------------------------- comparisons
+@binary(symbol=operator.eq, libname="equal", names="torch.eq Tensor.eq", dunder="__eq__", overloads=True, dtypes="fcib")
 def eq(input, other):
     """Whether the elements are equal, as bools.
 
@@ -116,7 +123,7 @@ def ge(input, other):
 place(Tensor.__hash__, "Tensor.__hash__")  # by identity, though ``==`` compares the elements
 
 
-# ------------------------------------------------------------------------------------------------------------- bits, logic
+# ---------------------------------------------------------------------------------------------------------- bits, logic
 def _refuse_floats(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if dtype in INEXACT:
         raise not_implemented(info, _like(dtype))
@@ -138,6 +145,7 @@ NOTHING: frozenset[Any] = frozenset()
     dunder="__and__",
     overloads=True,
     number_first=True,
+    samples=integer_pairs,
     dtypes="ib",
 )
 def bitwise_and(input, other):
@@ -157,6 +165,7 @@ def bitwise_and(input, other):
     dunder="__or__",
     overloads=True,
     number_first=True,
+    samples=integer_pairs,
     dtypes="ib",
 )
 def bitwise_or(input, other):
@@ -171,6 +180,7 @@ def bitwise_or(input, other):
     dunder="__xor__",
     overloads=True,
     number_first=True,
+    samples=integer_pairs,
     dtypes="ib",
 )
 def bitwise_xor(input, other):
@@ -187,7 +197,7 @@ def bitwise_xor(input, other):
     dunder="__lshift__",
     overloads=True,
     number_first=True,
-    domain_other=(0, 5),
+    samples=integer_pairs,
     dtypes="i",
 )
 def bitwise_left_shift(input, other):
@@ -204,14 +214,20 @@ def bitwise_left_shift(input, other):
     dunder="__rshift__",
     overloads=True,
     number_first=True,
-    domain_other=(0, 5),
+    samples=integer_pairs,
     dtypes="i",
 )
 def bitwise_right_shift(input, other):
     """The bits moved to the right, which divides by powers of two and rounds down."""
 
 
-@unary(names="torch.bitwise_not Tensor.bitwise_not", to_float=False, libname="invert", dtypes="ib")
+@unary(
+    names="torch.bitwise_not Tensor.bitwise_not",
+    to_float=False,
+    libname="invert",
+    samples=lambda rng: [((a,), ()) for (a, _), _ in integer_pairs(rng)],
+    dtypes="ib",
+)
 def bitwise_not(input):
     """Each bit flipped; of bools: not.
 
@@ -262,7 +278,7 @@ def logical_not(input):
     """Whether each element is zero."""
 
 
-# ------------------------------------------------------------------------------------------------------------ kinds of value
+# ------------------------------------------------------------------------------------------------------- kinds of value
 @unary(names="torch.isnan Tensor.isnan", to_float=False, inplace=False, dtypes="fcib")
 def isnan(input):
     """Whether each element is not a number; of a complex one, whether a part is."""
@@ -341,8 +357,13 @@ def signbit(input):
     """Whether each element's sign bit is set: also that of -0."""
 
 
-# ------------------------------------------------------------------------------------------------------- closeness, equality
-@general(tensors=2, batch="elementwise", dtypes="fcib", samples=[((3,), (3,), (1e-5, 1e-8, False)), ((2, 1), (3,), (0.0, 0.0, True))])
+# -------------------------------------------------------------------------------------------------- closeness, equality
+@general(
+    tensors=2,
+    batch="elementwise",
+    dtypes="fcib",
+    samples=[((3,), (3,), (1e-5, 1e-8, False)), ((2, 1), (3,), (0.0, 0.0, True))],
+)
 def _isclose(lib, self, other, rtol, atol, equal_nan):
     """Whether ``abs(self - other) <= atol + rtol * abs(other)``."""
     close = self == other
@@ -357,9 +378,7 @@ def _isclose(lib, self, other, rtol, atol, equal_nan):
 
 
 @public("torch.isclose Tensor.isclose")
-def isclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Tensor:
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``.
 
     >>> import wengert as torch
@@ -370,7 +389,9 @@ def isclose(
         name, value = ("'other' (position 2)", other) if isinstance(input, Tensor) else ("'input' (position 1)", input)
         raise TypeError(f"isclose(): argument {name} must be Tensor, not {type_text(value)}")
     if logical_dtype(input) is not logical_dtype(other):
-        raise RuntimeError(f"{BY_NUMPY[input._a.dtype].scalar_name} did not match {BY_NUMPY[other._a.dtype].scalar_name}")
+        raise RuntimeError(
+            f"{BY_NUMPY[input._a.dtype].scalar_name} did not match {BY_NUMPY[other._a.dtype].scalar_name}"
+        )
     if rtol < 0:
         raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol}")
     if atol < 0:
@@ -405,7 +426,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape and bool(eq(input, other)._a.all())
 
 
-# -------------------------------------------------------------------------------------------------------------------- where
+# ---------------------------------------------------------------------------------------------------------------- where
 @general(
     tensors=3,
     grad={
@@ -423,7 +444,9 @@ def equal(input: Tensor, other: Tensor) -> bool:
 )
 def where(lib, condition, self, other):
     """The element of ``self`` where the condition holds, else that of ``other``."""
-    if type(other) is int and other == 0:  # how a formula says it; NumPy takes longer to convert a number than to choose
+    if (
+        type(other) is int and other == 0
+    ):  # how a formula says it; NumPy takes longer to convert a number than to choose
         other = lib.ZEROS[self.dtype]
     elif type(self) is int and self == 0:
         self = lib.ZEROS[other.dtype]
@@ -431,7 +454,9 @@ def where(lib, condition, self, other):
 
 
 @public("torch.where")
-def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None, **renamed: Any) -> Any:
+def where_public(
+    condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None, **renamed: Any
+) -> Any:
     """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast.
 
     ``input`` and ``other`` are tensors or numbers. With the condition alone: its non-zero positions, one tensor per dim.
@@ -496,7 +521,7 @@ def where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return where_public(condition, self, other)
 
 
-# -------------------------------------------------------------------------------------------------------------------- clamp
+# ---------------------------------------------------------------------------------------------------------------- clamp
 def _inside(self: Any, min: Any, max: Any) -> Any:
     if min is None:
         return self <= max
@@ -689,7 +714,7 @@ place(inplace_of(clamp_min, "clamp_min_"), "torch.clamp_min_ Tensor.clamp_min_")
 place(inplace_of(clamp_max, "clamp_max_"), "torch.clamp_max_ Tensor.clamp_max_")
 
 
-# ------------------------------------------------------------------------------------------------- the larger, the smaller
+# ---------------------------------------------------------------------------------------------- the larger, the smaller
 def _refuse_complex_extremum(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if dtype in COMPLEX:
         raise RuntimeError(f"{info.called} not implemented for complex tensors.")
@@ -760,7 +785,7 @@ def fmin(input, other):
     """The smaller of each pair of elements; of nan and a number the number."""
 
 
-# -------------------------------------------------------------------------------------------------------------- nan_to_num
+# ----------------------------------------------------------------------------------------------------------- nan_to_num
 @parametric(
     grad=lambda xp, g, self: g * xp.isfinite(self),
     dtypes="fci",
@@ -787,7 +812,9 @@ def _nan_to_num_real(lib: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> An
 
 @public("torch.nan_to_num Tensor.nan_to_num")
 @with_out
-def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor:
+def nan_to_num(
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
     """Nan replaced by ``nan`` (0), the infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number).
 
     >>> import wengert as torch

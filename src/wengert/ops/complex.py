@@ -16,12 +16,17 @@ from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING
 from .._general import general
 from .._kinds import linear, unary
-from .._registry import REGISTRY, T, place, public
+from .._registry import T, place, public
 from .._saved import is_complex
 from .._tensor import Tensor
-from .arithmetic import BOOL, NUMBERS
 
 COMPLEX_OF = {np.dtype("float16"): "complex32", np.dtype("float32"): np.complex64, np.dtype("float64"): np.complex128}
+
+
+def complex_samples(rng: Any) -> list[Any]:
+    """Samples for operators that take complex numbers only."""
+    shapes = ((3,), (2, 3), ())
+    return [((np.asarray(rng.standard_normal(s) + 1j * rng.standard_normal(s)),), ()) for s in shapes]
 
 
 def _refuse_real(name: str, text: str) -> Any:
@@ -34,7 +39,7 @@ def _refuse_real(name: str, text: str) -> Any:
     return check
 
 
-# ---------------------------------------------------------------------------------------------------------------- conjugate
+# ------------------------------------------------------------------------------------------------------------ conjugate
 @unary(
     grad=lambda xp, g: xp.conj(g),
     names="",
@@ -94,12 +99,12 @@ def is_lazy(input: Tensor) -> bool:
     return False
 
 
-# -------------------------------------------------------------------------------------------------------------------- parts
+# ---------------------------------------------------------------------------------------------------------------- parts
 @linear(
     transpose=lambda xp, g: xp.complex(g, xp.zeros_like(g)),
     batch="shape",
     dtypes="c",
-    samples=[((3,), ()), ((), ())],
+    samples=complex_samples,
 )
 def real(lib, self):
     """A copy of the real part."""
@@ -110,7 +115,7 @@ def real(lib, self):
     transpose=lambda xp, g: xp.complex(xp.zeros_like(g), g),
     batch="shape",
     dtypes="c",
-    samples=[((3,), ()), ((), ())],
+    samples=complex_samples,
 )
 def imag(lib, self):
     """A copy of the imaginary part."""
@@ -213,13 +218,13 @@ def polar_public(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Te
     return polar(abs, angle) if out is None else write_out(out, polar, (abs, angle))
 
 
-# -------------------------------------------------------------------------------------------------------------------- views
+# ---------------------------------------------------------------------------------------------------------------- views
 @linear(
     transpose=lambda xp, g: xp.view_as_complex(g),
     view=True,
     batch="shape",
     dtypes="c",
-    samples=[((3,), ()), ((2, 3), ()), ((), ())],
+    samples=complex_samples,
 )
 def view_as_real(lib, self):
     """A complex tensor as a real one with a last dimension of two: its parts."""
@@ -281,9 +286,7 @@ def view_as_complex_public(input: Tensor) -> Tensor:
         if a.strides[-1] != a.itemsize:
             raise RuntimeError("Tensor must have a last dimension with stride 1")
         if any(s % (2 * a.itemsize) for s in a.strides[:-1]):
-            raise RuntimeError(
-                "Tensor must have a stride divisible by 2 for all but last dimension"
-            )
+            raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return view_as_complex(input)
 
 
@@ -323,7 +326,7 @@ place(property(real_public, _set_part(real_public), doc=real_public.__doc__), "T
 place(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), "Tensor.imag")
 
 
-# --------------------------------------------------------------------------------------------------------------- angle, sign
+# ---------------------------------------------------------------------------------------------------------- angle, sign
 @unary(
     grad=lambda xp, g, self: (
         xp.where(self == 0, 0, g * (self / xp.abs(self) ** 2 * 1j)) if is_complex(self) else xp.zeros_like(g)

@@ -27,12 +27,13 @@ from .._dtypes import dtype as Dtype
 from .._errors import noted, warn_once
 from .._general import general
 from .._kinds import linear
-from .._modes import is_grad_enabled
-from .._node import AccumulateGrad, Box, cell_of
+from .._modes import M, is_grad_enabled
+from .._node import AccumulateGrad, Box, box_of, cell_of
 from .._registry import REGISTRY, T, public
 from .._saved import payload_dtype
 from .._tensor import Tensor, alias_payload, new, stale_views, wrap
 from .._values import Batched, Const, Dual, Lift, Value, plain_dtype
+from ._ties import recorded
 from .create import _dense_like, _empty_in, element
 from .shape import ints, matrix_t, payload, squeeze, transpose, unsqueeze
 from .strided import as_strided, moved, offset_of, renamed, storage_of
@@ -529,7 +530,16 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     >>> torch.ones(3).masked_fill(torch.tensor([True, False, True]), 0.)
     tensor([0., 1., 0.])
     """
-    payload(input, "masked_fill")
+    a = payload(input, "masked_fill")
+    if type(value) is float and type(a) is np.ndarray and type(mask) is Tensor and not M:
+        m = mask._a
+        if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and _fits_into(m.shape, a.shape):
+            r = np.where(m, np.asarray(value, a.dtype), a)
+            if input._fn is None:
+                return wrap(r)
+            t = recorded(MASKED_FILL, (input._fn, None, None), [box_of(mask), None], r)
+            t._fn.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
+            return t
     if not isinstance(mask, Tensor):
         raise TypeError(f"masked_fill(): argument 'mask' (position 2) must be Tensor, not {type_text(mask)}")
     if logical_dtype(mask).kind != "b":
@@ -553,6 +563,16 @@ def _c_name(t: Tensor) -> str:
     return names.get(dtype.name, dtype.name)
 
 
+def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether a shape broadcasts to another, which it leaves as it is."""
+    lead = len(whole) - len(shape)
+    if lead < 0:
+        return False
+    return not lead and shape == whole or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
+
+
+MASKED_FILL = REGISTRY["masked_fill"]
+assert MASKED_FILL.formulas.uses == ("mask", "value_dtype")  # type: ignore[attr-defined]
 public("Tensor.masked_fill_")(inplace_of(masked_fill_public, "masked_fill_"))
 
 

@@ -332,8 +332,10 @@ def _minor_of(a: Any) -> int:
 
 
 @in_lib
-def cholesky_factors(a: Any) -> Any:
-    """Lower triangular factors of the lower triangles."""
+def cholesky_factors(a: Any, upper: bool) -> Any:
+    """Lower triangular factors of the lower triangles, or upper ones of the upper."""
+    if upper:
+        return cholesky_factors(a.swapaxes(-1, -2).conj(), False).swapaxes(-1, -2).conj()
     try:
         return np.linalg.cholesky(a)
     except np.linalg.LinAlgError:
@@ -357,7 +359,9 @@ def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
 
 
 @general(
-    grad=lambda xp, g, result: _cholesky_grad(xp, g, result),
+    grad=lambda xp, g, result, upper: (
+        _cholesky_grad(xp, H(xp, g), H(xp, result)) if upper else _cholesky_grad(xp, g, result)
+    ),
     holomorphic=False,
     node="LinalgCholeskyExBackward0",
     libname="cholesky_factors",
@@ -365,8 +369,8 @@ def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
     dtypes="fc",
     samples=[],
 )
-def cholesky_lower(self):
-    """The lower triangular L with ``L L^H = A`` of each Hermitian positive-definite matrix A (its lower triangle)."""
+def cholesky_factor(self, upper):
+    """The lower triangular L with ``L L^H = A`` of Hermitian positive-definite matrices A, or the upper one, ``L^H``."""
 
 
 # -------------------------------------------------------------------------------------------------------------- eigenvalues

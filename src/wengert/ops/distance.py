@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .._alias import with_out
-from .._dispatch import cast, common_dtype
+from .._dispatch import cast, common_dtype, logical_dtype
 from .._dtypes import BY_NUMPY
+from .._general import general
 from .._grad_mode import no_grad
 from .._registry import T, public
-from .._tensor import Tensor
+from .._tensor import Tensor, wrap
 from .loss import _broadcast, reduce_values, reduction_code
+from .matmul import dtype_name
 
 
 @public("nn.functional.normalize")
@@ -55,6 +59,87 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
     return (x1 - x2 + eps).norm(p, -1, keepdim)
+
+
+def _cdist_grads(xp: Any, g: Any, x1: Any, x2: Any, needs: Any, result: Any) -> tuple[Any, Any]:
+    """With the weights ``w = g / distance`` (zero where that is zero) it is ``sum_j w_ij (x1_i - x2_j)``: two products."""
+    w = g / xp.where(result == 0, 1, result)
+    w = xp.where(result == 0, 0, w)
+    n = w.ndim
+    first = second = None
+    if needs[0]:
+        first = x1 * xp.sum_dim(w, (n - 1,), True) - xp.matmul_nd(w, x2)
+    if needs[1]:
+        second = x2 * xp.sum_dim(w.mT, (n - 1,), True) - xp.matmul_nd(w.mT, x1)
+    return first, second
+
+
+@general(
+    grad=lambda xp, g, x1, x2, needs, result: _cdist_grads(xp, g, x1, x2, needs, result),
+    tensors=2,
+    node="CdistBackward0",
+    batch="shape",
+    dtypes="f",
+    samples=[((3, 2), (4, 2), ()), ((2, 3, 2), (2, 1, 2), ()), ((2, 1), (3, 1), ())],
+)
+def euclidean_distances(lib, x1, x2):
+    """The distance of each row of x1 and each row of x2."""
+    if x1.shape[-2] <= 25 and x2.shape[-2] <= 25:
+        d = x1[..., :, None, :] - x2[..., None, :, :]
+        return lib.sqrt(lib.vecdot(d, d))
+    norms1, norms2 = (lib.vecdot(x, x) for x in (x1, x2))
+    square = lib.matmul(x1, x2.swapaxes(-1, -2))
+    square *= -2
+    square += norms1[..., :, None]
+    square += norms2[..., None, :]
+    lib.maximum(square, 0, square)
+    return lib.sqrt(square, square)
+
+
+@public("torch.cdist")
+def cdist(
+    x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
+) -> Tensor:
+    """The p-norm distance of each row of ``(*, P, M)`` and each row of ``(*, R, M)``: ``(*, P, R)``.
+
+    >>> import wengert as torch
+    >>> torch.cdist(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.], [0., 1.]]))
+    tensor([[5., 1.]])
+    """
+    for name, t in (("X1", x1), ("X2", x2)):
+        if logical_dtype(t).kind not in "fV":
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {dtype_name(t)}")
+        if t._a.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {t._a.ndim}D")
+    if x1._a.shape[-1] != x2._a.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1._a.shape[-1]} X2: {x2._a.shape[-1]}"
+        )
+    if logical_dtype(x1) is not logical_dtype(x2):
+        raise RuntimeError(f"expected scalar type {dtype_name(x1)} but found {dtype_name(x2)}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    from .linalg import _same_batch
+
+    x1, x2 = _same_batch(x1, x2)
+    if p == 2:
+        return euclidean_distances(x1, x2)
+    a, b = tuple(x1._a.shape), tuple(x2._a.shape)
+    d = T.reshape(x1, (*a[:-1], 1, a[-1])) - T.reshape(x2, (*b[:-2], 1, *b[-2:]))
+    return d.norm(p, -1)
+
+
+@public("torch.pdist nn.functional.pdist")
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
+    if input._a.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._a.ndim}D")
+    if logical_dtype(input).kind not in "fV":
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    i, j = (wrap(k) for k in np.triu_indices(input._a.shape[0], 1))
+    return (input[i] - input[j]).norm(p, -1)
 
 
 @public("nn.functional.cosine_embedding_loss")

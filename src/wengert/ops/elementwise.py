@@ -11,11 +11,11 @@ from typing import Any
 
 from .._alias import inplace_of, with_out, write_out
 from .._dispatch import logical_dtype, not_implemented
-from .._dtypes import COMPLEX, FLOATING, INEXACT
+from .._dtypes import COMPLEX, FLOATING
 from .._general import general
 from .._kinds import unary
 from .._parametric import parametric
-from .._registry import PUBLIC, REGISTRY, place, public
+from .._registry import REGISTRY, place, public
 from .._saved import is_complex
 from .._tensor import Tensor
 from .arithmetic import BOOL
@@ -28,7 +28,7 @@ def copied(lib: Any, x: Any) -> Any:
     return x.copy()
 
 
-# ------------------------------------------------------------------------------------------------------------------ roots
+# ---------------------------------------------------------------------------------------------------------------- roots
 @unary(
     grad=lambda xp, g, result: g / (result * 2),
     names="torch.sqrt Tensor.sqrt",
@@ -60,7 +60,7 @@ def rsqrt(lib, input):
     return 1 / lib.sqrt(input)
 
 
-# --------------------------------------------------------------------------------------------------- exponentials, logarithms
+# --------------------------------------------------------------------------------------------- exponentials, logarithms
 @unary(grad=lambda xp, g, result: g * result, names="torch.exp Tensor.exp", dtypes="fcib")
 def exp(input):
     """e to the power of each element.
@@ -140,7 +140,7 @@ def log1p(input):
     """``log(1 + x)``, exact also near 0."""
 
 
-# ---------------------------------------------------------------------------------------------------------- trigonometry
+# --------------------------------------------------------------------------------------------------------- trigonometry
 @unary(grad=lambda xp, g, self: g * xp.cos(self), names="torch.sin Tensor.sin", dtypes="fcib")
 def sin(input):
     """The sine of each element, an angle in radians.
@@ -304,7 +304,7 @@ def sinc(lib, input):
     return lib.where(input == 0, input * 0 + 1, lib.sin(angle) / angle)
 
 
-# ---------------------------------------------------------------------------------------------------------- rounding, signs
+# ------------------------------------------------------------------------------------------------------ rounding, signs
 def _real_rounding(name: str) -> Any:
     def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
         if dtype in COMPLEX and name != "round":

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import _errors as lines
-from .._alias import apply_inplace, record_slices, unrecorded, writable, written
+from .._alias import apply_inplace, record_slices, record_write, unrecorded, writable, written
 from .._backends.numpy import in_lib
 from .._batching import batch_size
 from .._dispatch import cast, logical_dtype, type_text
@@ -26,7 +26,7 @@ from .._errors import here
 from .._general import general
 from .._modes import M
 from .._node import AccumulateGrad, box_of, tick, ticks
-from .._registry import REGISTRY, U, public
+from .._registry import RAW, REGISTRY, U, public
 from .._saved import payload_dtype
 from .._tensor import Tensor, make, wrap
 from ._ties import recorded, tied
@@ -352,6 +352,10 @@ def index_put(lib, tensors, dims, accumulate, into):
 
 
 INDEX = REGISTRY["index"]
+_index_raw = RAW.index
+INDEX_PUT = REGISTRY["index_put"]
+assert INDEX.formulas.uses == ("tensors_from1", "tensors_shape", "dims")  # type: ignore[attr-defined]
+assert INDEX_PUT.formulas.uses == ("tensors_from2", "tensors_shape", "dims", "accumulate", "needs")  # type: ignore[attr-defined]
 SLICE = REGISTRY["slice_dim"]
 UNSQUEEZE = REGISTRY["unsqueeze_dim"]
 U.getitem = lambda value, key: getitem(wrap(value), key)._a
@@ -720,7 +724,7 @@ def _indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
     try:
         if not M and type(x._a) is np.ndarray and all_plain(indices):
             arrays = [i._a for i in indices]
-            r = x._a[_key(dims, arrays)]
+            r = _index_raw([x._a, *arrays], dims)
             fx = x._fn
             if fx is None:
                 return wrap(r)
@@ -764,6 +768,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key))):
         if _assign_basic(self, key, value) or _assign_recorded(self, key, value):
             return
+    elif ty is Tensor and _assign_at(self, key, value):
+        return
     if key is False:
         return
     x, dims, indices = _parsed(self, None if key is True else key)
@@ -821,6 +827,31 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
     return True
 
 
+def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
+    """``_assign_basic`` for one index tensor."""
+    a, i = self._a, key._a
+    if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim or not a.ndim:
+        return False
+    kind = i.dtype.kind
+    if not (kind == "i" and i.dtype.itemsize >= 4) and not (kind == "b" and i.shape == a.shape[: i.ndim]):
+        return False
+    ty = type(value)
+    if ty is Tensor:
+        v = value._a
+        if v.dtype is not a.dtype or not unrecorded(self, value._fn):
+            return False
+    elif (ty is float or ty is int) and a.dtype.kind in "fc" and unrecorded(self, None):
+        v = value
+    else:
+        return False
+    try:
+        a[i] = v
+    except (ValueError, IndexError, TypeError):
+        return False
+    written(self, getframe(2))
+    return True
+
+
 def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
     """The direct path of a recorded write to a part of a tensor that is no view: what the views would do, at once."""
     a = self._a
@@ -846,7 +877,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
         if type(fy) is AS_STRIDED and fy.fx is fx and fy.p[0] == chain and _same_place(v, part):
             written(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
             return True
-        if v.shape != part.shape and (v.ndim > part.ndim or not v.ndim):
+        if v.ndim > part.ndim:
             return False
         if np.may_share_memory(a, v):
             return False
@@ -867,6 +898,31 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
 
 def _same_place(a: Any, b: Any) -> bool:
     return a.shape == b.shape and a.strides == b.strides and _address(a) == _address(b)
+
+
+def _put_recorded(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> bool:
+    """``put_into`` where it is recorded, for a tensor that is no view: without what only others need."""
+    a, fx = x._a, x._fn
+    if M or type(a) is not np.ndarray or hasattr(x, "_v") or type(fx) is AccumulateGrad or not all_plain([value, *indices]):
+        return False
+    if not a.flags.writeable or (accumulate and not a.flags.c_contiguous) or np.may_share_memory(a, value._a):
+        return False
+    arrays = [i._a for i in indices]
+    try:
+        RAW.index_put([a, value._a, *arrays], dims, accumulate, True)
+    except (IndexError, ValueError):
+        return False
+    fy = value._fn
+    n = INDEX_PUT.node()
+    n.fx = (fx, fy, *[None] * len(arrays))
+    shapes = [a.shape, value._a.shape, *[i.shape for i in arrays]]
+    n.s = [[box_of(i) for i in indices], shapes, dims, accumulate, (fx is not None, fy is not None)]
+    n.seq = tick()
+    n.h = None
+    n.code, n.lasti = here()
+    del a
+    record_write(x, n)
+    return True
 
 
 def _chain(a: Any, key: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any] | None:
@@ -951,6 +1007,8 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
         except ValueError as error:
             raise _value_error(error, x, value, dims, indices) from None
         written(x, getframe(2))
+        return x
+    if _put_recorded(x, value, dims, indices, accumulate):
         return x
     if type(a) is np.ndarray and writable(x) is a and value._a is not a and not np.may_share_memory(a, value._a):
         return apply_inplace(lambda self, v: _put(self, v, dims, indices, accumulate, True), x, (value,))

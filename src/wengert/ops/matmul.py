@@ -43,11 +43,18 @@ def refuse_bool(t: Any, kernel: str) -> None:
 
 def refuse_mm(a: Any, b: Any) -> Any:
     """Two matrices whose inner sizes differ."""
-    raise noted(
-        RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_by(a.shape)} and {_by(b.shape)})"),
-        f"Why: a product of matrices needs as many columns on the left ({a.shape[-1]}) as rows on the right ({b.shape[0]}).",
+    raise sizes_differ(
+        f"mat1 and mat2 shapes cannot be multiplied ({_by(a.shape)} and {_by(b.shape)})", a.shape[-1], b.shape[0]
+    )
+
+
+def sizes_differ(message: str, columns: int, rows: int) -> RuntimeError:
+    """The error for a product whose inner sizes differ."""
+    return noted(
+        RuntimeError(message),
+        f"Why: a product needs as many columns on the left ({columns}) as rows on the right ({rows}).",
         "What to do: transpose one of them (x.T, x.mT), or look where its shape comes from.",
-        code="W009",
+        code="W008",
     )
 
 
@@ -358,19 +365,24 @@ def _matmul_by_rank(input: Any, other: Any, a: Any, b: Any) -> Any:
 def _refuse_sizes(a: Any, b: Any) -> None:
     """Inner sizes differ: PyTorch's text depends on the routine that it would have called."""
     if a.ndim == 1 and b.ndim == 1:
-        raise RuntimeError(
+        raise sizes_differ(
             f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to have the same number of "
-            f"elements, but got {a.shape[0]} and {b.shape[0]} elements respectively"
+            f"elements, but got {a.shape[0]} and {b.shape[0]} elements respectively",
+            a.shape[0],
+            b.shape[0],
         )
     n = _size(a.shape[:-1])
     if b.ndim == 1:
-        raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{a.shape[-1]}), vec ({b.shape[0]})")
+        message = f"size mismatch, got input ({n}), mat ({n}x{a.shape[-1]}), vec ({b.shape[0]})"
+        raise sizes_differ(message, a.shape[-1], b.shape[0])
     if b.ndim == 2:
         refuse_mm(np.empty((n, a.shape[-1]), bool), b)
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if _fit(a.shape[:-2], b.shape[:-2]) else _refuse_batches(a, b)
     n = _size(batch)
-    raise RuntimeError(
-        f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] but got: [{n}, {b.shape[-2]}]."
+    raise sizes_differ(
+        f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] but got: [{n}, {b.shape[-2]}].",
+        a.shape[-1],
+        b.shape[-2],
     )
 
 

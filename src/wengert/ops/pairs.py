@@ -9,16 +9,14 @@ import math
 import warnings
 from typing import Any
 
-import numpy as np
-
-from .._alias import apply_composed_inplace, inplace_of, with_out, write_out
-from .._dispatch import cast, cast_operand, common_dtype, default_np, logical_dtype, not_implemented, type_text
+from .._alias import inplace_of, with_out
+from .._dispatch import cast, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT
 from .._general import general
 from .._kinds import binary
 from .._registry import REGISTRY, place, public
 from .._tensor import Tensor
-from .arithmetic import BOOL, NUMBERS, _legacy_alpha, _like, number_or_item, refuse_complex
+from .arithmetic import BOOL, NUMBERS, _like, integer_pairs, number_or_item, refuse_complex
 
 LN2 = math.log(2.0)
 NOTHING: frozenset[Any] = frozenset()
@@ -34,7 +32,7 @@ def refuse_all_but_floats(name: str | None = None) -> Any:
     return check
 
 
-# ---------------------------------------------------------------------------------------------------------- angles, lengths
+# ------------------------------------------------------------------------------------------------------ angles, lengths
 @binary(
     self=lambda xp, g, self, other: g * (other / (self * self + other * other)),
     other=lambda xp, g, self, other: g * (-self / (self * self + other * other)),
@@ -70,7 +68,7 @@ def hypot(input, other):
     """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
 
 
-# ------------------------------------------------------------------------------------------------------ sums of exponentials
+# ------------------------------------------------------------------------------------------------- sums of exponentials
 def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
     """Of complex numbers as PyTorch computes it: the one with the larger real part is taken out."""
     first = x.real >= y.real
@@ -114,7 +112,7 @@ def logaddexp2(input, other):
     """``log2(2 ** input + 2 ** other)`` without overflow."""
 
 
-# ------------------------------------------------------------------------------------------------------------ interpolation
+# -------------------------------------------------------------------------------------------------------- interpolation
 def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
     step = end - self
     return lib.where(near, self + weight * step, end - step * (1 - weight))
@@ -167,7 +165,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
         raise RuntimeError(f"expected dtype {_cpp(input)} for `end` but got dtype {_cpp(end)}")
     tensor = isinstance(weight, Tensor)
     if tensor and logical_dtype(weight) is not dtype:
-        if weight.ndim or not weight._a.dtype.kind in "fciub":
+        if weight.ndim or weight._a.dtype.kind not in "fciub":
             raise RuntimeError(f"expected dtype {_cpp(input)} for `weight` but got dtype {_cpp(weight)}")
         weight = cast(weight, dtype)
     if dtype not in INEXACT:
@@ -204,7 +202,7 @@ def _no_lerp(*arguments: Any) -> TypeError:
 place(inplace_of(lerp, "lerp_"), "Tensor.lerp_")
 
 
-# ------------------------------------------------------------------------------------------------- products and quotients added
+# ----------------------------------------------------------------------------------------- products and quotients added
 @general(
     tensors=3,
     grad={
@@ -309,7 +307,7 @@ place(inplace_of(addcmul, "addcmul_"), "Tensor.addcmul_")
 place(inplace_of(addcdiv, "addcdiv_"), "Tensor.addcdiv_")
 
 
-# --------------------------------------------------------------------------------------------------------- signs, neighbours
+# ---------------------------------------------------------------------------------------------------- signs, neighbours
 @binary(
     self=lambda xp, g, self, result: xp.where(self == 0, 0, g * (result / self)),
     other=lambda xp, g: xp.zeros_like(g),
@@ -398,13 +396,21 @@ def ldexp(lib, input, other):
     return input * lib.exp2(other)
 
 
-# -------------------------------------------------------------------------------------------------------------- whole numbers
+# -------------------------------------------------------------------------------------------------------- whole numbers
 def _integers_only(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if dtype in INEXACT or dtype is BOOL:
         raise not_implemented(info, _like(dtype))
 
 
-@binary(names="torch.gcd Tensor.gcd", numbers=NOTHING, integers=True, fast=NOTHING, check=_integers_only, dtypes="i")
+@binary(
+    names="torch.gcd Tensor.gcd",
+    numbers=NOTHING,
+    integers=True,
+    fast=NOTHING,
+    check=_integers_only,
+    samples=integer_pairs,
+    dtypes="i",
+)
 def gcd(input, other):
     """The greatest common divisor of each pair of integers.
 
@@ -414,6 +420,14 @@ def gcd(input, other):
     """
 
 
-@binary(names="torch.lcm Tensor.lcm", numbers=NOTHING, integers=True, fast=NOTHING, check=_integers_only, dtypes="i")
+@binary(
+    names="torch.lcm Tensor.lcm",
+    numbers=NOTHING,
+    integers=True,
+    fast=NOTHING,
+    check=_integers_only,
+    samples=integer_pairs,
+    dtypes="i",
+)
 def lcm(input, other):
     """The least common multiple of each pair of integers."""

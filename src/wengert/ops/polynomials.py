@@ -55,7 +55,7 @@ def _points(lib: Any, x: Any, n: Any) -> tuple[Any, Any]:
     return x, lib.trunc(n)
 
 
-# ---------------------------------------------------------------------------------------------------------------- Chebyshev
+# ------------------------------------------------------------------------------------------------------------ Chebyshev
 # kind: first polynomial, at 1, at -1 but for its sign, lowest degree of the trigonometric form, that form of (lib, x, n)
 _CHEBYSHEV: dict[str, tuple[First, First, First, int, Closed]] = {
     "t": (lambda x: x, lambda n: 0 * n + 1, lambda n: 0 * n + 1, 6, lambda lib, x, n: lib.cos(n * lib.arccos(x))),
@@ -114,7 +114,7 @@ for _kind in _CHEBYSHEV:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------- the others
+# ----------------------------------------------------------------------------------------------------------- the others
 def _classical(name: str, first: First, following: Next, doc: str) -> Any:
     def body(lib, input, n):
         return _recurrence(lib, *_points(lib, input, n), first, following)

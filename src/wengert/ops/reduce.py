@@ -14,7 +14,7 @@ import numpy as np
 
 from .._alias import write_out
 from .._backends.numpy import in_lib
-from .._dims import normal_dim, normal_dims, numpy_names, rank
+from .._dims import normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from .._dispatch import cast, default_np, logical_dtype
 from .._dtypes import BY_NUMPY, INEXACT, as_dtype
 from .._general import general
@@ -89,8 +89,7 @@ def reduction(*names: str) -> Callable[[Any], Any]:
                     return write_out(out, fn, args, kwargs)
             return fn(*args, **kwargs)
 
-        place(form, tuple(n for name in names for n in name.split()))
-        return form
+        return public(*names)(form)
 
     return decorate
 
@@ -151,7 +150,7 @@ def sum(
     if out is not None:
         return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype, **spelling})
     if spelling:
-        return sum(input, **numpy_names({"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
+        return sum(input, **numpy_spelling("sum", {"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
     return in_dtype(sum(in_dtype(input, dtype, "sum"), dim, keepdim), dtype, "sum")
 
 
@@ -239,7 +238,7 @@ def mean(
     if out is not None:
         return write_out(out, mean, (input, dim, keepdim), {"dtype": dtype, **spelling})
     if spelling:
-        return mean(input, **numpy_names({"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
+        return mean(input, **numpy_spelling("mean", {"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
     wanted = as_dtype(dtype, "mean")
     if not (wanted.is_floating_point or wanted.is_complex):
         raise _no_mean("Optional", wanted.scalar_name)

@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_inplace, inplace_of, with_out
+from .._alias import apply_inplace, inplace_of, with_out, write_out
 from .._backends.numpy import in_lib
 from .._dims import normal_dim
 from .._dispatch import broadcast_error, cast, logical_dtype, type_text
 from .._dtypes import BY_NUMPY
 from .._errors import warn_once
 from .._general import general
-from .._registry import public
+from .._modes import M
+from .._node import box_of
+from .._registry import RAW, REGISTRY, public
 from .._tensor import Tensor, wrap
+from ._ties import recorded
 from .create import element
-from .index import _fit, _normal, _put, index, number, put_into
+from .index import _fit, _indexed, _normal, _put, index, number, put_into
 from .join import unbind
 from .shape import expand, payload, reshape_public
 from .strided import renamed, slice_dim, untied
@@ -45,7 +48,7 @@ def along(shape: tuple[int, ...], index: Any, dim: int) -> Any:
 def _check_range(index: Any, dim: int, n: int) -> None:
     if not index.size:
         return
-    low, high = index.min(), index.max()
+    low, high = np.minimum.reduce(index, None), np.maximum.reduce(index, None)
     if low < 0 or high >= n:
         raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {n}")
 
@@ -257,6 +260,8 @@ def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
 def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = None, scatter: bool = False) -> None:
     """The shapes of ``gather`` and ``scatter``, and the range of the index."""
     have, want = _at_least_1d(self._a.shape), _at_least_1d(index._a.shape)
+    if have == want and src is None and type(index._a) is np.ndarray:
+        return _check_range(index._a, dim, have[dim])
     if 0 in want:
         return
     from_ = None if src is None else _at_least_1d(src._a.shape)
@@ -287,8 +292,9 @@ def _at_least_1d(shape: Any) -> tuple[int, ...]:
 
 # --------------------------------------------------------------------------------------------------------- gather and scatter
 @public("torch.gather Tensor.gather")
-@with_out
-def gather_public(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+def gather_public(
+    input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
+) -> Tensor:
     """For each element of ``index`` the element of ``input`` in the same line along ``dim``.
 
     >>> import wengert as torch
@@ -296,9 +302,20 @@ def gather_public(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool =
     tensor([[2],
             [3]])
     """
-    payload(input, "gather")
+    if out is not None:
+        return write_out(out, gather_public, (input, dim, index))  # type: ignore[no-any-return]
+    a = payload(input, "gather")
+    ndim = a.ndim
+    if not M and type(a) is np.ndarray and ndim and type(index) is Tensor and type(dim) is int and -ndim <= dim < ndim:
+        i = index._a
+        if type(i) is np.ndarray and i.dtype.kind == "i" and i.dtype.itemsize == 8 and i.ndim == ndim and i.size:
+            d = dim if dim >= 0 else dim + ndim
+            _check_lines(input, index, d)
+            r = _gather_raw(a, i, d)
+            if input._fn is None:
+                return wrap(r)
+            return recorded(GATHER, (input._fn, None), [a.shape, box_of(index), d], r)
     index = _index_tensor(index, "gather")
-    ndim = input._a.ndim
     dim = normal_dim(dim, ndim, "gather")
     _check_lines(input, index, dim)
     if not index._a.size:  # then its shape may be anything
@@ -308,6 +325,11 @@ def gather_public(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool =
         return gather(input, index, dim)  # type: ignore[no-any-return]
     # inside of a transform, dimensions must be there to be counted
     return reshape_public(gather(_at_one(input), _at_one(index), dim), tuple(index._a.shape))
+
+
+GATHER = REGISTRY["gather"]
+assert GATHER.formulas.uses == ("self_shape", "index", "dim")  # type: ignore[attr-defined]
+_gather_raw = RAW.gather
 
 
 def _at_one(index: Tensor) -> Tensor:
@@ -493,15 +515,14 @@ def _c_name(dtype: Any) -> str:
 def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
     """An index that is out of range; ``None`` if there is none, or none can be known inside of a transform."""
     if _plain(index) and index._a.size:
-        low, high = int(index._a.min()), int(index._a.max())
+        low, high = int(np.minimum.reduce(index._a, None)), int(np.maximum.reduce(index._a, None))
         if low < least or high >= n:
             return low if low < least else high
     return None
 
 
 @public("torch.index_select Tensor.index_select")
-@with_out
-def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of the parts of ``input`` at some indices of a dimension.
 
     >>> import wengert as torch
@@ -509,24 +530,20 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     tensor([[2],
             [4]])
     """
+    if out is not None:
+        return write_out(out, index_select, (input, dim, index))  # type: ignore[no-any-return]
     dim, where, x = _line_index("index_select", input, dim, index)
     if not input._a.ndim and where._a.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._a.size} value(s)")
     bad = _bad_index(where, x._a.shape[dim])
     if bad is not None:
         raise IndexError("index out of range in self")
-    return _shaped_as(input, _line_select(x, where, dim), "IndexSelectBackward0")
+    return _shaped_as(input, _indexed(x, (dim,), [where]), "IndexSelectBackward0")
 
 
 def _shaped_as(input: Tensor, made: Tensor, node: str) -> Tensor:
     """A result under its node's name; 0-dimensional if the input was."""
     return renamed(made, node) if input._a.ndim else untied(reshape_public(made, ()), node)
-
-
-def _line_select(x: Tensor, where: Tensor, dim: int) -> Tensor:
-    from .index import index as take
-
-    return take([x, where], (dim,))  # type: ignore[no-any-return]
 
 
 def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, into: bool) -> Tensor:
@@ -686,6 +703,8 @@ public("Tensor.index_reduce_")(inplace_of(index_reduce, "index_reduce_"))
 # ------------------------------------------------------------------------------------------------------- index_put, put, take
 def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor]]:
     """The index tensors of ``index_put`` (a tuple, ``None`` where a dimension is taken whole) and their dims."""
+    if isinstance(indices, Tensor):
+        raise TypeError("index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not Tensor")
     dims, found = [], []
     dim = 0
     for item in indices:
@@ -744,7 +763,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     a = payload(input, "take")
     _long(index, "take")
     try:
-        return renamed(_line_select(reshape_public(input, (a.size,)), index, 0), "TakeBackward0")
+        return renamed(_indexed(reshape_public(input, (a.size,)), (0,), [index]), "TakeBackward0")
     except IndexError:
         raise _out_of_range(index, a.size) from None
 

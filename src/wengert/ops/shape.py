@@ -715,11 +715,11 @@ def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
                     f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
                 )
             n = old
-        elif n < 0:
+        elif n < 0 and i < lead:
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
             )
-        elif old not in (1, n):
+        elif n < 0 or old not in (1, n):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton dimension {i}.  "
                 f"Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
@@ -746,6 +746,9 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
             [2, 2, 2]])
     """
     if given:
+        for name in given:
+            if name != "size" or size:
+                raise TypeError(f"expand() got an unexpected keyword argument '{name}'")
         size = (given["size"],)
     if len(size) == 1 and type(size[0]) is tuple:
         size = size[0]

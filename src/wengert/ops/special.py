@@ -22,7 +22,7 @@ from .arithmetic import BOOL, _like
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 
 
-# ------------------------------------------------------------------------------------------------------------ SciPy, lazily
+# -------------------------------------------------------------------------------------------------------- SciPy, lazily
 class Scipy:
     """One of SciPy's ufuncs, imported on the first call; the result has the dtype of the first array."""
 
@@ -60,7 +60,7 @@ def real_only(kernel: str | None = None) -> Any:
     return check
 
 
-# ------------------------------------------------------------------------------------------------------------ error function
+# ------------------------------------------------------------------------------------------------------- error function
 @unary(
     grad=lambda xp, g, self: (2.0 / SQRT_PI) * xp.exp(-(self * self)) * g,
     names="torch.erf Tensor.erf special.erf",
@@ -160,7 +160,7 @@ def log_ndtr(input):
     """The logarithm of ``ndtr``."""
 
 
-# ------------------------------------------------------------------------------------------------------------ gamma function
+# ------------------------------------------------------------------------------------------------------- gamma function
 @unary(
     grad=lambda xp, g, self: g * xp.digamma(self),
     names="torch.lgamma Tensor.lgamma special.gammaln",
@@ -331,7 +331,7 @@ def _floats_only(info: Any, dtype: Any) -> None:
         raise not_implemented(info, _like(dtype))
 
 
-# ---------------------------------------------------------------------------------------------------------- Bessel functions
+# ----------------------------------------------------------------------------------------------------- Bessel functions
 @unary(
     grad=lambda xp, g, self: g * xp.i1(self),
     names="torch.i0 Tensor.i0 special.i0",
@@ -419,7 +419,12 @@ def _underived(name: str, raw: Any, doc: str, domain: tuple[float, float] = (0.2
     body.__name__ = name
     body.__doc__ = doc
     return unary(
-        names=f"special.{name}", inplace=False, fast=FLOATING, check=real_only(f"{name}_cpu"), domain=domain, dtypes="fib"
+        names=f"special.{name}",
+        inplace=False,
+        fast=FLOATING,
+        check=real_only(f"{name}_cpu"),
+        domain=domain,
+        dtypes="fib",
     )(body)
 
 
@@ -432,8 +437,12 @@ def _airy(lib: Any, x: Any) -> Any:
 airy_ai = _underived("airy_ai", _airy, "The Airy function Ai.")
 bessel_j0 = _underived("bessel_j0", lambda lib, x: lib.scipy_j0(x), "The Bessel function of the first kind of order 0.")
 bessel_j1 = _underived("bessel_j1", lambda lib, x: lib.scipy_j1(x), "The Bessel function of the first kind of order 1.")
-bessel_y0 = _underived("bessel_y0", lambda lib, x: lib.scipy_y0(x), "The Bessel function of the second kind of order 0.")
-bessel_y1 = _underived("bessel_y1", lambda lib, x: lib.scipy_y1(x), "The Bessel function of the second kind of order 1.")
+bessel_y0 = _underived(
+    "bessel_y0", lambda lib, x: lib.scipy_y0(x), "The Bessel function of the second kind of order 0."
+)
+bessel_y1 = _underived(
+    "bessel_y1", lambda lib, x: lib.scipy_y1(x), "The Bessel function of the second kind of order 1."
+)
 modified_bessel_i0 = _underived(
     "modified_bessel_i0", lambda lib, x: lib.scipy_i0(x), "The modified Bessel function of the first kind of order 0."
 )
@@ -464,7 +473,7 @@ def _spherical_j0(lib: Any, x: Any) -> Any:
 spherical_bessel_j0 = _underived("spherical_bessel_j0", _spherical_j0, "``sin(x) / x``, and 1 at 0.")
 
 
-# ------------------------------------------------------------------------------------------------------ entropy, logarithms
+# -------------------------------------------------------------------------------------------------- entropy, logarithms
 @unary(
     grad=lambda xp, g, self: g * (-xp.log(self) - 1),
     names="special.entr",
@@ -545,7 +554,7 @@ def zeta(input, other):
     """The Hurwitz zeta function; it has a derivative with respect to ``other`` only."""
 
 
-# -------------------------------------------------------------------------------------------------------------------- logit
+# ---------------------------------------------------------------------------------------------------------------- logit
 def _logit_grad(xp: Any, g: Any, self: Any, eps: Any) -> Any:
     slope = g / (self * (1 - self))
     if eps is None:

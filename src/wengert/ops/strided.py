@@ -17,9 +17,11 @@ from .._dtypes import BY_NUMPY
 from .._errors import here
 from .._general import general
 from .._kinds import linear
+from .._modes import M
 from .._node import Box, cell_of, tick, view_of
-from .._registry import REGISTRY, XP, T, public
+from .._registry import RAW, REGISTRY, XP, T, public
 from .._tensor import Tensor, alias_payload, wrap
+from ._ties import tied
 from .shape import COLONS, Lifted, ints, lifted_dims, payload
 
 
@@ -533,7 +535,10 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         start += n
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return slice_dim(input, dim, start, start + length, 1)
+    a = input._a
+    if M or type(a) is not np.ndarray:
+        return slice_dim(input, dim, start, start + length, 1)
+    return tied(SLICE, input, (dim, start, start + length, 1), a[COLONS[dim] + (slice(start, start + length),)])
 
 
 def checked_diagonal(name: str, ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
@@ -552,8 +557,16 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     >>> torch.arange(9).reshape(3, 3).diagonal(1)
     tensor([1, 5])
     """
-    d1, d2 = checked_diagonal("diagonal", payload(input, "diagonal").ndim, dim1, dim2)
-    return diagonal_view(input, as_int(offset, "diagonal", argument="offset"), d1, d2)
+    a = payload(input, "diagonal")
+    d1, d2 = checked_diagonal("diagonal", a.ndim, dim1, dim2)
+    offset = as_int(offset, "diagonal", argument="offset")
+    if M or type(a) is not np.ndarray:
+        return diagonal_view(input, offset, d1, d2)
+    return tied(DIAGONAL, input, (offset, d1, d2), _diagonal_raw(a, offset, d1, d2))
+
+
+DIAGONAL, SLICE = REGISTRY["diagonal_view"], REGISTRY["slice_dim"]
+_diagonal_raw = RAW.diagonal_view
 
 
 @public("linalg.diagonal")

@@ -109,13 +109,13 @@ class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         """The input with mean 0 and variance 1 by channel, times ``weight``, plus ``bias``."""
         self._check_input_dim(input)
-        own, training, track = self._buffers, self.training, self.track_running_stats
+        training, track = self.training, self.track_running_stats
         factor = 0.0 if self.momentum is None else self.momentum
         if training and track and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:  # the mean of all batches so far
                 factor = 1.0 / float(self.num_batches_tracked)
-        mean, var = own["running_mean"], own["running_var"]
+        mean, var = self.running_mean, self.running_var
         by_batch = training or (mean is None and var is None)
         if training and not track:
             mean = var = None

@@ -1,0 +1,140 @@
+"""Softmax over many classes, with frequent ones first. Source: Grave et al. 2017."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
+
+import wengert as torch
+
+from ..._tensor import Tensor
+from .. import functional as F
+from .container import ModuleList, Sequential
+from .linear import Linear
+from .module import Module
+
+__all__ = ["AdaptiveLogSoftmaxWithLoss"]
+
+_ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
+
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    """Log-probabilities of classes sorted by frequency: a head for the frequent ones, and smaller tails for the others."""
+
+    def __init__(
+        self,
+        in_features: int,
+        n_classes: int,
+        cutoffs: Sequence[int],
+        div_value: float = 4.0,
+        head_bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        cutoffs = list(cutoffs)
+        if len(cutoffs) == 0:
+            raise ValueError("cutoffs should be a sequence of length larger than 0")
+        if (
+            cutoffs != sorted(set(cutoffs))
+            or cutoffs[0] <= 0
+            or cutoffs[-1] > n_classes - 1
+            or any(int(c) != c for c in cutoffs)
+        ):
+            raise ValueError(
+                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value is "
+                "between 1 and n_classes-1"
+            )
+        self.in_features = in_features
+        self.n_classes = n_classes
+        self.cutoffs = [*cutoffs, n_classes]
+        self.div_value = div_value
+        self.head_bias = head_bias
+        self.shortlist_size = self.cutoffs[0]
+        self.n_clusters = len(self.cutoffs) - 1
+        self.head_size = self.shortlist_size + self.n_clusters
+        options = {"device": device, "dtype": dtype}
+        self.head = Linear(in_features, self.head_size, bias=head_bias, **options)
+        self.tail = ModuleList()
+        for i in range(self.n_clusters):
+            hidden = int(in_features // (div_value ** (i + 1)))
+            outputs = self.cutoffs[i + 1] - self.cutoffs[i]
+            self.tail.append(
+                Sequential(
+                    Linear(in_features, hidden, bias=False, **options), Linear(hidden, outputs, bias=False, **options)
+                )
+            )
+
+    def reset_parameters(self) -> None:
+        """Draw initial values again."""
+        self.head.reset_parameters()
+        for first, second in self.tail:
+            first.reset_parameters()
+            second.reset_parameters()
+
+    def forward(self, input_: Tensor, target_: Tensor) -> Any:
+        """``(output, loss)``: the log-probability of each target, and minus their mean."""
+        self._check(input_, target_)
+        batched = target_.dim() > 0
+        input = input_ if batched else input_.unsqueeze(0)
+        target = target_ if batched else target_.unsqueeze(0)
+        head = F.log_softmax(self.head(input), dim=1)
+        places = target.clone()
+        rest = input.new_zeros(target.size(0))
+        used = int(((target >= 0) & (target < self.cutoffs[0])).sum())
+        for i, tail in enumerate(self.tail):
+            low, high = self.cutoffs[i], self.cutoffs[i + 1]
+            rows = ((target >= low) & (target < high)).nonzero().squeeze(1)
+            if rows.numel() == 0:
+                continue
+            used += rows.numel()
+            log_probs = F.log_softmax(tail(input.index_select(0, rows)), dim=1)
+            relative = target.index_select(0, rows) - low
+            rest = rest.index_copy(0, rows, log_probs.gather(1, relative.unsqueeze(1)).squeeze(1))
+            places[rows] = self.shortlist_size + i
+        if used != target.size(0):
+            raise RuntimeError(
+                f"Target values should be in [0, {self.n_classes - 1}], but values in range [{target.min().item()}, "
+                f"{target.max().item()}] were found. "
+            )
+        output = rest + head.gather(1, places.unsqueeze(1)).squeeze(1)
+        loss = (-output).mean()
+        return _ASMoutput(output if batched else output.squeeze(0), loss)
+
+    @staticmethod
+    def _check(input: Tensor, target: Tensor) -> None:
+        if target.dim() == 1:
+            if input.size(0) != target.size(0):
+                raise RuntimeError("Input and target should have the same size in the batch dimension.")
+            if input.dim() != 2:
+                raise RuntimeError(
+                    f"1D target tensor expects 2D input tensors, but found inputs with size {input.size()}"
+                )
+        elif target.dim() == 0:
+            if input.dim() != 1:
+                raise RuntimeError(
+                    f"0D target tensor expects 1D input tensors, but found inputs with size {input.size()}"
+                )
+        else:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+
+    def _get_full_log_prob(self, input: Tensor, head_output: Tensor) -> Tensor:
+        head = F.log_softmax(head_output, dim=1)
+        parts = [head[:, : self.shortlist_size]]
+        for i, tail in enumerate(self.tail):
+            parts.append(F.log_softmax(tail(input), dim=1) + head[:, self.shortlist_size + i].unsqueeze(1))
+        return torch.cat(parts, 1)
+
+    def log_prob(self, input: Tensor) -> Tensor:
+        """The log-probabilities of all classes: (N, in_features) to (N, n_classes)."""
+        return self._get_full_log_prob(input, self.head(input))
+
+    def predict(self, input: Tensor) -> Tensor:
+        """The most probable class of each row."""
+        head = self.head(input)
+        best = torch.argmax(head, dim=1)
+        rare = best >= self.shortlist_size
+        if rare.any():
+            best[rare] = torch.argmax(self._get_full_log_prob(input[rare], head[rare]), dim=1)
+        return best

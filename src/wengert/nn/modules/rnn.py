@@ -1,0 +1,468 @@
+"""Recurrent layers and their cells."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from typing import Any
+
+import wengert as torch
+
+from ..._tensor import Tensor
+from .. import _recurrent, init
+from ..parameter import Parameter
+from ..utils.rnn import PackedSequence
+from .module import Module
+
+__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
+
+_GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+
+
+def _check_arguments(
+    mode: str, input_size: Any, hidden_size: Any, num_layers: int, bias: Any, batch_first: Any, dropout: Any, proj_size: int
+) -> None:
+    if isinstance(dropout, bool) or not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1:  # type: ignore[operator]
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+        )
+    if dropout > 0 and num_layers == 1:  # type: ignore[operator]
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater than "
+            f"1, but got dropout={dropout} and num_layers={num_layers}",
+            stacklevel=4,
+        )
+    for name, value, kind in (
+        ("bias", bias, bool),
+        ("batch_first", batch_first, bool),
+        ("input_size", input_size, int),
+        ("hidden_size", hidden_size, int),
+    ):
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+        if kind is int and value <= 0:
+            raise ValueError(f"{name} must be greater than zero")
+    if num_layers <= 0:
+        raise ValueError("num_layers must be greater than zero")
+    if proj_size < 0:
+        raise ValueError("proj_size should be a positive integer or zero to disable projections")
+    if proj_size >= hidden_size:
+        raise ValueError("proj_size has to be smaller than hidden_size")
+    if mode not in _GATES:
+        raise ValueError(f"Unrecognized RNN mode: {mode}")
+
+
+class RNNBase(Module):
+    """What ``RNN``, ``LSTM`` and ``GRU`` share."""
+
+    __constants__ = [
+        "mode",
+        "input_size",
+        "hidden_size",
+        "num_layers",
+        "bias",
+        "batch_first",
+        "dropout",
+        "bidirectional",
+        "proj_size",
+    ]
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        _check_arguments(mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        self._all_weights: list[list[str]] = []
+        gates, real = _GATES[mode] * hidden_size, proj_size or hidden_size
+        for layer in range(num_layers):
+            for suffix in self._suffixes():
+                inputs = input_size if layer == 0 else real * len(self._suffixes())
+                shapes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, inputs), "weight_hh": (gates, real)}
+                if bias:
+                    shapes.update(bias_ih=(gates,), bias_hh=(gates,))
+                if proj_size:
+                    shapes["weight_hr"] = (proj_size, hidden_size)
+                names = {f"{name}_l{layer}{suffix}": shape for name, shape in shapes.items()}
+                for name, shape in names.items():
+                    setattr(self, name, Parameter(torch.empty(shape, device=device, dtype=dtype)))
+                self._all_weights.append(list(names))
+        self.reset_parameters()
+
+    def _suffixes(self) -> list[str]:
+        return ["", "_reverse"] if self.bidirectional else [""]
+
+    @property
+    def all_weights(self) -> list[list[Any]]:
+        """The parameters of each layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        return [name for names in self._all_weights for name in names]
+
+    @property
+    def _flat_weights(self) -> list[Any]:
+        return [getattr(self, name, None) for name in self._flat_weights_names]
+
+    def flatten_parameters(self) -> None:
+        """Accepted, and changes nothing: only CUDA profits from parameters that lie side by side."""
+
+    def reset_parameters(self) -> None:
+        """Draw initial values again: uniform on ``[-1/sqrt(hidden_size), 1/sqrt(hidden_size)]``."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    # --------------------------------------------------------------------------------------------------------------- checks
+    def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
+        """Raise an error unless the input's dtype and shape are those of this module."""
+        own = getattr(self, self._all_weights[0][0]).dtype
+        if input.dtype is not own:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({own}). Convert input: input.to({own}), or "
+                f"convert model: model.to({input.dtype})"
+            )
+        expected = 2 if batch_sizes is not None else 3
+        if input.dim() != expected:
+            raise RuntimeError(f"input must have {expected} dimensions, got {input.dim()}")
+        if self.input_size != input.size(-1):
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
+            )
+
+    def _state_shape(self, input: Tensor, batch_sizes: Tensor | None, size: int) -> tuple[int, int, int]:
+        batch = int(batch_sizes[0]) if batch_sizes is not None else input.size(0 if self.batch_first else 1)
+        return (self.num_layers * (2 if self.bidirectional else 1), batch, size)
+
+    def get_expected_hidden_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
+        """The shape of the hidden state that goes with an input."""
+        return self._state_shape(input, batch_sizes, self.proj_size or self.hidden_size)
+
+    def check_hidden_size(
+        self, hx: Tensor, expected_hidden_size: tuple[int, int, int], msg: str = "Expected hidden size {}, got {}"
+    ) -> None:
+        """Raise an error unless a state has the expected shape."""
+        if tuple(hx.size()) != expected_hidden_size:
+            raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))
+
+    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+        """Raise an error unless input and state fit this module and each other."""
+        self.check_input(input, batch_sizes)
+        self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
+
+    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+        """The state with its batch in another order."""
+        return hx if permutation is None else hx.index_select(1, permutation)
+
+    def _check_dims(self, input: Tensor, hx: Any) -> None:
+        if input.dim() not in (2, 3):
+            tensor = " tensor" if type(self) is RNN else ""
+            raise ValueError(
+                f"{self._get_name()}: Expected input to be 2D or 3D, got {input.dim()}D{tensor} instead"
+            )
+        if hx is not None and hx.dim() != input.dim():
+            kind = "batched 3-D" if input.dim() == 3 else "unbatched 2-D"
+            raise RuntimeError(
+                f"For {kind} input, hx should also be {input.dim()}-D but got {hx.dim()}-D tensor"
+            )
+
+    # --------------------------------------------------------------------------------------------------------------- forward
+    def _zero_state(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
+        return torch.zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """The last layer's output at each step, and the last state of every layer and direction.
+
+        Input (L, N, H), (N, L, H) with ``batch_first``, unbatched (L, H), or a ``PackedSequence``.
+        """
+        if isinstance(input, PackedSequence):
+            data, batch_sizes, sorted_indices, unsorted_indices = input
+            hx = self._zero_state(data, batch_sizes) if hx is None else self.permute_hidden(hx, sorted_indices)
+            self.check_forward_args(data, hx, batch_sizes)
+            output, hidden = self._recur(data, batch_sizes.tolist(), hx)
+            packed = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
+            return packed, self.permute_hidden(hidden, unsorted_indices)
+        self._check_dims(input, hx)
+        batched = input.dim() == 3
+        if not batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+            hx = None if hx is None else _each(hx, lambda s: s.unsqueeze(1))
+        hx = self._zero_state(input, None) if hx is None else hx
+        self.check_forward_args(input, hx, None)
+        output, hidden = self._recur(input.transpose(0, 1) if self.batch_first else input, None, hx)
+        output = output.transpose(0, 1) if self.batch_first else output
+        if not batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            hidden = _each(hidden, lambda s: s.squeeze(1))
+        return output, hidden
+
+    def _recur(self, input: Tensor, sizes: list[int] | None, hx: Any) -> tuple[Tensor, Any]:
+        weights = [
+            _recurrent.Weights([getattr(self, name) for name in names], self.bias, bool(self.proj_size))
+            for names in self._all_weights
+        ]
+        directions = 2 if self.bidirectional else 1
+        states: Any = list(zip(*(s.unbind(0) for s in hx), strict=True)) if isinstance(hx, tuple) else hx.unbind(0)
+        output, last = _recurrent.recurrence(
+            self.mode, input, sizes, states, weights, directions, self.dropout, self.training
+        )
+        if isinstance(hx, tuple):
+            return output, tuple(torch.stack(parts, 0) for parts in zip(*last, strict=True))
+        return output, torch.stack(last, 0)
+
+    def extra_repr(self) -> str:
+        """The sizes, and the options that are not usual."""
+        s = f"{self.input_size}, {self.hidden_size}"
+        if self.proj_size != 0:
+            s += f", proj_size={self.proj_size}"
+        if self.num_layers != 1:
+            s += f", num_layers={self.num_layers}"
+        if self.bias is not True:
+            s += f", bias={self.bias}"
+        if self.batch_first is not False:
+            s += f", batch_first={self.batch_first}"
+        if self.dropout != 0:
+            s += f", dropout={self.dropout}"
+        if self.bidirectional is not False:
+            s += f", bidirectional={self.bidirectional}"
+        return s
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("proj_size", 0)
+
+
+def _each(state: Any, fn: Any) -> Any:
+    return tuple(fn(s) for s in state) if isinstance(state, tuple) else fn(state)
+
+
+class RNN(RNNBase):
+    """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` over a sequence; ``nonlinearity="relu"`` in place of tanh.
+
+    ``RNN(input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0,
+    bidirectional=False)``.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        if len(args) > 3:
+            nonlinearity = args[3]
+            args = args[:3] + args[4:]
+        else:
+            nonlinearity = kwargs.pop("nonlinearity", "tanh")
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(RNNBase):
+    """Long short-term memory over a sequence. Source: Hochreiter and Schmidhuber 1997.
+
+    ``LSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0, bidirectional=False,
+    proj_size=0)``. The state is a pair, hidden state and cell state.
+
+    >>> import wengert as torch
+    >>> lstm = torch.nn.LSTM(3, 4, batch_first=True)
+    >>> output, (h, c) = lstm(torch.ones(2, 5, 3))
+    >>> output.shape, h.shape, c.shape
+    (torch.Size([2, 5, 4]), torch.Size([1, 2, 4]), torch.Size([1, 2, 4]))
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", *args, **kwargs)
+
+    def get_expected_cell_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
+        """The shape of the cell state that goes with an input."""
+        return self._state_shape(input, batch_sizes, self.hidden_size)
+
+    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+        """Raise an error unless input and states fit this module and each other."""
+        self.check_input(input, batch_sizes)
+        shapes = self.get_expected_hidden_size(input, batch_sizes), self.get_expected_cell_size(input, batch_sizes)
+        for k in (0, 1):
+            self.check_hidden_size(hidden[k], shapes[k], f"Expected hidden[{k}] size {{}}, got {{}}")
+
+    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+        """The states with their batch in another order."""
+        return hx if permutation is None else tuple(s.index_select(1, permutation) for s in hx)
+
+    def _zero_state(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
+        cell_size = self.get_expected_cell_size(input, batch_sizes)
+        return super()._zero_state(input, batch_sizes), torch.zeros(cell_size, dtype=input.dtype)
+
+    def _check_dims(self, input: Tensor, hx: Any) -> None:
+        super()._check_dims(input, None)
+        if hx is not None and not hx[0].dim() == hx[1].dim() == input.dim():
+            kind = "batched 3-D" if input.dim() == 3 else "unbatched 2-D"
+            raise RuntimeError(
+                f"For {kind} input, hx and cx should also be {input.dim()}-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
+            )
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """The last layer's output at each step, and the last states ``(h, c)`` of every layer and direction."""
+        return super().forward(input, None if hx is None else tuple(hx))
+
+
+class GRU(RNNBase):
+    """Gated recurrent units over a sequence. Source: Cho et al. 2014.
+
+    ``GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0, bidirectional=False)``.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        super().__init__("GRU", *args, **kwargs)
+
+
+# ------------------------------------------------------------------------------------------------------------------- cells
+class RNNCellBase(Module):
+    """What the cells share."""
+
+    __constants__ = ["input_size", "hidden_size", "bias"]
+    weight_ih: Any
+    weight_hh: Any
+    bias_ih: Any
+    bias_hh: Any
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        gates = num_chunks * hidden_size
+        for name, shape in (
+            ("weight_ih", (gates, input_size)),
+            ("weight_hh", (gates, hidden_size)),
+            ("bias_ih", (gates,)),
+            ("bias_hh", (gates,)),
+        ):
+            there = bias or name.startswith("weight")
+            value = Parameter(torch.empty(shape, device=device, dtype=dtype)) if there else None
+            self.register_parameter(name, value)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw initial values again: uniform on ``[-1/sqrt(hidden_size), 1/sqrt(hidden_size)]``."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def extra_repr(self) -> str:
+        """The sizes, and the options that are not usual."""
+        s = f"{self.input_size}, {self.hidden_size}"
+        if self.bias is not True:
+            s += f", bias={self.bias}"
+        nonlinearity = self.__dict__.get("nonlinearity", "tanh")
+        return s if nonlinearity == "tanh" else f"{s}, nonlinearity={nonlinearity}"
+
+    def _step(self, mode: str, input: Tensor, hx: Any, checked: Any) -> Any:
+        """One step, of a batch or of a single example."""
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{self._get_name()}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        for name, state in checked:
+            if state.dim() not in (1, 2):
+                raise ValueError(f"{self._get_name()}: Expected {name} to be 1D or 2D, got {state.dim()}D instead")
+        single = input.dim() == 1
+        if single:
+            input = input.unsqueeze(0)
+            hx = None if hx is None else _each(hx, lambda s: s.unsqueeze(0))
+        if hx is None:
+            hx = torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype)
+            hx = (hx, hx) if mode == "LSTM" else hx
+        self._check_sizes(input, hx)
+        result = _recurrent.cell(mode, input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return _each(result, lambda s: s.squeeze(0)) if single else result
+
+    def _check_sizes(self, input: Tensor, hx: Any) -> None:
+        if input.size(1) != self.input_size:
+            raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {self.input_size}")
+        for k, state in enumerate(hx if isinstance(hx, tuple) else (hx,)):
+            if input.size(0) != state.size(0):
+                raise RuntimeError(
+                    f"Input batch size {input.size(0)} doesn't match hidden{k} batch size {state.size(0)}"
+                    if isinstance(hx, tuple)
+                    else f"Input batch size {input.size(0)} doesn't match hidden batch size {state.size(0)}"
+                )
+            if state.size(1) != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{k if isinstance(hx, tuple) else ''} has inconsistent hidden_size: got {state.size(1)}, expected "
+                    f"{self.hidden_size}"
+                )
+
+
+class RNNCell(RNNCellBase):
+    """One step of ``RNN``: (N, input_size) and (N, hidden_size) to (N, hidden_size)."""
+
+    __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state."""
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        checked = () if hx is None else (("hidden", hx),)
+        return self._step(f"RNN_{self.nonlinearity.upper()}", input, hx, checked)
+
+
+class LSTMCell(RNNCellBase):
+    """One step of ``LSTM``: (N, input_size) and the states (h, c), each (N, hidden_size), to the next states."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """The next states ``(h, c)``."""
+        checked = () if hx is None else tuple((f"hx[{k}]", s) for k, s in enumerate(hx))
+        return self._step("LSTM", input, None if hx is None else tuple(hx), checked)
+
+
+class GRUCell(RNNCellBase):
+    """One step of ``GRU``: (N, input_size) and (N, hidden_size) to (N, hidden_size)."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state."""
+        return self._step("GRU", input, hx, () if hx is None else (("hidden", hx),))

@@ -1,0 +1,112 @@
+"""Clipping gradients, in place. Source of the clipping by norm: Pascanu et al. 2013."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import wengert as torch
+
+from ..._grad_mode import no_grad
+from ..._tensor import Tensor
+
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+
+
+def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    parameters = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [p.grad for p in parameters if p.grad is not None]
+
+
+@no_grad()
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The norm of all tensors together, as if they were one vector."""
+    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    norm_type = float(norm_type)
+    if not tensors:
+        return torch.tensor(0.0)
+    norms = [torch.linalg.vector_norm(t, norm_type) for t in tensors]
+    total = torch.linalg.vector_norm(torch.stack(norms), norm_type)
+    if error_if_nonfinite and bool(total.isnan() | total.isinf()):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped. To "
+            "disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+@no_grad()
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Multiply all gradients by ``max_norm / total_norm``, if that makes them shorter."""
+    grads = _grads(parameters)
+    if grads:
+        factor = torch.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
+        for grad in grads:
+            grad.mul_(factor)
+
+
+@no_grad()
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Shorten the gradients of all parameters together to ``max_norm``, in place; returns their norm before that.
+
+    >>> import wengert as torch
+    >>> p = torch.nn.Parameter(torch.zeros(2))
+    >>> p.grad = torch.tensor([3., 4.])
+    >>> torch.nn.utils.clip_grad_norm_([p], 1.0), p.grad
+    (tensor(5.), tensor([0.6000, 0.8000]))
+    """
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    else:
+        generated = isinstance(parameters, types.GeneratorType)
+        parameters = list(parameters)
+        if generated and not parameters:
+            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3)
+    total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite, foreach)
+    clip_grads_with_norm_(parameters, max_norm, total, foreach)
+    return total
+
+
+def clip_grad_norm(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The name of ``clip_grad_norm_`` until PyTorch 0.3; deprecated."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+@no_grad()
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
+    """Clip each element of the gradients to ``[-clip_value, clip_value]``, in place."""
+    limit = float(clip_value)
+    for grad in _grads(parameters):
+        grad.clamp_(min=-limit, max=limit)
+
+
+_get_total_norm: Any = get_total_norm
+_clip_grads_with_norm_: Any = clip_grads_with_norm_

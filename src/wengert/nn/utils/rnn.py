@@ -1,0 +1,245 @@
+"""Sequences of different lengths: padded, or packed as recurrent layers take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import wengert as torch
+
+from ..._tensor import Tensor
+
+__all__ = [
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
+]
+
+
+class PackedSequence_(NamedTuple):
+    """The fields of ``PackedSequence``."""
+
+    data: Any
+    batch_sizes: Any
+    sorted_indices: Any
+    unsorted_indices: Any
+
+
+class PackedSequence(PackedSequence_):
+    """Sequences of different lengths without padding: the first elements of all, then the second ones, and so on.
+
+    ``batch_sizes`` says how many sequences have a k-th element. Made by ``pack_sequence`` and ``pack_padded_sequence``.
+    """
+
+    def __new__(
+        cls, data: Any, batch_sizes: Any = None, sorted_indices: Any = None, unsorted_indices: Any = None
+    ) -> Any:
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        if batch_sizes is None:
+            if not (isinstance(data, (list, tuple)) and len(data) == 2):
+                raise AssertionError("Expected data to be a list or tuple of length 2")
+            data, batch_sizes = data
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """The data in another dtype; itself if nothing changes."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else type(self)(data, *self[1:])
+
+    def cpu(self, *args: Any, **kwargs: Any) -> Any:
+        """Itself: everything is on the CPU."""
+        return self.to(*args, **kwargs)
+
+    def cuda(self, *args: Any, **kwargs: Any) -> Any:
+        """Refused, as in a PyTorch without CUDA."""
+        return self.to(*args, **{**kwargs, "device": "cuda"})
+
+    def pin_memory(self) -> Any:
+        """With pinned memory, which on the CPU is any memory."""
+        return type(self)(*(None if t is None else t.pin_memory() for t in self))
+
+    def double(self) -> Any:
+        """The data in float64."""
+        return self.to(dtype=torch.double)
+
+    def float(self) -> Any:
+        """The data in float32."""
+        return self.to(dtype=torch.float)
+
+    def half(self) -> Any:
+        """The data in float16."""
+        return self.to(dtype=torch.half)
+
+    def long(self) -> Any:
+        """The data in int64."""
+        return self.to(dtype=torch.long)
+
+    def int(self) -> Any:
+        """The data in int32."""
+        return self.to(dtype=torch.int)
+
+    def short(self) -> Any:
+        """The data in int16."""
+        return self.to(dtype=torch.short)
+
+    def char(self) -> Any:
+        """The data in int8."""
+        return self.to(dtype=torch.int8)
+
+    def byte(self) -> Any:
+        """The data in uint8."""
+        return self.to(dtype=torch.uint8)
+
+    @property
+    def is_cuda(self) -> bool:
+        """False."""
+        return self.data.is_cuda
+
+    def is_pinned(self) -> bool:
+        """Whether the data is pinned."""
+        return self.data.is_pinned()
+
+
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """The permutation that undoes this one."""
+    if permutation is None:
+        return None
+    output = torch.empty_like(permutation)
+    output.scatter_(0, permutation, torch.arange(0, permutation.numel()))
+    return output
+
+
+def pack_padded_sequence(
+    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
+    """Pack padded sequences (L, N, *), or (N, L, *) with ``batch_first``.
+
+    ``enforce_sorted``: they must be sorted by length, the longest first.
+
+    >>> import wengert as torch
+    >>> from wengert.nn.utils.rnn import pack_padded_sequence
+    >>> pack_padded_sequence(torch.tensor([[1, 4], [2, 5], [3, 0]]), [3, 2]).data
+    tensor([1, 4, 2, 5, 3])
+    """
+    if isinstance(lengths, Tensor):
+        lengths = lengths.to(dtype=torch.int64)
+    else:
+        lengths = torch.as_tensor(lengths, dtype=torch.int64)
+    sorted_indices = None
+    if not enforce_sorted:
+        lengths, sorted_indices = torch.sort(lengths, descending=True)
+        input = input.index_select(0 if batch_first else 1, sorted_indices)
+    if batch_first:
+        input = input.transpose(0, 1)
+    sizes = _batch_sizes(input, lengths.tolist())
+    data = torch.cat([input[t, :size] for t, size in enumerate(sizes)], 0)
+    return PackedSequence(data, torch.tensor(sizes, dtype=torch.int64), sorted_indices, None)
+
+
+def _batch_sizes(input: Tensor, lengths: list[int]) -> list[int]:
+    """How many sequences have a k-th element, for each k."""
+    if input.numel() == 0:
+        raise RuntimeError("Cannot pack empty tensors.")
+    if len(lengths) != input.size(1):
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={input.size(1)})"
+        )
+    if any(n <= 0 for n in lengths):
+        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
+    if lengths != sorted(lengths, reverse=True):
+        raise RuntimeError(
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
+            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not "
+            "need ONNX exportability."
+        )
+    if lengths[0] > input.size(0):
+        raise RuntimeError(f"Expected sequence length to be at most {input.size(0)}, but got {lengths[0]}")
+    return [sum(n > t for n in lengths) for t in range(lengths[0])]
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """Undo packing: padded sequences (L, N, *), or (N, L, *) with ``batch_first``, and their lengths."""
+    sizes = sequence.batch_sizes.tolist()
+    steps, batch = len(sizes), sizes[0]
+    if total_length is not None:
+        if total_length < steps:
+            raise ValueError(
+                "Expected total_length to be at least the length of the longest sequence in input, but got "
+                f"total_length={total_length} and max sequence length being {steps}"
+            )
+        steps = total_length
+    data = sequence.data
+    rows = [*data.split(sizes, 0), *([data[:0]] * (steps - len(sizes)))]
+    filled = []
+    for row in rows:
+        missing = batch - row.size(0)
+        blank = row.new_full((missing, *row.shape[1:]), padding_value) if missing else None
+        filled.append(row if blank is None else torch.cat([row, blank], 0))
+    padded = torch.stack(filled, 0)
+    lengths = torch.tensor([sum(size > n for size in sizes) for n in range(batch)], dtype=torch.int64)
+    order = sequence.unsorted_indices
+    if order is not None:
+        padded, lengths = padded.index_select(1, order), lengths[order]
+    return (padded.transpose(0, 1) if batch_first else padded), lengths
+
+
+def pad_sequence(
+    sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
+) -> Tensor:
+    """Stack sequences (L_k, *) of different lengths to (L, N, *), or (N, L, *) with ``batch_first``.
+
+    >>> import wengert as torch
+    >>> from wengert.nn.utils.rnn import pad_sequence
+    >>> pad_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])], batch_first=True)
+    tensor([[1, 2, 3],
+            [4, 0, 0]])
+    """
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    rows = tuple(sequences)
+    if not rows:
+        raise RuntimeError("received an empty list of sequences")
+    longest = max(row.size(0) for row in rows)
+    padded = []
+    for row in rows:
+        missing = longest - row.size(0)
+        if row.shape[1:] != rows[0].shape[1:]:
+            raise RuntimeError(
+                f"The size of tensor a ({rows[0].size(-1)}) must match the size of tensor b ({row.size(-1)}) at non-singleton "
+                f"dimension {row.dim()}"
+            )
+        if missing:
+            blank = row.new_full((missing, *row.shape[1:]), padding_value)
+            row = torch.cat([row, blank] if padding_side == "right" else [blank, row], 0)
+        padded.append(row)
+    return torch.stack(padded, 0 if batch_first else 1)
+
+
+def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
+    """Undo padding: the sequences as a list."""
+    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    return [row[: int(n)] for row, n in zip(rows, lengths, strict=True)]
+
+
+def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Pack sequences (L_k, *) of different lengths."""
+    lengths = torch.as_tensor([s.size(0) for s in sequences])
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """Undo packing: the sequences as a list."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)

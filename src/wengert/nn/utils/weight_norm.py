@@ -1,0 +1,78 @@
+"""Weight normalisation, the old form, with a hook. Source: Salimans and Kingma 2016."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..._tensor import Tensor
+from ..modules.module import Module
+from ..parameter import Parameter, UninitializedParameter
+from .parametrizations import norm_except_dim, weight_from_direction
+
+__all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
+
+
+class WeightNorm:
+    """The hook: computes the weight from its length and direction before each call."""
+
+    def __init__(self, name: str, dim: int | None) -> None:
+        self.name = name
+        self.dim = -1 if dim is None else dim
+
+    def compute_weight(self, module: Module) -> Tensor:
+        """``g * v / |v|``."""
+        return weight_from_direction(
+            getattr(module, f"{self.name}_v"), getattr(module, f"{self.name}_g"), self.dim
+        )
+
+    @staticmethod
+    def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
+        """Replace the parameter by its length and direction, and register the hook."""
+        warnings.warn(
+            "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
+            FutureWarning,
+            stacklevel=3,
+        )
+        for hook in module._forward_pre_hooks.values():
+            if isinstance(hook, WeightNorm) and hook.name == name:
+                raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
+        fn = WeightNorm(name, dim)
+        weight = getattr(module, name)
+        if isinstance(weight, UninitializedParameter):
+            raise ValueError(
+                "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the dummy forward "
+                "before applying weight normalization"
+            )
+        del module._parameters[name]
+        module.register_parameter(f"{name}_g", Parameter(norm_except_dim(weight, 2, fn.dim).data))
+        module.register_parameter(f"{name}_v", Parameter(weight.data))
+        setattr(module, name, fn.compute_weight(module))
+        module.register_forward_pre_hook(fn)
+        return fn
+
+    def remove(self, module: Module) -> None:
+        """Put an ordinary parameter back."""
+        weight = self.compute_weight(module)
+        delattr(module, self.name)
+        del module._parameters[f"{self.name}_g"], module._parameters[f"{self.name}_v"]
+        setattr(module, self.name, Parameter(weight.data))
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module))
+
+
+def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+    """Replace a parameter by its length ``name_g`` and its direction ``name_v``; deprecated: see ``parametrizations``."""
+    WeightNorm.apply(module, name, dim)
+    return module
+
+
+def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+    """Undo ``weight_norm``."""
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            hook.remove(module)
+            del module._forward_pre_hooks[key]
+            return module
+    raise ValueError(f"weight_norm of '{name}' not found in {module}")

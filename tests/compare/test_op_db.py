@@ -1,0 +1,261 @@
+"""wengert beside PyTorch on PyTorch's own operator database: values, gradients, in place, `out=`, errors.
+
+One test per operator and aspect. Where the two are known to differ, `differences.json` says so with a reason, by aspect;
+a difference that is gone fails until its line is removed. `OP_DB_SAMPLES=100` looks at more samples than the usual few.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+cases = pytest.importorskip("compare.op_db_cases", reason="torch or expecttest is not installed: '.[compare]'")
+torch = cases.torch
+
+LIMIT = int(os.environ.get("OP_DB_SAMPLES", "4"))
+OPERATORS = {cases.full_name(op): op for op in cases.invocations.op_db}
+
+# What these return is memory as it was found: only shape and dtype are compared.
+UNSPECIFIED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided", "resize_"}
+
+
+def _known_differences() -> dict[str, dict[str, str]]:
+    """`differences.json`, {aspect: {reason: [operators]}}, as {aspect: {operator: reason}}."""
+    text = json.loads((Path(__file__).parent / "differences.json").read_text(encoding="utf-8"))
+    return {
+        aspect: {name: reason for reason, names in groups.items() for name in names} for aspect, groups in text.items()
+    }
+
+
+KNOWN = _known_differences()
+PRESENT = {name: op for name, op in OPERATORS.items() if not cases.is_absent(op)}
+
+
+# ---- aspects: each yields (what was compared, how it differs), the latter empty where it does not
+
+
+Findings = Iterator[tuple[str, str]]
+
+
+def values(op: Any) -> Findings:
+    """Value, shape and dtype of the function, and of the method of that name, for every dtype that PyTorch takes."""
+    for dtype in _dtypes(op, op.supported_dtypes("cpu")):
+        for fn in (op.op, op.get_method()):
+            for sample in cases.samples(op, dtype, False, LIMIT):
+                if fn is None:
+                    continue
+                yield from _compare(op, fn, sample, lambda side: side.processed(side.call()), dtype)
+            if cases.is_constructor(op):
+                break
+
+
+def gradients(op: Any) -> Findings:
+    """The gradients of every tensor operand, for random cotangents of every differentiable result."""
+    for dtype in _dtypes(op, op.supported_backward_dtypes("cpu"), complex_too=True):
+        for sample in cases.samples(op, dtype, True, LIMIT):
+            yield from _compare(op, op.op, sample, lambda side: first_order(side, side.call()), dtype)
+
+
+def second_order(op: Any) -> Findings:
+    """The gradient of a gradient, which create_graph recorded."""
+    for sample in cases.samples(op, torch.float64, True, min(LIMIT, 2) if LIMIT <= 4 else LIMIT):
+        yield from _compare(op, op.op, sample, _gradient_of_gradient, torch.float64)
+
+
+def forward_mode(op: Any) -> Findings:
+    """`torch.func.jvp` along a random tangent of every tensor operand."""
+    for sample in cases.samples(op, torch.float64, True, min(LIMIT, 2) if LIMIT <= 4 else LIMIT):
+        yield from _compare(op, op.op, sample, _tangent, torch.float64)
+
+
+def in_place(op: Any) -> Findings:
+    """The form with an underscore: what it writes and returns, and the gradients through it."""
+    for sample in cases.samples(op, torch.float64 if torch.float64 in op.supported_dtypes("cpu") else torch.int64, False, LIMIT):
+        yield from _compare(op, op.get_inplace(), sample, _in_place, None)
+    if op.supports_autograd and op.supports_inplace_autograd:
+        for sample in cases.samples(op, torch.float64, True, min(LIMIT, 2)):
+            yield from _compare(op, op.get_inplace(), sample, _gradients_in_place, torch.float64)
+
+
+def out(op: Any) -> Findings:
+    """`out=`: an empty tensor is resized and returned, one of another dtype gets PyTorch's conversion or its error."""
+    for dtype in _dtypes(op, op.supported_dtypes("cpu"))[:2]:
+        for sample in cases.samples(op, dtype, False, min(LIMIT, 2)):
+            for kind in ("empty", "double", "long"):
+                yield from _compare(op, op.op, sample, lambda side, kind=kind: _with_out(side, kind), f"{dtype} {kind}")
+
+
+def errors(op: Any) -> Findings:
+    """The database's wrong arguments: class and first sentence of the error."""
+    for case in cases.error_inputs(op):
+        yield from _compare(op, op.op, case.sample_input, lambda side: side.call(), "error input", sentences=True)
+
+
+def _dtypes(op: Any, supported: Any, complex_too: bool = False) -> list[Any]:
+    wanted = (torch.float64, torch.complex128) if complex_too else cases.DTYPES
+    return [dtype for dtype in wanted if dtype in supported]
+
+
+def _compare(op: Any, fn: Any, sample: Any, run: Any, what: Any, sentences: bool = False) -> Findings:
+    try:
+        theirs, mine = cases.sides(fn, sample)
+    except cases.Unsupported:
+        return
+    expected = cases.outcome(run, theirs)
+    difference = cases.mismatch(
+        expected, cases.outcome(run, mine), values=op.name not in UNSPECIFIED, sentences=sentences
+    )
+    yield str(what), difference and f"{what}, {cases.describe(sample)}: {difference}"
+
+
+# ---- what is run on either side
+
+
+def _random(lib: Any, like: Any, rng: np.random.Generator) -> Any:
+    """A tensor of the shape and dtype of `like`: the same numbers on either side."""
+    values = rng.uniform(-1, 1, tuple(like.shape))
+    if like.is_complex():
+        values = values + 1j * rng.uniform(-1, 1, tuple(like.shape))
+    return lib.from_numpy(np.array(values)).to(like.dtype)
+
+
+def _weighted(side: Any, results: list[Any], seed: int) -> Any:
+    """One real number that depends on every entry of the results."""
+    rng = np.random.default_rng(seed)
+    total = 0.0
+    for result in results:
+        product = result * _random(side.lib, result, rng)
+        total = total + (product.real if product.is_complex() else product).sum()
+    return total
+
+
+def _differentiable(side: Any, result: Any) -> list[Any]:
+    return [t for t in cases.tensors_in(side.processed(result)) if t.requires_grad]
+
+
+def first_order(side: Any, result: Any, create_graph: bool = False) -> list[Any]:
+    results = _differentiable(side, result)
+    if not results:
+        return [None]
+    total = _weighted(side, results, 1)
+    return list(side.lib.autograd.grad(total, side.leaves(), allow_unused=True, create_graph=create_graph))
+
+
+def _gradient_of_gradient(side: Any) -> list[Any]:
+    grads = [g for g in first_order(side, side.call(), create_graph=True) if g is not None and g.requires_grad]
+    leaves = side.leaves()
+    if not grads:
+        return [side.lib.zeros_like(leaf) for leaf in leaves]
+    total = _weighted(side, grads, 2)
+    # Whether a zero is None depends on how a formula is split into operators: only the numbers are compared.
+    found = side.lib.autograd.grad(total, leaves, allow_unused=True)
+    return [side.lib.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, found, strict=True)]
+
+
+def _tangent(side: Any) -> list[Any]:
+    leaves = side.leaves()
+    rng = np.random.default_rng(3)
+    tangents = tuple(_random(side.lib, leaf, rng) for leaf in leaves)
+    def call(*primals: Any) -> tuple[Any, ...]:
+        new = {id(old): primal for old, primal in zip(leaves, primals, strict=True)}
+        args, kwargs = cases.with_tensors((side.args, side.kwargs), new)
+        results = cases.tensors_in(side.processed(side.fn(*args, **kwargs)))
+        return tuple(t for t in results if t.is_floating_point() or t.is_complex())
+
+    return list(side.lib.func.jvp(call, tuple(leaf.detach() for leaf in leaves), tangents))
+
+
+def _in_place(side: Any) -> list[Any]:
+    target = side.args[0].clone()
+    result = side.fn(target, *side.args[1:], **side.kwargs)
+    return [result is target, target]
+
+
+def _gradients_in_place(side: Any) -> list[Any]:
+    target = side.args[0].clone()
+    side.fn(target, *side.args[1:], **side.kwargs)
+    return first_order(side, target)
+
+
+def _with_out(side: Any, kind: str) -> list[Any]:
+    expected = side.call()
+    outs = [_receiver(side.lib, t, kind) for t in (cases.tensors_in(expected))]
+    single = isinstance(expected, side.lib.Tensor)
+    side.lib.manual_seed(0)
+    result = side.call(out=outs[0] if single else type(outs)(outs) if isinstance(expected, list) else tuple(outs))
+    same = [a is b for a, b in zip(cases.tensors_in(result), outs, strict=True)]
+    return [same, outs]
+
+
+def _receiver(lib: Any, like: Any, kind: str) -> Any:
+    if kind == "empty":
+        return lib.empty(0, dtype=like.dtype)
+    return lib.zeros(tuple(like.shape), dtype=lib.float64 if kind == "double" else lib.int64)
+
+
+# ---- tests
+
+ASPECTS = {
+    "values": (values, lambda op: True),
+    "gradients": (gradients, lambda op: op.supports_autograd),
+    "second order": (second_order, lambda op: op.supports_autograd and op.supports_gradgrad),
+    "forward mode": (forward_mode, lambda op: op.supports_autograd and op.supports_forward_ad),
+    "in place": (in_place, lambda op: op.get_inplace() is not None),
+    "out": (out, lambda op: op.supports_out),
+    "errors": (errors, lambda op: op.error_inputs_func is not None),
+}
+
+
+def find_difference(name: str, aspect: str) -> str:
+    compared = 0
+    for _, difference in ASPECTS[aspect][0](PRESENT[name]):
+        compared += 1
+        if difference:
+            return difference
+    if not compared:
+        pytest.skip("the database has no sample that wengert can be given")
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("name", "aspect"),
+    [
+        pytest.param(name, aspect, id=f"{aspect}-{name}".replace(" ", "_"))
+        for aspect, (_, applies) in ASPECTS.items()
+        for name, op in PRESENT.items()
+        if applies(op)
+    ],
+)
+def test_operator(name: str, aspect: str) -> None:
+    reason = KNOWN.get(aspect, {}).get(name)
+    difference = find_difference(name, aspect)
+    if reason is None:
+        assert not difference, difference
+    elif difference:
+        pytest.xfail(f"{reason}: {difference}")
+    else:
+        pytest.fail(f"no difference any more: remove {name!r} from {aspect!r} in differences.json")
+
+
+def test_absent() -> None:
+    """The operators, methods, in-place forms and aliases of the database that wengert lacks are the listed ones."""
+    absent = set()
+    for name, op in OPERATORS.items():
+        absent |= {name} if name not in PRESENT else cases.absent_forms(op)
+    listed = set(KNOWN["absent"])
+    assert not absent - listed, f"absent and not listed: {sorted(absent - listed)}"
+    assert not listed - absent, f"there by now, remove it from 'absent': {sorted(listed - absent)}"
+
+
+def test_listed_operators_are_tested() -> None:
+    """Every line of differences.json names an operator and an aspect that is compared."""
+    for aspect, known in KNOWN.items():
+        if aspect != "absent":
+            unknown = sorted(name for name in known if name not in PRESENT or not ASPECTS[aspect][1](PRESENT[name]))
+            assert not unknown, f"{aspect}: {unknown}"

@@ -1,0 +1,200 @@
+"""Backward passes and the graph's surface: what is called, in which order, and what is said, as in PyTorch."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import weakref
+from types import ModuleType
+
+import numpy as np
+import pytest
+from programs import running
+
+import wengert as T
+
+PROGRAMS = running.programs("engine")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_logs_what_torch_logged(name: str) -> None:
+    assert running.log_of(PROGRAMS[name], T) == running.recorded("engine")[name]
+
+
+def test_recorded_logs_are_torchs(torch: ModuleType) -> None:
+    assert {k: running.log_of(p, torch) for k, p in PROGRAMS.items()} == running.recorded("engine")
+
+
+# ------------------------------------------------------------------------------------------------ where wengert differs
+def test_a_gradient_is_the_same_whatever_else_is_asked_for() -> None:
+    # torch leaves out a tensor's hooks if the tensor is asked for together with what it was computed from
+    x = T.ones(2, requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: g * 10)
+    z = (y * 3).sum()
+    (alone,) = T.autograd.grad(z, [y], retain_graph=True)
+    _, together = T.autograd.grad(z, [x, y])
+    assert alone.tolist() == together.tolist() == [30, 30]
+
+
+def test_gradients_never_share_the_users_memory() -> None:
+    x = T.ones(2, requires_grad=True)
+    v = T.ones(2)
+    x.backward(v)
+    (g,) = T.autograd.grad(x.view(2), x, v)
+    g.add_(1)
+    x.grad.add_(1)
+    assert v.tolist() == [1, 1]
+    y = x * 1
+    y.retain_grad()
+    y.backward(v)
+    y.grad.add_(5)
+    assert v.tolist() == [1, 1]
+
+
+# ------------------------------------------------------------------------------------------------------------- size
+def test_a_million_nodes_deep(no_gc: None) -> None:
+    x = T.ones(1, requires_grad=True)
+    y = x
+    for _ in range(1_000_000):
+        y = y * 1.0
+    y.backward(T.ones(1))
+    assert x.grad.item() == 1
+    ref = weakref.ref(y.grad_fn)
+    del y
+    assert ref() is None
+
+
+def test_deep_graphs_in_every_kind_of_pass() -> None:
+    depth = sys.getrecursionlimit() * 3
+    x = T.ones(1, dtype=T.float64, requires_grad=True)
+    y = x
+    for _ in range(depth):
+        y = y + x * 1e-6
+    (g,) = T.autograd.grad(y, x, T.ones(1, dtype=T.float64), create_graph=True)
+    assert g.item() == pytest.approx(1 + depth * 1e-6)
+    y.backward(T.ones(1, dtype=T.float64), inputs=[x])
+    x.register_hook(lambda g: None)  # leaves with hooks: the graph is looked through first
+    y.backward(T.ones(1, dtype=T.float64))
+    assert x.grad.item() == pytest.approx(2 * (1 + depth * 1e-6))
+
+
+def test_wide_graphs() -> None:
+    x = T.ones(2, requires_grad=True)
+    total = sum(((x * float(i)) for i in range(3000)), T.zeros(2))
+    total.sum().backward()
+    assert x.grad.tolist() == [3000 * 2999 / 2] * 2
+    many = T.cat([x[0:1] * float(i) for i in range(500)])
+    many.sum().backward()
+    assert x.grad[0].item() == 3000 * 2999 / 2 + 500 * 499 / 2
+
+
+def test_undefined_gradients_are_looked_for_once() -> None:
+    class Nothing(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    x = T.ones(1, requires_grad=True)
+    y = x
+    for _ in range(2000):
+        y = y + Nothing.apply(y)
+    y.sum().backward()
+    assert x.grad.item() == 1
+
+
+# ---------------------------------------------------------------------------------------------------------- threads
+def test_backward_in_several_threads_on_one_graph() -> None:
+    x = T.ones(100, requires_grad=True)
+    y = (x.exp() * x).sum()
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for _ in range(20):
+                y.backward(retain_graph=True)
+        except BaseException as error:  # noqa: BLE001
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not errors
+    np.testing.assert_allclose(x.grad.numpy(), np.full(100, 80 * 2 * np.e), rtol=1e-4)
+
+
+def test_separate_graphs_in_several_threads() -> None:
+    results: dict[int, float] = {}
+
+    def work(k: int) -> None:
+        w = T.full((10,), float(k), requires_grad=True)
+        for _ in range(50):
+            w.grad = None
+            (w * w).sum().backward()
+        results[k] = w.grad.sum().item()
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert results == {k: 20.0 * k for k in range(4)}
+
+
+# ------------------------------------------------------------------------------------------------------------ leaks
+def test_nothing_waits_for_the_collector(no_gc: None) -> None:
+    refs: list[weakref.ref] = []
+
+    def keep(*values: object) -> None:
+        refs.extend(weakref.ref(v) for v in values)
+
+    x = T.ones(3, requires_grad=True)
+    y = x.exp()
+    y.register_hook(lambda g: g)
+    y.retain_grad()
+    y.grad_fn.register_hook(lambda a, b: None)
+    y.grad_fn.register_prehook(lambda a: None)
+    handle = x.register_post_accumulate_grad_hook(lambda t: None)
+    y.sum().backward()
+    keep(x, y, y.grad_fn, y.grad)
+    base = x * 1
+    view = base[1:]
+    view.mul_(2)
+    other = base[0]
+    keep(base, view, other, base.grad_fn, view.grad_fn)
+    edge = T.autograd.graph.get_gradient_edge(base)
+    keep(edge.node)
+    values, _ = (x * 1).sort()
+    keep(values, values.grad_fn)
+    with T.autograd.graph.saved_tensors_hooks(lambda t: t.numpy().copy(), T.from_numpy):
+        packed = (x * 1).exp()
+    keep(packed, packed.grad_fn)
+    del x, y, base, view, other, edge, values, packed
+    assert [r() for r in refs] == [None] * len(refs)
+    handle.remove()
+    assert not gc.isenabled()
+
+
+def test_a_leaf_is_made_again_from_the_graph() -> None:
+    y = T.ones(2, requires_grad=True) * 3
+    leaf = y.grad_fn.next_functions[0][0].variable
+    y.sum().backward()
+    assert leaf.grad.tolist() == [3, 3]
+    assert leaf.is_leaf and leaf.requires_grad
+
+
+def test_grad_of_a_tensor_on_the_way_to_an_output_that_was_saved_and_found_again() -> None:
+    x = T.tensor([[3.0, 1.0], [2.0, 5.0]], dtype=T.float64, requires_grad=True)
+    q, r = T.linalg.qr(x) if hasattr(T.linalg, "qr") else (None, None)
+    if q is None:
+        pytest.skip("no qr yet")
+    (g,) = T.autograd.grad((q * q * q).sum() + r.sum(), x, create_graph=True)
+    (by_q,) = T.autograd.grad((g * g).sum(), q, retain_graph=True)
+    assert np.abs(by_q.numpy()).max() > 0
