@@ -173,7 +173,7 @@ def test_nothing_waits_for_the_collector(no_gc: None) -> None:
     keep(edge.node)
     values, _ = (x * 1).sort()
     keep(values, values.grad_fn)
-    with T.autograd.graph.saved_tensors_hooks(lambda t: t.numpy().copy(), T.from_numpy):
+    with T.autograd.graph.saved_tensors_hooks(lambda t: t.detach().numpy().copy(), T.from_numpy):
         packed = (x * 1).exp()
     keep(packed, packed.grad_fn)
     del x, y, base, view, other, edge, values, packed

@@ -16,7 +16,7 @@ from ._errors import noted, where
 from ._inference import mark_results
 from ._modes import MODE, is_grad_enabled
 from ._node import AccumulateGrad, tick, view_of
-from ._registry import T, Info
+from ._registry import RAW, T, Info
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # how a view was made, if not ordinarily
@@ -40,7 +40,7 @@ class QuietView(int):
 slow_hooks: list[Any] = []  # what else wants to see an operator on the slow path: fn(info, args, out) -> result or ...
 
 
-# ------------------------------------------------------------------------------------------------------------------- modes
+# ---------------------------------------------------------------------------------------------------------------- modes
 def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
     """Run an operator while some mode is on somewhere (see ``_modes``), or with ``out=``."""
     if out is None and not stale_views and not slow_hooks:
@@ -124,7 +124,7 @@ def _without_history(a: Any) -> Any:
     return a
 
 
-# ---------------------------------------------------------------------------------------------------------- dtypes, numbers
+# ------------------------------------------------------------------------------------------------------ dtypes, numbers
 def kind_of(t: Tensor) -> tuple[Any, str]:
     """An operand as the promotion rules see it."""
     return (logical_dtype(t), "dim" if t._a.ndim else "zero")
@@ -227,6 +227,8 @@ def care(info: Info, x: Tensor, y: Any = None) -> Any:
     number = info.arity == 2 and not isinstance(y, Tensor)
     if info.arity == 1:
         dtype = logical_dtype(x)
+    elif type(y) is int and -128 <= y < 128 and x._a.dtype in _SIGNED and not info.to_float:
+        return _with_small_int(info, x, y)
     else:
         dtype = info.__dict__.get("promote", common_dtype)((x, y))
     check = info.__dict__.get("check")
@@ -239,6 +241,19 @@ def care(info: Info, x: Tensor, y: Any = None) -> Any:
     if dtype in INEXACT:
         return info.op(cast(x, dtype), y if number and type(y) is not complex else cast_operand(y, dtype))
     return _integers(info, cast(x, dtype), cast_operand(y, dtype))
+
+
+_SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64"))  # of plain arrays only
+
+
+def _with_small_int(info: Info, x: Tensor, y: int) -> Any:
+    """The common case of ``care``: a signed integer tensor and a number that fits any of its dtypes."""
+    facts = info.__dict__
+    if "check" in facts:
+        facts["check"](info, x, y, x._a.dtype)
+    if "integer" in facts:
+        return wrap(facts["integer"](RAW.lib, x._a, y))
+    return wrap(getattr(RAW, info.name)(x._a, y))
 
 
 def _integers(info: Info, *operands: Tensor) -> Any:
@@ -263,7 +278,7 @@ def cast_operand(y: Any, dtype: Any) -> Any:
     return wrap(np.asarray(y).astype(dtype))
 
 
-# --------------------------------------------------------------------------------------------------------------- refusals
+# ------------------------------------------------------------------------------------------------------------- refusals
 def type_text(value: Any) -> str:
     """A value's type as PyTorch's messages name it."""
     ty = type(value)
@@ -341,14 +356,19 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
 
 def _no_overload(info: Info, x: Any, y: Any) -> TypeError:
     return TypeError(
-        f"{info.called}() received an invalid combination of arguments - got ({type_text(x)}, {type_text(y)}), but expected "
-        "one of:\n * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out = None)\n"
+        f"{info.called}() received an invalid combination of arguments - got ({type_text(x)}, {type_text(y)}), but "
+        "expected "
+        "one of:\n * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out "
+        "= None)\n"
     )
 
 
 def unsupported(info: Info, x: Tensor, error: TypeError) -> Exception:
     """What to raise for a TypeError of an operator's body: PyTorch's error if the dtype is one it does not take."""
     kind = logical_dtype(x).kind
+    check = info.__dict__.get("check")
+    if check is not None:
+        check(info, x, x, logical_dtype(x))
     group = {"b": "b", "c": "c", "i": "i", "u": "i"}.get(kind, "f")
     return error if group in info.dtypes else not_implemented(info, x)
 

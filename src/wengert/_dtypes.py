@@ -265,6 +265,7 @@ FLOATING: set[np.dtype] = {each.np for each in _NATIVE if each.is_floating_point
 COMPLEX: set[np.dtype] = {each.np for each in _NATIVE if each.is_complex}
 INEXACT: set[np.dtype] = FLOATING | COMPLEX
 INTEGRAL: set[np.dtype] = {each.np for each in _NATIVE} - INEXACT
+REAL: set[np.dtype] = FLOATING | INTEGRAL
 
 
 def from_numpy_dtype(np_dtype: np.dtype) -> dtype:
@@ -283,8 +284,8 @@ def from_numpy_dtype(np_dtype: np.dtype) -> dtype:
 def _learn_bfloat16(np_dtype: np.dtype) -> None:
     _set(bfloat16, "np", np_dtype)
     BY_NUMPY[np_dtype] = bfloat16
-    FLOATING.add(np_dtype)
-    INEXACT.add(np_dtype)
+    for group in (FLOATING, INEXACT, REAL):
+        group.add(np_dtype)
 
 
 def _late_np(self: dtype) -> np.dtype:

@@ -58,10 +58,16 @@ class Sums:
         if isinstance(old, Tensor) or type(old) is not np.ndarray or type(new) is not np.ndarray:
             return old + new
         if node in self.owned and old.dtype is new.dtype:
-            np.add(old, new, out=old)
+            try:
+                np.add(old, new, out=old)
+            except ARITHMETIC:  # NumPy complains of inf - inf when the sum is done
+                pass
             return old
         self.owned.add(node)
-        return old + new
+        try:
+            return old + new
+        except ARITHMETIC:
+            return silently(np.add, old, new)
 
 
 def run(
@@ -457,7 +463,7 @@ def _recorded_copy(g: Tensor) -> Tensor:
     return copy
 
 
-# ------------------------------------------------------------------------------------------------------------------- hooks
+# ---------------------------------------------------------------------------------------------------------------- hooks
 def before(n: Node, g: Any, create_graph: bool) -> Any:
     """Tensor hooks of a node's single output, then what ``retain_grad`` keeps."""
     h = n.h
@@ -481,7 +487,7 @@ def _run_pre(h: Any, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]
     return call_prehooks(h, gs, create_graph)
 
 
-# -------------------------------------------------------------------------------------------------- the pass that is running
+# --------------------------------------------------------------------------------------------- the pass that is running
 class Pass:
     """What a hook can find out about the pass that called it."""
 
@@ -536,7 +542,7 @@ def _call_back(callbacks: list[Any]) -> None:
         i += 1
 
 
-# ------------------------------------------------------------------------------------------------------------------ pruning
+# -------------------------------------------------------------------------------------------------------------- pruning
 def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
     """The nodes from which a wanted node is reached by at least one edge; iterative, as graphs are deep.
 

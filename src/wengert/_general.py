@@ -314,6 +314,8 @@ def _wrap_many(
 
 def _promoted(operands: Any, promote: Any) -> Any:
     """The operands in their common dtype; Python numbers stay as they are."""
+    if promote is True and len({t._a.dtype if isinstance(t, Tensor) else type(t) for t in operands if t is not None}) == 1:
+        return operands
     dtype = common_dtype([t for t in operands if t is not None]) if promote is True else promote(operands)
     return [cast(t, dtype) if isinstance(t, Tensor) else t for t in operands] if dtype is not None else operands
 

@@ -35,7 +35,8 @@ def _listed_inputs(inputs: Any, who: str) -> list[Any]:
         inputs = inputs.values()
     elif isinstance(inputs, Mapping):
         raise TypeError(
-            f"`inputs` argument to `{who}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not supported."
+            f"`inputs` argument to `{who}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not "
+            "supported."
         )
     listed = _listed(inputs)
     if not listed:
@@ -163,7 +164,8 @@ def backward(
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
             raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                "use "
                 "`grad_tensors`."
             )
         grad_tensors = grad_variables
@@ -200,7 +202,8 @@ def _roots(tensors: list[Any], grads: list[Any], create_graph: bool) -> list[tup
 
 
 def _kept(t: Any) -> Node:
-    """The node of one of ``backward(inputs=)``; an intermediate result keeps its gradient from now on, as in PyTorch."""
+    """The node of one of ``backward(inputs=)``; an intermediate result keeps its gradient from now on, as in "
+    "PyTorch."""
     if isinstance(t, Tensor):
         retain_grad(t)
     elif type(t.node) is not AccumulateGrad:
@@ -216,9 +219,12 @@ def _warn_create_graph() -> None:
     if not _warned_create_graph:
         _warned_create_graph = True
         warnings.warn(
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
-            "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
-            "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+            "gradient "
+            "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If "
+            "you "
+            "have to use this function, make sure to reset the .grad fields of your parameters to None after use to "
+            "break "
             "the cycle and avoid the leak.",
             UserWarning,
             stacklevel=3,
@@ -240,7 +246,8 @@ def _input_node(t: Any) -> Node:
     if node is None:
         raise noted(
             RuntimeError("One of the differentiated Tensors does not require grad"),
-            "What to do: ask for gradients only of tensors that were made with requires_grad=True or computed from such.",
+            "What to do: ask for gradients only of tensors that were made with requires_grad=True or computed from "
+            "such.",
         )
     return node
 
@@ -273,7 +280,8 @@ def grad(
         allow_unused = materialize_grads
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other "
             "parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
@@ -296,11 +304,13 @@ def grad(
         if r is None and not allow_unused:
             raise noted(
                 RuntimeError(
-                    f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True "
+                    f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
+                    "allow_unused=True "
                     "if this is the desired behavior."
                 ),
                 f"Which: input {i}{_shape_text(ins[i])}.",
-                "Why: no operation leads from it to the outputs; perhaps it was replaced, detached or computed after them.",
+                "Why: no operation leads from it to the outputs; perhaps it was replaced, detached or computed after "
+                "them.",
                 code="W010",
             )
     if materialize_grads:
@@ -352,7 +362,7 @@ def tensor_backward(
 _ONE = np.float32(1)
 
 
-# --------------------------------------------------------------------------------------------------- a tensor's own facts
+# ------------------------------------------------------------------------------------------------- a tensor's own facts
 def set_requires_grad(self: Tensor, value: bool) -> None:
     """Turn recording for a leaf on or off."""
     if type(value) is not bool:
@@ -362,7 +372,8 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
         if value:
             return
         raise RuntimeError(
-            "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+            "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+            "subgraph "
             "that doesn't require differentiation use var_no_grad = var.detach()."
         )
     if not value:
@@ -419,8 +430,10 @@ def grad_of_other(self: Tensor) -> Tensor | None:
     if grad is None and self._fn is not None and not self.__dict__.get("_retains"):
         warnings.warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-            "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
-            "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
+            "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+            "Tensor, "
+            "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you "
+            "access "
             "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations. "
             f"(It was made at {where(self._fn.code, self._fn.lasti)}; docs/errors.md, W009)",
             UserWarning,
@@ -439,14 +452,17 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
         if value.dtype is not self.dtype:
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{_scalar_name(value)}' to a tensor with grad_dtype "
-                f"'{self.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+                f"'{self.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
+                "tensor's dtype). "
                 "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
-                "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems "
+                "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
+                "systems "
                 "that assume they match."
             )
         if tuple(value.shape) != tuple(self.shape):
             raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. "
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
+                f"'{list(self.shape)}'. "
                 "Please ensure that the gradient and the tensor are the same size"
             )
     fn = self._fn

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._dispatch import type_text
 from ._errors import noted
 from ._grad_mode import grad_mode
 from ._node import AccumulateGrad, Hooks, Node, Parts
@@ -51,7 +52,7 @@ def _retain(tensor: Tensor, g: Any) -> None:
             tensor.__dict__["_grad"] = old + own
 
 
-# --------------------------------------------------------------------------------------------------------------- refusals
+# ------------------------------------------------------------------------------------------------------------- refusals
 def _name(hook: Any) -> str:
     return getattr(hook, "__name__", "<unknown>")
 
@@ -62,7 +63,7 @@ def _check_one(result: Any, given: Any, hook: Any) -> None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(result, Tensor):
         raise noted(
-            TypeError(f"expected Variable, but hook returned '{type(result).__name__}'"),
+            TypeError(f"expected Variable, but hook returned '{type_text(result)}'"),
             "Why: a hook gives a new gradient (a Tensor) or None, which leaves the gradient as it is.",
             f"Which: {_place(hook)}",
         )
@@ -86,10 +87,11 @@ def _place(hook: Any) -> str:
 def _check_all(result: Any, given: tuple[Any, ...], hook: Any) -> tuple[Any, ...]:
     """What a hook returned instead of a tuple of gradients."""
     if not isinstance(result, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
+        raise TypeError(f"expected tuple, but hook returned '{type_text(result)}'")
     if len(result) != len(given):
         raise RuntimeError(
-            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(result)}, but expected {len(given)})"
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(result)}, but expected "
+            f"{len(given)})"
         )
     for r, g in zip(result, given, strict=True):
         if r is not None:
@@ -97,7 +99,7 @@ def _check_all(result: Any, given: tuple[Any, ...], hook: Any) -> tuple[Any, ...
     return result
 
 
-# ---------------------------------------------------------------------------------------------------------------- node hooks
+# ----------------------------------------------------------------------------------------------------------- node hooks
 def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     """``node.register_prehook`` hooks: each may give new grad_outputs."""
     with grad_mode(create_graph):

@@ -357,6 +357,7 @@ def binary(
     inplace: bool = True,
     integers: bool = False,
     fast: Any = INEXACT,
+    pairs: Any = None,
     numbers: Any = SCALARS,
     scalar_node: str | None = None,
     dunder: str | None = None,
@@ -367,7 +368,7 @@ def binary(
     ``self`` and ``other`` are the derivative formulas (names: ``self, other, result``); without them the result never
     requires grad. ``to_float``: two integer tensors become the default dtype first. ``integers``: the array library's
     function differs from PyTorch's on integers and bools; the declaration's ``integer`` body handles them. ``fast``:
-    the dtypes that need no care (see ``care``). ``scalar_node``: the node's name where the second operand is a number.
+    the dtypes that need no care (see ``care``), ``pairs``: those of two tensors if they are others. ``scalar_node``: the node's name where the second operand is a number.
     ``numbers``: the types of number that the second operand may be; empty where PyTorch wants a tensor.
     Broadcasting is undone here, not in a formula.
     """
@@ -379,6 +380,7 @@ def binary(
     both_x, both_y = xx or yx, xy or yy
     keep_result = "result" in ux + uy
     check_dtype = to_float or integers
+    direct = fast if pairs is None else pairs
 
     def declare(decl: Any) -> Any:
         info = info_for(
@@ -537,7 +539,7 @@ def binary(
                 if xa.dtype is not ya.dtype:
                     return mixed(info, input, other)
                 if fx is None and fy is None:
-                    if check_dtype and xa.dtype not in fast:
+                    if check_dtype and xa.dtype not in direct:
                         return care(info, input, other)
                     t = make()
                     t._m = t._fn = None
@@ -627,7 +629,7 @@ def binary(
                     return reject(info, input, other)
                 if xa.dtype is not ya.dtype:
                     return mixed(info, input, other)
-                if check_dtype and xa.dtype not in fast:
+                if check_dtype and xa.dtype not in direct:
                     return care(info, input, other)
             t = make()
             t._m = t._fn = None

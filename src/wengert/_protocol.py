@@ -43,7 +43,7 @@ def checked(input: Any, function: str) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------------------- printing
-@method("Tensor.__repr__ Tensor.__str__")
+@method("Tensor.__repr__")
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     return text_of(self)
 

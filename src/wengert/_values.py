@@ -27,7 +27,7 @@ import numpy as np
 
 from . import _registry
 from ._backends.numpy import BY_DTYPE
-from ._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL
+from ._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, REAL
 from ._node import AccumulateGrad, Box, Parts
 from ._registry import XP, Info, T, U
 from ._tensor import Tensor, wrap
@@ -85,7 +85,7 @@ class _ValueDtypes(dict[Any, ValueDtype]):
         made = self[key] = ValueDtype(base)
         BY_DTYPE[made] = U
         BY_NUMPY[made] = BY_NUMPY[base]  # type: ignore[index]
-        for group in (INEXACT, FLOATING, COMPLEX, INTEGRAL):
+        for group in (INEXACT, FLOATING, COMPLEX, INTEGRAL, REAL):
             if base in group:
                 group.add(made)  # type: ignore[arg-type]
         return made
@@ -272,7 +272,7 @@ XP[Dual] = XP[Batched] = XP[Const] = XP[Lift] = U
 XP[Tensor] = T
 
 
-# ------------------------------------------------------------------------------------------------------------------ binding
+# -------------------------------------------------------------------------------------------------------------- binding
 def bind(info: Info, *args: Any) -> Any:
     """Run one operator on payloads of any nesting: peel the newest transform, apply its rule, go on inside."""
     if info.arity >= 0:
@@ -329,7 +329,7 @@ def _bare(t: Tensor) -> Any:
 _NUMBERS = frozenset((bool, int, float, complex))
 
 
-# ------------------------------------------------------------------------------------------------------------- forward mode
+# --------------------------------------------------------------------------------------------------------- forward mode
 def _dual(info: Info, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...], tag: int) -> Any:
     out = call(info, inner, p)
     tangents = [a.t if m else None for a, m in zip(operands, mine, strict=True)]

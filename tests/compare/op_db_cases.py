@@ -170,6 +170,8 @@ class Inputs:
             return wengert.device(str(value))
         if isinstance(value, torch.Generator):
             return wengert.Generator().manual_seed(value.initial_seed())
+        if isinstance(value, torch.nn.Module):
+            return look_up(f"torch.nn.{type(value).__name__}")()
         if isinstance(value, slice):
             return slice(self(value.start), self(value.stop), self(value.step))
         if isinstance(value, dict):
@@ -186,8 +188,8 @@ class Inputs:
         if value.layout is not torch.strided or value.device.type != "cpu" or value.is_quantized:
             raise Unsupported(f"{value.layout} on {value.device}")
         plain = value.detach().resolve_conj().resolve_neg()
-        if plain.dtype is torch.bfloat16:
-            raise Unsupported("bfloat16 has no NumPy form")
+        if plain.dtype is torch.bfloat16 or plain.ndim > 64:
+            raise Unsupported("NumPy has no bfloat16 and at most 64 dimensions")
         key = (plain.untyped_storage().data_ptr(), plain.dtype)
         whole = plain.untyped_storage().nbytes() // plain.element_size()
         if key not in self.storages or not key[0]:
@@ -303,7 +305,8 @@ def first_sentence(text: str) -> str:
 
 def plain(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
-        return value.detach().resolve_conj().resolve_neg().numpy()
+        dense = value.detach().resolve_conj().resolve_neg()
+        return (dense + 0 if dense._is_zerotensor() else dense).numpy()
     if isinstance(value, wengert.Tensor):
         return value.detach().numpy()
     if isinstance(value, list | tuple):

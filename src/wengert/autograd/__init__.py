@@ -10,8 +10,13 @@ from . import grad_mode as grad_mode
 from . import gradcheck as _gradcheck_module
 from . import graph as graph
 from . import variable as variable
-from .anomaly_mode import detect_anomaly, set_detect_anomaly
-from .anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
+from .anomaly_mode import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_anomaly_enabled,
+    set_detect_anomaly,
+)
 from .function import Function, NestedIOFunction
 from .grad_mode import set_multithreading_enabled
 from .gradcheck import gradcheck, gradgradcheck

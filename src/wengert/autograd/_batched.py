@@ -27,7 +27,8 @@ def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep:
         _check(k, y, g)
         if size is not None and size != g.shape[0]:
             raise ValueError(
-                f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {[size, g.shape[0]]} for the "
+                "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+                f"{[size, g.shape[0]]} for the "
                 "mapped dimension"
             )
         size = int(g.shape[0])
@@ -47,9 +48,12 @@ def _check(k: int, y: Tensor, g: Tensor) -> None:
     shape = tuple(g.shape[1:])
     if shape != tuple(y.shape):
         raise RuntimeError(
-            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of "
-            f"the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was detected: "
-            f"grad_output[{k}] has a shape of {g[0].shape} and output[{k}] has a shape of {y.shape}. If you only want some tensors "
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+            "The sizes of "
+            "the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was "
+            "detected: "
+            f"grad_output[{k}] has a shape of {g[0].shape} and output[{k}] has a shape of {y.shape}. If you only want "
+            "some tensors "
             "in `grad_output` to be considered batched, consider using vmap."
         )
     if g.dtype.is_complex != y.dtype.is_complex:

@@ -60,7 +60,8 @@ def applied(cls: Any, args: tuple[Any, ...]) -> Any:
     of the values goes inside; then the newest transform is peeled off.
     """
     args = tuple(
-        wrap(a) if isinstance(a, Tensor) and not isinstance(a._a, Value) and current_fn(a) is not None else a for a in args
+        wrap(a) if isinstance(a, Tensor) and not isinstance(a._a, Value) and current_fn(a) is not None else a
+        for a in args
     )
     if any(isinstance(a, Tensor) and current_fn(a) is not None for a in args):
         return run(cls, args)[0]
@@ -121,12 +122,13 @@ def _copy_context(ctx: Any, inner: Any) -> None:
 
 
 _NEEDS_SETUP_CONTEXT = (
-    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
+    "the "
     "setup_context staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 )
 
 
-# ---------------------------------------------------------------------------------------------------------------- forward mode
+# --------------------------------------------------------------------------------------------------------- forward mode
 def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     """Forward on the primals, ``jvp`` on the tangents."""
     mine = [isinstance(a, Tensor) and isinstance(a._a, Dual) and a._a.tag == tag for a in args]
@@ -155,7 +157,9 @@ def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     return (made[0] if single else tuple(made)), ctx
 
 
-def _tangents(cls: Any, ctx: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...], outs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _tangents(
+    cls: Any, ctx: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...], outs: tuple[Any, ...]
+) -> tuple[Any, ...]:
     if all(t is None for t in tangents):
         return (None,) * len(outs)
     if ctx.materialize_grads:
@@ -168,7 +172,8 @@ def _tangents(cls: Any, ctx: Any, primals: tuple[Any, ...], tangents: tuple[Any,
     results = result if isinstance(result, tuple) else (result,)
     if len(results) != len(outs):
         raise RuntimeError(
-            f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got {len(results)})"
+            f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got "
+            f"{len(results)})"
         )
     for k, (t, y) in enumerate(zip(results, outs, strict=True)):
         if t is not None and not isinstance(t, Tensor):
@@ -205,7 +210,7 @@ def _dual_output(y: Any, t: Any, tag: int, dual_of: dict[int, Any]) -> Any:
     return made if level is None or level.tag != tag else level.adopt(made)
 
 
-# ----------------------------------------------------------------------------------------------------------------------- vmap
+# ----------------------------------------------------------------------------------------------------------------- vmap
 def check_vmap(cls: Any) -> None:
     """PyTorch's refusals of a function that says nothing, or two things, about vmap."""
     if cls.setup_context is Function.setup_context:
@@ -214,12 +219,14 @@ def check_vmap(cls: Any) -> None:
     if cls.generate_vmap_rule and has_rule:
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
-            "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity. "
+            "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
+            "ambiguity. "
             "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
         )
     if not cls.generate_vmap_rule and not has_rule:
         raise RuntimeError(
-            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap "
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement "
+            "the vmap "
             "staticmethod or set generate_vmap_rule=True. For more details, please see "
             "https://pytorch.org/docs/main/notes/extending.func.html"
         )
@@ -233,7 +240,9 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
         inner = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
         outputs = _generated(cls, mine).apply(*inner)
         single = not isinstance(outputs, tuple)
-        made = tuple(wrap(Batched(_inside(y), tag)) if isinstance(y, Tensor) else y for y in ((outputs,) if single else outputs))
+        made = tuple(
+            wrap(Batched(_inside(y), tag)) if isinstance(y, Tensor) else y for y in ((outputs,) if single else outputs)
+        )
         return made[0] if single else made
     size = next(a._a.v.shape[0] for a, m in zip(args, mine, strict=True) if m)
     randomness = next((r for r, _, t in LEVELS.get() if t == tag), "error")
@@ -243,7 +252,8 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     if not (isinstance(returned, tuple) and len(returned) == 2):
         got = f"{len(returned)} returns" if isinstance(returned, tuple) else f"a {type(returned)}"
         raise RuntimeError(
-            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with the "
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
+            "compatible with the "
             f"output. Got {got} instead"
         )
     output, out_dims = returned

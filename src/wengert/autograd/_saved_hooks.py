@@ -37,7 +37,8 @@ class PackedBox(Box):
             tensor = self.unpack_hook(self.packed)
         if not isinstance(tensor, Tensor):
             raise TypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(tensor).__name__}"
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(tensor).__name__}"
             )
         return tensor
 
@@ -70,14 +71,16 @@ def pack(box: Box, hooks: Hooks, fn: Node | None = None) -> PackedBox:
         packed.packed = hooks[0](tensor)
     if version is not None and tensor._version != version:
         raise RuntimeError(
-            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
-            "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
+            "be "
+            "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you "
+            "need to "
             "perform in-place operations on the input to a pack hook."
         )
     return packed
 
 
-# ------------------------------------------------------------------------------------------------------ a node's saved values
+# ------------------------------------------------------------------------------------------------ a node's saved values
 Place = tuple[Any, ...]  # where a box is: (slot,), ("s", index) or ("s", index, position in a list)
 
 
@@ -155,7 +158,9 @@ def _packed_class(cls: Any) -> Any:
         return unbox(n, box.opened(), edge_of(n, place), T)
 
     made = _classes[cls] = type(
-        cls.__name__, (cls,), {"__slots__": (), "__module__": cls.__module__, "backward": backward, "saved": saved, "unpacks": True}
+        cls.__name__,
+        (cls,),
+        {"__slots__": (), "__module__": cls.__module__, "backward": backward, "saved": saved, "unpacks": True},
     )
     return made
 
@@ -204,7 +209,9 @@ def pack_box(ctx: Any, box: Box, fn: Any, hooks: Hooks, is_output: bool) -> tupl
     """One value of a custom function's ``save_for_backward``, packed."""
     if type(fn) is weakref.ref:
         fn = None
-    return _Opening(pack(box, hooks, None if is_output else fn), None if is_output else fn, ctx if is_output else None, fn), fn
+    return _Opening(
+        pack(box, hooks, None if is_output else fn), None if is_output else fn, ctx if is_output else None, fn
+    ), fn
 
 
 class _Opening:
@@ -224,7 +231,7 @@ class _Opening:
         return tensor_of(self.packed.opened(), fn)
 
 
-# ----------------------------------------------------------------------------------------------------------- _raw_saved_NAME
+# ------------------------------------------------------------------------------------------------------ _raw_saved_NAME
 class SavedTensor:
     """One saved value of a node, ``grad_fn._raw_saved_NAME``: hooks can be registered on it."""
 
@@ -263,13 +270,16 @@ class SavedTensor:
         box = self._box()
         if box is FREED:
             raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are "
-                "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
+                "graph are "
+                "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+                "through "
                 "the graph a second time or if you need to access saved variables after calling backward."
             )
         if isinstance(box, PackedBox):
             raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
+                "hooks is "
                 "allowed at a time."
             )
         if not isinstance(box, Box) or place is None:
@@ -303,8 +313,10 @@ class SavedOfFunction:
         """Pack this saved value now, and unpack it where it is read."""
         if self._ctx._boxes is FREED:
             raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are "
-                "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
+                "graph are "
+                "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+                "through "
                 "the graph a second time or if you need to access saved variables after calling backward."
             )
         box, fn = self._ctx._boxes[self._k]
@@ -312,7 +324,8 @@ class SavedOfFunction:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if callable(box):
             raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
+                "hooks is "
                 "allowed at a time."
             )
         output = isinstance(fn, int)

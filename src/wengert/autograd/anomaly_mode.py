@@ -71,11 +71,13 @@ class detect_anomaly:
     >>> import warnings
     >>> warnings.simplefilter("ignore")
     >>> x = torch.tensor([0.], requires_grad=True)
-    >>> with torch.autograd.detect_anomaly():
-    ...     y = x.sqrt() * 0
-    ...     y.sum().backward()
-    Traceback (most recent call last):
-    RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+    >>> try:
+    ...     with torch.autograd.detect_anomaly():
+    ...         y = x.sqrt() * 0
+    ...         y.sum().backward()
+    ... except RuntimeError as error:
+    ...     print(error)
+    Function 'SqrtBackward0' returned nan values in its 0th output.
     """
 
     def __init__(self, check_nan: bool = True) -> None:
@@ -83,7 +85,8 @@ class detect_anomaly:
         self.check_nan = check_nan
         self.prev_check_nan = _check_nan
         _errors.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging."
         )
 
     def __enter__(self) -> None:
@@ -109,7 +112,7 @@ def _set(mode: bool, check_nan: bool) -> None:
     _check_nan = bool(check_nan)
 
 
-# ----------------------------------------------------------------------------------------------------------------- recording
+# ------------------------------------------------------------------------------------------------------------ recording
 _own_call = threading.local()
 
 
@@ -183,7 +186,8 @@ def _tell(n: Any) -> None:
     trace = None if n.h is None else n.h.trace
     if trace is None:
         warnings.warn(
-            f"Error detected in {n.name()}. No forward pass information available. Enable detect anomaly during forward pass for "
+            f"Error detected in {n.name()}. No forward pass information available. Enable detect anomaly during "
+            "forward pass for "
             "more information.",
             UserWarning,
             stacklevel=2,
@@ -191,20 +195,24 @@ def _tell(n: Any) -> None:
         return
     text, parent = trace
     warnings.warn(
-        f"Error detected in {n.name()}. Traceback of forward call that caused the error:\n{text}", UserWarning, stacklevel=2
+        f"Error detected in {n.name()}. Traceback of forward call that caused the error:\n{text}",
+        UserWarning,
+        stacklevel=2,
     )
     while parent is not None:
         above = None if parent.h is None else parent.h.trace
         if above is None:
             warnings.warn(
-                f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass information available. Enable detect "
+                f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass information available. "
+                "Enable detect "
                 "anomaly during forward pass for more information.",
                 UserWarning,
                 stacklevel=2,
             )
             return
         warnings.warn(
-            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced the previous "
+            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced the "
+            "previous "
             f"calculation:\n{above[0]}",
             UserWarning,
             stacklevel=2,

@@ -13,6 +13,7 @@ NOTE [ Dual tensors and the tape ]
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
 from typing import Any, NamedTuple
@@ -63,7 +64,9 @@ class DualTensor(Tensor):
         inner = _tracked(self._a)
         return inner.grad_fn if inner is not None and _visible(self._a) else None
 
-    def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
+    def backward(
+        self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
         """As ``Tensor.backward``; what arrives in ``.grad`` is a dual tensor."""
         listed = None if inputs is None else _graph._listed_inputs(inputs, "backward")
         backward_of_duals([self], [gradient], create_graph, listed)
@@ -94,7 +97,7 @@ def _level() -> _Level | None:
     return getattr(_state, "level", None)
 
 
-# ------------------------------------------------------------------------------------------------------------------- levels
+# --------------------------------------------------------------------------------------------------------------- levels
 def enter_dual_level() -> int:
     """Open the level; ``dual_level`` does so in a ``with`` block."""
     if _level() is not None:
@@ -116,10 +119,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
     _state.level = None
-    try:
+    with contextlib.suppress(ValueError):  # closed in another context than it was opened in
         now.depth.__exit__()
-    except ValueError:  # closed in another context than it was opened in
-        pass
     drop_reason("dual level")
     _dispatch.slow_hooks.remove(_record)
     _alias.rebound.remove(_adopt)
@@ -190,7 +191,7 @@ def _adopt(t: Tensor) -> None:
         level.adopt(t)
 
 
-# ------------------------------------------------------------------------------------------------------------- dual tensors
+# --------------------------------------------------------------------------------------------------------- dual tensors
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A tensor of the same value that carries ``tangent`` along in everything that is computed from it.
 
@@ -208,7 +209,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     if isinstance(tensor._a, Dual) and tensor._a.tag == now.tag:
         if tensor._a.t is not None:
             raise RuntimeError(
-                "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
+                "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
+                "supported."
             )
         tensor = _plain(tensor._a.v)
     check_tangent(tensor, tangent)
@@ -223,7 +225,8 @@ def check_tangent(tensor: Tensor, tangent: Tensor) -> None:
     """A tangent must have its tensor's shape."""
     if tuple(tangent.shape) != tuple(tensor.shape):
         raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            "supported. "
             f"Tensor is of size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}."
         )
 
@@ -289,7 +292,7 @@ def _visible(a: Any, level: _Level | None = None) -> bool:
     return inner is not None and level is not None and _leads_out(inner, level)
 
 
-# ----------------------------------------------------------------------------------------------- backward through dual tensors
+# ---------------------------------------------------------------------------------------- backward through dual tensors
 def _inner(t: Any, tag: int) -> Any:
     """What stands on the tape for an output, an input or a cotangent."""
     while isinstance(t, Tensor) and isinstance(t._a, Dual) and t._a.tag == tag:
@@ -376,4 +379,3 @@ def _leaves(roots: list[Any], level: _Level) -> list[Tensor]:
                 seen.add(m)
                 stack.append(m)
     return leaves
-

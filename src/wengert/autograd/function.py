@@ -48,7 +48,8 @@ class FunctionCtx:
         """Keep tensors for ``jvp``; read them there as ``ctx.saved_tensors``."""
         for t in tensors:
             assert isinstance(t, Tensor) or t is None, (
-                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx."
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on "
+                "ctx."
             )
         self.saved_for_forward = tensors
 
@@ -59,7 +60,8 @@ class FunctionCtx:
     def mark_shared_storage(self, *pairs: Any) -> None:
         """Deprecated, and does nothing: sharing is found without it."""
         warnings.warn(
-            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls to "
+            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that "
+            "calls to "
             "`set_()` are not tracked",
             FutureWarning,
             stacklevel=2,
@@ -92,6 +94,7 @@ class BackwardCFunction(Node, FunctionCtx):
     _boxes: Any = None
     _inputs: Any = ()
     _old_style: Any = None
+    _bare = False
 
     def __init__(self) -> None:
         self.h = None
@@ -117,7 +120,10 @@ class BackwardCFunction(Node, FunctionCtx):
             return self.saved_for_forward if self.saved_for_forward is not None else tuple(self.to_save)
         if boxes is FREED:
             stale(self, FREED)
-        return tuple(None if b is None else self._unpack(b, fn) for b, fn in boxes)
+        tensors = tuple(None if b is None else self._unpack(b, fn) for b, fn in boxes)
+        if self._bare:
+            return tuple(t if t is None or t._fn is None else wrap(t._a) for t in tensors)
+        return tensors
 
     def _unpack(self, box: Any, fn: Any) -> Any:
         if callable(box):
@@ -155,9 +161,14 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         grads = self._cotangents(g)
-        record = xp is T or any(p._fn is not None or _may_hold_a_tape(p._a) for p in grads if p is not None)
-        with grad_mode(record):
-            results = self._call_backward(grads)
+        recorded = xp is T or any(p._fn is not None for p in grads if p is not None)
+        inner = not recorded and any(_may_hold_a_tape(p._a) for p in grads if p is not None)
+        self._bare = inner  # then only tapes inside of the values record: what was saved is given without its history
+        try:
+            with grad_mode(recorded or inner):
+                results = self._call_backward(grads)
+        finally:
+            self._bare = False
         raw = not (xp is T or (xp is None and any(isinstance(v, Tensor) for v in _parts(g))))
         pairs = self._checked(results, raw)
         if not keep:
@@ -184,7 +195,8 @@ class BackwardCFunction(Node, FunctionCtx):
             backward, vjp = cls.backward, cls.vjp
             if backward is not Function.backward and vjp is not Function.vjp:
                 raise RuntimeError(
-                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
+                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                    "implement "
                     "one of them."
                 )
             fn = vjp if vjp is not Function.vjp else backward
@@ -228,7 +240,8 @@ class BackwardCFunction(Node, FunctionCtx):
         if tuple(r.shape) != tuple(shape):
             if not _expandable(tuple(shape), tuple(r.shape)):
                 raise RuntimeError(
-                    f"Function {self.name()} returned an invalid gradient at index {i} - got {list(r.shape)} but expected "
+                    f"Function {self.name()} returned an invalid gradient at index {i} - got {list(r.shape)} but "
+                    "expected "
                     f"shape compatible with {list(shape)}"
                 )
             r = T.sum_to(r, tuple(shape))
@@ -236,7 +249,8 @@ class BackwardCFunction(Node, FunctionCtx):
             if r._a.dtype.kind == "c" and dtype.kind != "c":
                 raise noted(
                     RuntimeError(
-                        "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
+                        "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
+                        "true, but got "
                         "false."
                     ),
                     f"Why: {self.name()} returned a complex gradient at index {i} for an input that is real.",
@@ -296,9 +310,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; to be written by the subclass."""
-        raise NotImplementedError(
-            "You must implement the forward function for custom autograd.Function."
-        )
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
@@ -309,7 +321,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """The gradients of the arguments from those of the outputs; to be written by the subclass."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward "
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward "
             "mode AD."
         )
 
@@ -326,7 +339,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """The batching rule; to be written by the subclass."""
         raise NotImplementedError(
-            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True."
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
         )
 
     @classmethod
@@ -386,7 +400,7 @@ def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     return bound.args[1:] if with_ctx else bound.args
 
 
-# ------------------------------------------------------------------------------------------------------------------ running
+# -------------------------------------------------------------------------------------------------------------- running
 def run(cls: Any, args: tuple[Any, ...], old_style: Any = None) -> tuple[Any, BackwardCFunction]:
     """Call ``forward`` without recording and give its outputs their history."""
     ctx = cls._backward_cls()
@@ -469,9 +483,7 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
     plain = {id(t) for t in ctx.non_differentiable}
     inputs = {id(a): a for a in args if isinstance(a, Tensor)}
     _check_dirty(ctx, flat)
-    ctx.meta = tuple(
-        (o._a.shape, o._a.dtype) if isinstance(o, Tensor) else (None, None) for o in flat
-    )
+    ctx.meta = tuple((o._a.shape, o._a.dtype) if isinstance(o, Tensor) else (None, None) for o in flat)
     many = len(flat) > 1
     results: list[Any] = []
     for k, o in enumerate(flat):
@@ -493,7 +505,8 @@ def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:
             raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type_text(t)}")
         if not any(t is o for o in flat):
             raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+                "are "
                 "modified inplace must all be outputs of the Function."
             )
 
@@ -539,7 +552,9 @@ def _save(ctx: Any, results: list[Any]) -> None:
             boxes.append((None, None))
             continue
         if not isinstance(t, Tensor):
-            raise TypeError(f"save_for_backward can only save variables, but argument {len(boxes)} is of type {type_text(t)}")
+            raise TypeError(
+                f"save_for_backward can only save variables, but argument {len(boxes)} is of type {type_text(t)}"
+            )
         box = box_of(t)
         k = next((k for k, r in enumerate(results) if r is t), None)
         if hooks:
@@ -622,4 +637,3 @@ def _refusing(v: Any) -> Any:
 def traceable(fn_cls: Any) -> Any:
     """Kept for old programs; does nothing."""
     return fn_cls
-

@@ -21,7 +21,7 @@ __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 Tensors = Tensor | tuple[Tensor, ...]
 
 
-# ----------------------------------------------------------------------------------------------------------------- arguments
+# ------------------------------------------------------------------------------------------------------------ arguments
 def _as_tuple(value: Any, what: str | None = None, who: str | None = None) -> tuple[bool, tuple[Tensor, ...]]:
     """Whether a tuple was given, and it as a tuple of Tensors."""
     single = not isinstance(value, tuple)
@@ -31,10 +31,12 @@ def _as_tuple(value: Any, what: str | None = None, who: str | None = None) -> tu
             continue
         if single:
             raise TypeError(
-                f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the given {what} has type {type(v)}."
+                f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the given {what} has "
+                f"type {type(v)}."
             )
         raise TypeError(
-            f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the value at index {i} has type {type(v)}."
+            f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the value at index {i} has "
+            f"type {type(v)}."
         )
     return not single, values
 
@@ -91,26 +93,34 @@ def _vector(v: Any, other: tuple[Tensor, ...], many: bool, create_graph: bool, w
     return vs
 
 
-# ------------------------------------------------------------------------------------------------------------- strict's checks
+# ------------------------------------------------------------------------------------------------------ strict's checks
 _STRICT = {
     "outputs": "Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
     "differentiable manner from the input when running in strict mode.",
-    "grad_inputs": "The gradient with respect to input {i} is independent of the inputs of the user-provided function. This is "
+    "grad_inputs": "The gradient with respect to input {i} is independent of the inputs of the user-provided function. "
+    "This is "
     "not allowed in strict mode.",
-    "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is "
-    "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice differentiable "
+    "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with respect to "
+    "input {i} is "
+    "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
+    "differentiable "
     "and that the jacobian depends on the inputs (this would be violated by a linear function for example).",
-    "hessian": "The hessian of the user-provided function with respect to input {i} is independent of the input. This is not "
-    "allowed in strict mode. You should ensure that your function is thrice differentiable and that the hessian depends on the "
+    "hessian": "The hessian of the user-provided function with respect to input {i} is independent of the input. This "
+    "is not "
+    "allowed in strict mode. You should ensure that your function is thrice differentiable and that the hessian "
+    "depends on the "
     "inputs.",
 }
 
 _ABSENT = {
     "back": "The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.",
-    "back_trick": "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the double "
+    "back_trick": "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using "
+    "the double "
     "backward trick to compute forward mode gradients. This is not allowed in strict mode.",
-    "double_back": "The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode.",
-    "double_back_trick": "The hessian of the user-provided function is independent of entry {i} in the grad_jacobian. This is not "
+    "double_back": "The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
+    "strict mode.",
+    "double_back_trick": "The hessian of the user-provided function is independent of entry {i} in the grad_jacobian. "
+    "This is not "
     "allowed in strict mode as it prevents from using the double backward trick to replace forward mode AD.",
 }
 
@@ -121,13 +131,16 @@ def _require_grad(tensors: Sequence[Tensor | None], what: str, strict: bool) -> 
     for i, t in enumerate(tensors):
         if t is None:
             raise RuntimeError(
-                f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+                f"The output of the user-provided function is independent of input {i}. This is not allowed in strict "
+                "mode."
             )
         if not t.requires_grad:
             raise RuntimeError(_STRICT[what].format(i=i))
 
 
-def _filled(grads: Sequence[Any], like: Sequence[Tensor], strict: bool, create_graph: bool, stage: str) -> tuple[Tensor, ...]:
+def _filled(
+    grads: Sequence[Any], like: Sequence[Tensor], strict: bool, create_graph: bool, stage: str
+) -> tuple[Tensor, ...]:
     """Zeros where nothing arrived, or in strict mode an error."""
     out = []
     for i, g in enumerate(grads):
@@ -138,7 +151,8 @@ def _filled(grads: Sequence[Any], like: Sequence[Tensor], strict: bool, create_g
         elif strict and create_graph and not g.requires_grad:
             which = "hessian" if "double" in stage else "jacobian"
             raise RuntimeError(
-                f"The {which} of the user-provided function is independent of input {i}. This is not allowed in strict mode when "
+                f"The {which} of the user-provided function is independent of input {i}. This is not allowed in strict "
+                "mode when "
                 "create_graph=True."
             )
         out.append(g)
@@ -149,7 +163,9 @@ def _zeros(t: Tensor) -> Tensor:
     return t.detach() * 0 if not isinstance(t._a, (np.ndarray, np.generic)) else wrap(np.zeros(t._a.shape, t._a.dtype))
 
 
-def _grads(outputs: Any, inputs: Any, vectors: Any = None, create_graph: bool = False, retain_graph: bool | None = None) -> Any:
+def _grads(
+    outputs: Any, inputs: Any, vectors: Any = None, create_graph: bool = False, retain_graph: bool | None = None
+) -> Any:
     """``autograd.grad`` of the outputs that have a graph."""
     vectors = (None,) * len(outputs) if vectors is None else vectors
     live = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o is not None and o.requires_grad]
@@ -159,9 +175,13 @@ def _grads(outputs: Any, inputs: Any, vectors: Any = None, create_graph: bool = 
     return grad(outs, inputs, vs, allow_unused=True, create_graph=create_graph, retain_graph=retain_graph)
 
 
-# ------------------------------------------------------------------------------------------------------------------- products
+# ------------------------------------------------------------------------------------------------------------- products
 def vjp(
-    func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Tensors, Tensors]:
     """``(func(inputs), v J)``: the vector-Jacobian product. ``v`` has the outputs' shapes.
 
@@ -177,7 +197,8 @@ def vjp(
         many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "vjp")
         _require_grad(outputs, "outputs", strict)
         vs = _vector(v, outputs, many_out, create_graph, "vjp",
-                     "The vector v can only be None if the user-provided function returns a single Tensor with a single "
+                     "The vector v can only be None if the user-provided function returns a single Tensor with a "
+                     "single "
                      "element.")  # fmt: skip
     with grad_mode(create_graph or is_grad_enabled()):
         result = _filled(_grads(outputs, xs, vs, create_graph), xs, strict, create_graph, "back")
@@ -185,7 +206,11 @@ def vjp(
 
 
 def jvp(
-    func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Tensors, Tensors]:
     """``(func(inputs), J v)``: the Jacobian-vector product, by differentiating twice in reverse. ``v`` is like the inputs.
 
@@ -197,7 +222,8 @@ def jvp(
         many_in, xs = _as_tuple(inputs, "inputs", "jvp")
         xs = _fresh(xs, create_graph, True)
         vs = _vector(v, xs, many_in, create_graph, "jvp",
-                     "The vector v can only be None if the input to the user-provided function is a single Tensor with a single "
+                     "The vector v can only be None if the input to the user-provided function is a single Tensor with "
+                     "a single "
                      "element.")  # fmt: skip
         many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "jvp")
         _require_grad(outputs, "outputs", strict)
@@ -217,11 +243,17 @@ def _scalar_output(outputs: tuple[Tensor, ...], many: bool, who: str) -> None:
         raise RuntimeError(f"The Tensor returned by the function given to {who} should contain a single element")
 
 
-_ONE_INPUT = "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+_ONE_INPUT = (
+    "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+)
 
 
 def vhp(
-    func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Tensor, Tensors]:
     """``(func(inputs), v H)``: the vector-Hessian product of a scalar function.
 
@@ -244,7 +276,11 @@ def vhp(
 
 
 def hvp(
-    func: Callable[..., Any], inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Tensor, Tensors]:
     """``(func(inputs), H v)``: the Hessian-vector product of a scalar function. ``vhp`` is the same and cheaper.
 
@@ -270,7 +306,7 @@ def hvp(
     return _repacked(_finished(outputs, create_graph), many_out), _repacked(_finished(result, create_graph), many_in)
 
 
-# ------------------------------------------------------------------------------------------------------------------ Jacobians
+# ------------------------------------------------------------------------------------------------------------ Jacobians
 def jacobian(
     func: Callable[..., Any],
     inputs: Tensors,
@@ -303,7 +339,8 @@ def jacobian(
         if vectorize:
             if strict:
                 raise RuntimeError(
-                    "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
+                    "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
+                    "together. Please "
                     "either set `strict=False` or `vectorize=False`."
                 )
             jac = tuple(_rows_at_once(y, xs, create_graph) for y in outputs)
@@ -317,7 +354,9 @@ def _rows_at_once(y: Tensor, xs: tuple[Tensor, ...], create_graph: bool) -> tupl
         found: Any = (None,) * len(xs)
     else:
         basis = wrap(np.eye(y.numel(), dtype=logical_dtype(y)).reshape((y.numel(), *y.shape)))
-        found = grad(y, xs, basis, retain_graph=True, create_graph=create_graph, allow_unused=True, is_grads_batched=True)
+        found = grad(
+            y, xs, basis, retain_graph=True, create_graph=create_graph, allow_unused=True, is_grads_batched=True
+        )
     return tuple(
         wrap(np.zeros((*y.shape, *x.shape), logical_dtype(x))) if g is None else g.reshape((*y.shape, *x.shape))
         for g, x in zip(found, xs, strict=True)
@@ -334,12 +373,14 @@ def _rows_one_by_one(i: int, y: Tensor, xs: tuple[Tensor, ...], create_graph: bo
             if g is None:
                 if strict:
                     raise RuntimeError(
-                        f"Output {i} of the user-provided function is independent of input {k}. This is not allowed in strict mode."
+                        f"Output {i} of the user-provided function is independent of input {k}. This is not allowed in "
+                        "strict mode."
                     )
                 g = _zeros(x)
             elif strict and create_graph and not g.requires_grad:
                 raise RuntimeError(
-                    f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode "
+                    f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
+                    "strict mode "
                     "when create_graph=True."
                 )
             rows[k].append(g)
@@ -362,7 +403,8 @@ def _forward_jacobian(func: Any, inputs: Any, create_graph: bool, strict: bool, 
         )
     if not vectorize:
         raise NotImplementedError(
-            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
+            "`vectorize=True`."
         )
     from ..func import jacfwd
 

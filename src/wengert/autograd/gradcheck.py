@@ -38,13 +38,15 @@ _BATCHED = "gradcheck or gradgradcheck failed while testing batched gradient com
 _BATCHED_FORWARD = "gradcheck failed while testing batched gradient computation with forward-mode AD."
 
 
-# ------------------------------------------------------------------------------------------------------------ the function
+# --------------------------------------------------------------------------------------------------------- the function
 class _Check:
     """One check: the function, its inputs, and the tolerances."""
 
     def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float) -> None:
         self.func = func
-        self.inputs: tuple[Any, ...] = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
+        self.inputs: tuple[Any, ...] = (
+            inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
+        )
         self.eps, self.atol, self.rtol = eps, atol, rtol
         self.wanted = [i for i, x in enumerate(self.inputs) if isinstance(x, Tensor) and x.requires_grad]
 
@@ -71,14 +73,17 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
         found = True
         if x._a.dtype.itemsize // (2 if x._a.dtype.kind == "c" else 1) < 8:
             _errors.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely fail "
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
+                "will likely fail "
                 "if all the inputs are not of double precision floating point or complex. "
             )
         a = x._a
         if isinstance(a, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
             raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able "
-                "to compute the numerical gradients correctly. You should call .contiguous on the input before passing it to "
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                "non-overlapping to be able "
+                "to compute the numerical gradients correctly. You should call .contiguous on the input before passing "
+                "it to "
                 "gradcheck."
             )
     if not found:
@@ -87,7 +92,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
         )
 
 
-# ---------------------------------------------------------------------------------------------------------------- differences
+# ---------------------------------------------------------------------------------------------------------- differences
 def _values(outputs: list[Tensor]) -> list[np.ndarray[Any, Any]]:
     return [np.array(y.detach().numpy()).reshape(-1) for y in outputs]
 
@@ -126,7 +131,10 @@ def _numerical(check: _Check, i: int, outputs: list[Tensor]) -> list[tuple[Any, 
     x = check.inputs[i]
     kind = np.complex128 if x._a.dtype.kind == "c" else np.float64
     parts = [
-        (np.zeros((x.numel(), y.numel()), kind), np.zeros((x.numel(), y.numel()), kind) if y._a.dtype.kind == "c" else None)
+        (
+            np.zeros((x.numel(), y.numel()), kind),
+            np.zeros((x.numel(), y.numel()), kind) if y._a.dtype.kind == "c" else None,
+        )
         for y in outputs
     ]
     for k, unit, e in _directions(x):
@@ -148,13 +156,14 @@ def _kink(check: _Check, i: int) -> str:
             scale = max(np.abs(right).max(initial=0), np.abs(left).max(initial=0))
             if scale and np.abs(right - left).max(initial=0) > 0.01 * scale + 1e3 * check.atol:
                 return (
-                    f"Why: perhaps there is no derivative here: at element {k} of input {i} the slope to the right is {right.ravel()[:4]} "
+                    f"Why: perhaps there is no derivative here: at element {k} of input {i} the slope to the right is "
+                    f"{right.ravel()[:4]} "
                     f"and to the left {left.ravel()[:4]}. A kink is no place to compare derivatives at."
                 )
     return ""
 
 
-# ------------------------------------------------------------------------------------------------------------------- backward
+# ------------------------------------------------------------------------------------------------------------- backward
 def _basis_grads(check: _Check, y: Tensor, unit: Any, who: str, nondet_tol: float, dtypes: bool) -> list[Any]:
     """The Jacobians of one output by all inputs, from one backward pass for each of its elements, made twice."""
     xs = [check.inputs[i] for i in check.wanted]
@@ -173,9 +182,12 @@ def _basis_grads(check: _Check, y: Tensor, unit: Any, who: str, nondet_tol: floa
             row, row2 = g.detach().numpy().reshape(-1), again.detach().numpy().reshape(-1)
             if not np.allclose(row, row2, rtol=0, atol=nondet_tol, equal_nan=True):
                 raise GradcheckError(
-                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
-                    f"different values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism was "
-                    f"{nondet_tol}.\n\nNOTE: If your op relies on non-deterministic operations i.e., it is listed here:\n"
+                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+                    "gives "
+                    "different values, although analytical gradient matches numerical gradient.The tolerance for "
+                    "nondeterminism was "
+                    f"{nondet_tol}.\n\nNOTE: If your op relies on non-deterministic operations i.e., it is listed "
+                    "here:\n"
                     "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\n"
                     "this failure might be expected.\n"
                 )
@@ -193,7 +205,9 @@ def _mismatch(a: Any, n: Any, k: int, i: int, part: str | None, forward: bool) -
     )
 
 
-def _refuse(check: _Check, a: Any, n: Any, k: int, i: int, part: str | None, forward: bool, more: str = "") -> GradcheckError:
+def _refuse(
+    check: _Check, a: Any, n: Any, k: int, i: int, part: str | None, forward: bool, more: str = ""
+) -> GradcheckError:
     return noted(GradcheckError(_mismatch(a, n, k, i, part, forward) + more), _kink(check, i))
 
 
@@ -248,8 +262,10 @@ def _fast_backward(check: _Check, outputs: list[Tensor], nondet_tol: float, dtyp
                     raise GradcheckError("Gradient has dtype mismatch")
                 if not np.allclose(g.detach().numpy(), again.detach().numpy(), rtol=0, atol=nondet_tol, equal_nan=True):
                     raise GradcheckError(
-                        "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
-                        f"different values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism "
+                        "Backward is not reentrant, i.e., running backward with same input and grad_output multiple "
+                        "times gives "
+                        "different values, although analytical gradient matches numerical gradient.The tolerance for "
+                        "nondeterminism "
                         f"was {nondet_tol}."
                     )
                 a = np.sum(u.conj() * g.detach().numpy()).real
@@ -261,12 +277,10 @@ def _slow_text(check: _Check, outputs: list[Tensor], k: int, i: int, nondet_tol:
     n = _numerical(check, i, outputs)[k][0]
     a = _basis_grads(check, outputs[k], 1, "", nondet_tol, False)[check.wanted.index(i)]
     worst = np.abs(n - a).max(initial=0)
-    return (
-        f"{_FAST}Numerical:\n {wrap(n)}\nAnalytical:\n{wrap(a)}\n\nThe max per-element difference (slow mode) is: {worst}.\n"
-    )
+    return f"{_FAST}Numerical:\n {wrap(n)}\nAnalytical:\n{wrap(a)}\n\nThe max per-element difference (slow mode) is: {worst}.\n"
 
 
-# -------------------------------------------------------------------------------------------------------------------- forward
+# -------------------------------------------------------------------------------------------------------------- forward
 def _pushed(check: _Check, i: int, direction: Any) -> list[Any]:
     """The outputs' tangents for a tangent of one input, flat; ``None`` where there is none."""
     with dual_level():
@@ -312,7 +326,9 @@ def _undefined_forward(check: _Check, outputs: list[Tensor]) -> None:
         without = _pushed(check, i, u)
         with dual_level():
             args = [
-                make_dual(z.detach(), wrap(np.array(u) if j == i else np.zeros(z._a.shape, z._a.dtype))) if j in check.wanted else z
+                make_dual(z.detach(), wrap(np.array(u) if j == i else np.zeros(z._a.shape, z._a.dtype)))
+                if j in check.wanted
+                else z
                 for j, z in enumerate(check.inputs)
             ]
             tangents = [unpack_dual(y).tangent for y in check.call(*args)]
@@ -322,12 +338,13 @@ def _undefined_forward(check: _Check, outputs: list[Tensor]) -> None:
             b = np.zeros(outputs[k].numel()) if b is None else b
             if not np.allclose(a, b, rtol=check.rtol, atol=check.atol):
                 raise GradcheckError(
-                    f"Mismatch in tangent values for output with index: {k} when an input has an undefined tangent value. Got: {a} but "
+                    f"Mismatch in tangent values for output with index: {k} when an input has an undefined tangent "
+                    f"value. Got: {a} but "
                     f"expected: {b}"
                 )
 
 
-# ------------------------------------------------------------------------------------------------------------- further checks
+# ------------------------------------------------------------------------------------------------------- further checks
 def _batched(check: _Check, y: Tensor, k: int) -> None:
     xs = [check.inputs[i] for i in check.wanted]
     rng = np.random.default_rng(0)
@@ -372,7 +389,8 @@ def _batched_forward(check: _Check) -> None:
             expected = np.stack([t.detach().numpy() for t in ones])
             if not np.allclose(r.detach().numpy(), expected):
                 raise GradcheckError(
-                    f"\nFor output {k} and input {i}:\n\n{_BATCHED_FORWARD}\n\nGot:\n{r}\n\nExpected:\n{wrap(expected)}\n"
+                    f"\nFor output {k} and input "
+                    f"{i}:\n\n{_BATCHED_FORWARD}\n\nGot:\n{r}\n\nExpected:\n{wrap(expected)}\n"
                 )
 
 
@@ -417,23 +435,25 @@ def _undefined_backward(check: _Check) -> None:
             found = grad(cut, xs, zeros, allow_unused=True)
         except RuntimeError as error:
             raise GradcheckError(
-                "Expected backward function to handle undefined output grads. Please look at \"Notes about undefined output "
+                'Expected backward function to handle undefined output grads. Please look at "Notes about undefined output '
                 'gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
         for g in found:
             if g is not None and g._a.any():
                 _errors.warn(
-                    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break "
+                    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, "
+                    "but it may break "
                     "existing callers of this function. If this is true for you, you can call this function with "
                     '"check_undefined_grad=False" to disable the feature'
                 )
                 raise GradcheckError(
-                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please look at "
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
+                    "Please look at "
                     '"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
                 )
 
 
-# ------------------------------------------------------------------------------------------------------------------ the checks
+# ----------------------------------------------------------------------------------------------------------- the checks
 def gradcheck(
     func: Callable[..., Any],
     inputs: Tensors,
@@ -562,7 +582,10 @@ def gradgradcheck(
 
     def gradients(*args: Any) -> tuple[Tensor, ...]:
         xs = [x if i not in wanted or x.requires_grad else x.requires_grad_() for i, x in enumerate(args[:-count])]
-        vs = [v if not w or v.requires_grad else v.requires_grad_() for v, w in zip(args[-count:], wanted_grads, strict=True)]
+        vs = [
+            v if not w or v.requires_grad else v.requires_grad_()
+            for v, w in zip(args[-count:], wanted_grads, strict=True)
+        ]
         with grad_mode(True):
             ys = check.call(*xs)
             found = grad([ys[k] for k in live], [xs[i] for i in wanted], vs, create_graph=True, allow_unused=True)
@@ -590,7 +613,9 @@ def _cotangents(outputs: list[Tensor], given: Any, non_contiguous: bool) -> tupl
     return tuple(made)
 
 
-def get_numerical_jacobian(fn: Callable[..., Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0) -> Any:
+def get_numerical_jacobian(
+    fn: Callable[..., Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
+) -> Any:
     """Deprecated, kept for old tests: the Jacobians of ``fn(inputs)``'s first output by differences."""
     check = _Check(lambda *xs: fn(inputs), inputs, eps, 0, 0)
     check.wanted = [i for i, x in enumerate(check.inputs) if isinstance(x, Tensor) and x.requires_grad]

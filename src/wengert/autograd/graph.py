@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-# ------------------------------------------------------------------------------------------------------------------ edges
+# ---------------------------------------------------------------------------------------------------------------- edges
 class GradientEdge(NamedTuple):
     """Where in the graph a tensor's gradient arrives: a node and which of its outputs the tensor is.
 
@@ -76,7 +76,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
             bump(t)
 
 
-# -------------------------------------------------------------------------------------------------------- hooks on saved values
+# ------------------------------------------------------------------------------------------------ hooks on saved values
 _disabled: ContextVar[str | None] = ContextVar("wengert_saved_tensors_hooks_disabled", default=None)
 
 
@@ -88,7 +88,7 @@ class saved_tensors_hooks:
 
     >>> import wengert as torch
     >>> x = torch.tensor([1., 2.], requires_grad=True)
-    >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t.numpy().copy(), torch.from_numpy):
+    >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().numpy().copy(), torch.from_numpy):
     ...     y = x * x
     >>> y.sum().backward()
     >>> x.grad
@@ -194,7 +194,8 @@ def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
     def unpack(key: int) -> Tensor:
         if getattr(_mutable, "ctx", None) is not ctx or key not in ctx.cloned:
             raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally "
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
+                "originally "
                 "recorded."
             )
         return ctx.cloned[key]
@@ -208,7 +209,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
             _mutable.ctx = None
 
 
-# --------------------------------------------------------------------------------------------------- hooks on several tensors
+# --------------------------------------------------------------------------------------------- hooks on several tensors
 class _MultiHandle(RemovableHandle):
     def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
         self.handles = handles

@@ -6,8 +6,7 @@ import warnings
 from typing import Any
 
 from .._node import leaf_node
-from .._tensor import Tensor, alias_payload, make, new
-from .._tensor import TensorMeta
+from .._tensor import Tensor, TensorMeta, alias_payload, make, new
 
 
 class VariableMeta(TensorMeta):
@@ -35,7 +34,8 @@ class VariableMeta(TensorMeta):
             if requires_grad:
                 raise ValueError("Variable can't be volatile and require_grad at the same time!")
             warnings.warn(
-                "volatile was removed from PyTorch (Variable.volatile is always False there). Use `with torch.no_grad():` "
+                "volatile was removed from PyTorch (Variable.volatile is always False there). Use `with "
+                "torch.no_grad():` "
                 "instead:\n    with torch.no_grad():\n        y = model(x)",
                 DeprecationWarning,
                 stacklevel=2,

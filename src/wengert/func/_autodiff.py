@@ -31,7 +31,7 @@ from ._vmap import vmap
 Argnums = int | tuple[int, ...]
 
 
-# ------------------------------------------------------------------------------------------------------------- reverse mode
+# --------------------------------------------------------------------------------------------------------- reverse mode
 class _Tape:
     """The variables of one use of reverse mode, and the way back to them."""
 
@@ -117,10 +117,14 @@ class _Tape:
             return wrap(a.v if self.lifted else a)
         if self.lifted:
             return tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == self.tag else g._a)
-        return g if self.recording and current_fn(g) is not None and not only_leads_to([current_fn(g)], self.own) else bare(g)
+        return (
+            g
+            if self.recording and current_fn(g) is not None and not only_leads_to([current_fn(g)], self.own)
+            else bare(g)
+        )
 
 
-# ----------------------------------------------------------------------------------------------------------------- arguments
+# ------------------------------------------------------------------------------------------------------------ arguments
 def _positions(argnums: Any, count: int) -> Any:
     """The chosen arguments' positions, from 0."""
     if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple)):
@@ -154,7 +158,7 @@ def _replaced(args: tuple[Any, ...], positions: Any, values: Any) -> tuple[Any, 
     return tuple(out)
 
 
-# -------------------------------------------------------------------------------------------------------------- grad and vjp
+# --------------------------------------------------------------------------------------------------------- grad and vjp
 def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns ``(gradient, value)`` of a scalar function; with ``has_aux`` ``(gradient, (value, aux))``.
 
@@ -174,7 +178,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
             if has_aux:
                 if not (isinstance(value, tuple) and len(value) == 2):
                     raise RuntimeError(
-                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
+                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is "
+                        "True"
                     )
                 value, aux = value
             _check_scalar(value)
@@ -195,7 +200,8 @@ def _check_scalar(value: Any) -> None:
         raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}")
     if value._a.ndim:
         raise RuntimeError(
-            f"grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {value._a.ndim} dims. Maybe "
+            f"grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {value._a.ndim} "
+            "dims. Maybe "
             "you wanted to use the vjp or jacrev APIs instead?"
         )
 
@@ -234,14 +240,17 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         aux = None
         if has_aux:
             if not (isinstance(out, tuple) and len(out) == 2):
-                raise RuntimeError("vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True")
+                raise RuntimeError(
+                    "vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True"
+                )
             out, aux = out
         outs, out_spec = tree_flatten(out)
         _check_outputs(outs, "vjp(f, *primals)")
         for y in outs:
             if logical_dtype(y).kind not in "fcV":
                 raise RuntimeError(
-                    f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {y.dtype}"
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                    f"{y.dtype}"
                 )
 
     def vjp_fn(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
@@ -249,7 +258,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         flat_given, given_spec = tree_flatten(given)
         if given_spec != out_spec:
             raise RuntimeError(
-                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                "function. "
                 f"cotangents: {pprint(given_spec)}, primal output: {pprint(out_spec)}"
             )
         tape.recording = is_grad_enabled() if create_graph is None else create_graph
@@ -270,7 +280,7 @@ def _check_outputs(outs: list[Any], who: str) -> None:
             raise RuntimeError(f"{who}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
 
 
-# ---------------------------------------------------------------------------------------------------------------- forward mode
+# --------------------------------------------------------------------------------------------------------- forward mode
 _JVP = "jvp(f, primals, tangents)"
 
 
@@ -289,8 +299,10 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     flat_tangents, tangent_spec = tree_flatten(tangents)
     if spec != tangent_spec:
         raise RuntimeError(
-            f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
-            f"tensors, tangents also must be. Got primals with structure {spec} and tangents with structure {tangent_spec}"
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a "
+            "tuple of 3 "
+            f"tensors, tangents also must be. Got primals with structure {spec} and tangents with structure "
+            f"{tangent_spec}"
         )
     for values, name in ((flat, "primals"), (flat_tangents, "tangents")):
         if not values:
@@ -335,7 +347,8 @@ def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
         primal = y
     if strict:
         raise RuntimeError(
-            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with "
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
+            "with "
             "strict=True."
         )
     return primal, wrap(zeros_payload(primal._a))
@@ -370,7 +383,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                 have, want = getattr(v, what), getattr(x, what)
                 if have != want:
                     raise RuntimeError(
-                        f"tangent:{i} with {what} {have} in flattened pytree doesn't match the {what} {want} of the corresponding "
+                        f"tangent:{i} with {what} {have} in flattened pytree doesn't match the {what} {want} of the "
+                        "corresponding "
                         "primal."
                     )
         roots = [(r._fn, Lift(payload(v), tag)) for r, v in zip(back, flat_tangents, strict=True) if r._fn is not None]
@@ -389,7 +403,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     return out, jvp_fn
 
 
-# ------------------------------------------------------------------------------------------------------------------ Jacobians
+# ------------------------------------------------------------------------------------------------------------ Jacobians
 def _basis(x: Tensor) -> Tensor:
     """The standard basis of a tensor's space, one vector for each element, in front."""
     n = 1

@@ -50,7 +50,7 @@ def vmap(
     return wrapped
 
 
-# --------------------------------------------------------------------------------------------------------- the caller's slips
+# --------------------------------------------------------------------------------------------------- the caller's slips
 def _name(func: Any) -> str:
     if hasattr(func, "__name__"):
         return func.__name__
@@ -63,7 +63,8 @@ def _check_out_dims(out_dims: Any, func: Any) -> None:
     def check(d: Any) -> None:
         if d is not None and not isinstance(d, int):
             raise ValueError(
-                f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+                f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python "
+                "collection of ints "
                 "representing where in the outputs the vmapped dimension should appear."
             )
 
@@ -76,19 +77,22 @@ def _checked_inputs(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[lis
     head = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
-            f"{head}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+            f"{head}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
+            "got: "
             f"{type(in_dims)}."
         )
     if not args:
         raise ValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with "
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+            "function with "
             "no inputs. The latter is unsupported."
         )
     flat, spec = tree_flatten(args)
     dims = broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
         raise ValueError(
-            f"{head}in_dims is not compatible with the structure of `inputs`. in_dims has structure {tree_flatten(in_dims)[1]} but "
+            f"{head}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+            f"{tree_flatten(in_dims)[1]} but "
             f"inputs has structure {spec}."
         )
     return flat, [_checked_dim(x, d, head) for x, d in zip(flat, dims, strict=True)], spec
@@ -101,13 +105,15 @@ def _checked_dim(x: Any, d: Any, head: str) -> int | None:
         raise ValueError(f"{head}Got in_dim={d} for an input but in_dim must be either an integer dimension or None.")
     if not isinstance(x, Tensor):
         raise ValueError(
-            f"{head}Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, "
+            f"{head}Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor "
+            "arguments, "
             "please use None as the respective in_dim"
         )
     n = x._a.ndim
     if not -n <= d < n:
         raise ValueError(
-            f"{head}Got in_dim={d} for some input, but that input is a Tensor of dimensionality {n} so expected in_dim to "
+            f"{head}Got in_dim={d} for some input, but that input is a Tensor of dimensionality {n} so expected in_dim "
+            "to "
             f"satisfy -{n} <= in_dim < {n}."
         )
     return d % n
@@ -125,7 +131,7 @@ def _size(flat: list[Any], dims: list[int | None]) -> int:
     return sizes[0]
 
 
-# ------------------------------------------------------------------------------------------------------------------- running
+# -------------------------------------------------------------------------------------------------------------- running
 def _run(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any, size: int, randomness: str) -> Any:
     with entered() as tag:
         inner = [x if d is None else _enter(x, d, tag) for x, d in zip(flat, dims, strict=True)]
@@ -135,7 +141,11 @@ def _run(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any,
     _write_back(changed, tag)
     outs, out_spec = tree_flatten(out)
     return tree_unflatten(
-        [_leave(y, d, tag, size, func) for y, d in zip(outs, _flat_out_dims(out, out_dims, out_spec, func), strict=True)], out_spec
+        [
+            _leave(y, d, tag, size, func)
+            for y, d in zip(outs, _flat_out_dims(out, out_dims, out_spec, func), strict=True)
+        ],
+        out_spec,
     )
 
 
@@ -168,7 +178,8 @@ def _flat_out_dims(out: Any, out_dims: Any, spec: TreeSpec, func: Any) -> list[A
         dims = broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
         raise ValueError(
-            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
+            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure "
+            "of `outputs`. "
             f"out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
         )
     return dims
@@ -183,7 +194,8 @@ def _leave(y: Any, d: Any, tag: int, size: int, func: Any) -> Any:
         return y
     if not isinstance(y, Tensor):
         raise ValueError(
-            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= to None for "
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= "
+            "to None for "
             "output?"
         )
     out = tensor(y._a.v) if batched else T.expand(y, (size, *y._a.shape))
@@ -207,7 +219,5 @@ def _chunked(
     flats = [tree_flatten(p) for p in pieces]
     out_spec = flats[0][1]
     flat_dims = _flat_out_dims(pieces[0], out_dims, out_spec, func)
-    joined = [
-        flats[0][0][k] if d is None else cat([f[0][k] for f in flats], d) for k, d in enumerate(flat_dims)
-    ]
+    joined = [flats[0][0][k] if d is None else cat([f[0][k] for f in flats], d) for k, d in enumerate(flat_dims)]
     return tree_unflatten(joined, out_spec)

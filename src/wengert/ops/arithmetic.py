@@ -99,7 +99,6 @@ def _refuse_bool_difference(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     names="",
     dunder="__sub__",
     inplace=False,
-    integers=True,
     check=_refuse_bool_difference,
     number_first="alone",
     dtypes="fci",
@@ -117,7 +116,6 @@ def sub(input, other):
     scalar_node="RsubBackward1",
     dunder="__rsub__",
     inplace=False,
-    integers=True,
     check=_refuse_bool_difference,
     number_first=True,
     dtypes="fci",
@@ -157,7 +155,6 @@ def _refuse_bool_negation(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     to_float=False,
     libname="negative",
     names="torch.neg torch.negative Tensor.neg Tensor.negative Tensor.__neg__",
-    integers=True,
     check=_refuse_bool_negation,
     dtypes="fci",
 )
@@ -371,7 +368,7 @@ def python_operator(form: Any, name: str) -> None:
 
 # ----------------------------------------------------------------------------------------------------- rounded division
 def _refuse_zero(lib: Any, other: Any) -> None:
-    if lib.any(other == 0):
+    if other == 0 if type(other) is int else lib.any(other == 0):
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -615,7 +612,7 @@ def _pow_ints(lib: Any, x: Any, y: Any) -> Any:
     if x.dtype == bool:
         return lib.logical_or(x, lib.logical_not(y))
     negative = y < 0
-    if not lib.any(negative):
+    if type(y) is int or not lib.any(negative):
         return lib.power(x, y)
     odd = lib.remainder(y, 2) != 0
     inverse = lib.where(x == 1, 1, lib.where(x == -1, lib.where(odd, -1, 1), 0))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._alias import check_inplace, inplace_of, with_out, writable
-from .._dims import normal_dim, normal_dims
+from .._dims import as_int, normal_dim, normal_dims
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import as_dtype
 from .._errors import warn_once
@@ -182,9 +182,6 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
-    for d, name in zip(dims, ("0", "1"), strict=True):
-        if not -ndim <= d < ndim:
-            raise RuntimeError(f"Rotation dim{name} out of range, dim{name} = {d}")
     return rotate(input, operator.index(k), tuple(normal_dim(d, ndim, "rot90") for d in dims))
 
 
@@ -216,7 +213,7 @@ def _triangle(name: str, op: Any, what: str) -> Any:
     def triangle(input: Tensor, diagonal: int = 0) -> Tensor:
         if payload(input, name).ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        return op(input, operator.index(diagonal))  # type: ignore[no-any-return]
+        return op(input, as_int(diagonal, name, argument="diagonal"))  # type: ignore[no-any-return]
 
     triangle.__name__ = triangle.__qualname__ = name
     triangle.__doc__ = f"""A copy with zeros {what} a diagonal of the last two dimensions: 0 the main one, above it positive.
@@ -605,12 +602,12 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """
     a = payload(indices, "unravel_index")
     if a.dtype.kind not in "iu":
-        raise ValueError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, tuple, list)):
-        raise ValueError(f"expected 'shape' to be int or sequence of ints, but got {type_text(shape)}")
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(not isinstance(n, int) for n in shape):
-        raise ValueError(f"expected 'shape' sequence to only contain ints, but got {shape}")
+        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {shape}")
     if any(n < 0 for n in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {shape}")
     size = math.prod(shape)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._alias import inplace_form, inplace_of, with_out, write_out
 from .._dispatch import cast, cast_operand, common_dtype, default_np, logical_dtype, not_implemented, type_text
-from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, finfo
+from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL, finfo
 from .._general import general
 from .._kinds import binary, unary
 from .._parametric import parametric
@@ -63,6 +63,7 @@ def ne(input, other):
     overloads=True,
     integers=True,
     fast=FLOATING,
+    pairs=REAL,
     check=refuse_complex(),
     dtypes="fib",
 )
@@ -83,6 +84,7 @@ def lt(input, other):
     overloads=True,
     integers=True,
     fast=FLOATING,
+    pairs=REAL,
     check=refuse_complex(),
     dtypes="fib",
 )
@@ -98,6 +100,7 @@ def le(input, other):
     overloads=True,
     integers=True,
     fast=FLOATING,
+    pairs=REAL,
     check=refuse_complex(),
     dtypes="fib",
 )
@@ -113,6 +116,7 @@ def gt(input, other):
     overloads=True,
     integers=True,
     fast=FLOATING,
+    pairs=REAL,
     check=refuse_complex(),
     dtypes="fib",
 )
@@ -728,6 +732,7 @@ def _refuse_complex_extremum(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     numbers=NOTHING,
     integers=True,
     fast=FLOATING,
+    pairs=REAL,
     check=_refuse_complex_extremum,
     dtypes="fib",
 )
@@ -748,6 +753,7 @@ def maximum(input, other):
     numbers=NOTHING,
     integers=True,
     fast=FLOATING,
+    pairs=REAL,
     check=_refuse_complex_extremum,
     dtypes="fib",
 )
@@ -763,6 +769,7 @@ def minimum(input, other):
     numbers=NOTHING,
     integers=True,
     fast=FLOATING,
+    pairs=REAL,
     check=_refuse_complex_extremum,
     dtypes="fib",
 )
@@ -778,6 +785,7 @@ def fmax(input, other):
     numbers=NOTHING,
     integers=True,
     fast=FLOATING,
+    pairs=REAL,
     check=_refuse_complex_extremum,
     dtypes="fib",
 )

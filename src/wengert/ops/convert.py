@@ -163,7 +163,12 @@ def _order(memory_format: Any, rank: int) -> str:
         raise RuntimeError("required rank 4 tensor to use channels_last format")
     if memory_format is _dtypes.channels_last_3d and rank != 5:
         raise RuntimeError("required rank 5 tensor to use channels_last_3d format")
-    return _FORMATS[memory_format]
+    try:
+        return _FORMATS[memory_format]
+    except (KeyError, TypeError):
+        raise TypeError(
+            f"clone(): argument 'memory_format' must be torch.memory_format, not {type_text(memory_format)}"
+        ) from None
 
 
 @public("torch.clone Tensor.clone")
@@ -541,7 +546,10 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             t._fn.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
             return t
     if not isinstance(mask, Tensor):
-        raise TypeError(f"masked_fill(): argument 'mask' (position 2) must be Tensor, not {type_text(mask)}")
+        raise TypeError(
+            f"masked_fill() received an invalid combination of arguments - got ({type_text(mask)}, {type_text(value)}), but "
+            "expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
+        )
     if logical_dtype(mask).kind != "b":
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {_c_name(mask)}")
     if isinstance(value, Tensor):
@@ -553,6 +561,11 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         return renamed(masked_fill(input, mask, value), "MaskedFillBackward1")
     if isinstance(value, np.generic):
         value = value.item()
+    if not isinstance(value, (bool, int, float, complex)):
+        raise TypeError(
+            f"masked_fill() received an invalid combination of arguments - got (Tensor, {type_text(value)}), but expected one of:\n"
+            " * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
+        )
     return masked_fill(input, mask, element(value, logical_dtype(input)))
 
 
@@ -568,7 +581,7 @@ def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     lead = len(whole) - len(shape)
     if lead < 0:
         return False
-    return not lead and shape == whole or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
+    return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
 
 
 MASKED_FILL = REGISTRY["masked_fill"]

@@ -5,6 +5,9 @@ A decomposition is unique only up to signs, phases and order, and degenerate whe
 vectors divide by differences of values, those of values alone do not and stay finite. A formula is given ``None`` for
 an output that nothing used, so a loss of singular values only never sees that division.
 
+Those of ``dtypes="f"`` take complex matrices as well; as their results have a free phase then, a numeric derivative of
+them means nothing, and tests/test_ops_linalg.py differentiates losses that do not depend on it.
+
 ``mul`` is a product of (batches of) matrices, ``H`` the conjugate transpose; both work on arrays, Tensors and values.
 """
 
@@ -100,6 +103,12 @@ def spd(rng: Any, *shape: int) -> Any:
 
 def _square(rng: Any, *shape: int) -> Any:
     return rng.standard_normal((*shape, shape[-1])) + 2 * np.eye(shape[-1])
+
+
+def one_by_one(parameter: Any) -> Any:
+    """Samples of an operator that reads one triangle: its derivative is the Hermitian one, as in PyTorch, and is what a
+    numeric derivative finds only where a matrix has nothing but a diagonal. tests/test_ops_linalg.py does the rest."""
+    return lambda rng: [((rng.uniform(0.5, 2, s),), (parameter,)) for s in ((1, 1), (3, 1, 1))]
 
 
 def _each(shape: tuple[int, ...]) -> Any:
@@ -366,8 +375,8 @@ def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
     node="LinalgCholeskyExBackward0",
     libname="cholesky_factors",
     batch=_plain,
-    dtypes="fc",
-    samples=[],
+    dtypes="f",
+    samples=one_by_one(False),
 )
 def cholesky_factor(self, upper):
     """The lower triangular L with ``L L^H = A`` of Hermitian positive-definite matrices A, or the upper one, ``L^H``."""
@@ -398,8 +407,8 @@ def _eigh_grad(xp: Any, g: Any, L: Any, V: Any) -> Any:
     absent=True,
     node="LinalgEighBackward0",
     batch=_plain,
-    dtypes="fc",
-    samples=[],
+    dtypes="f",
+    samples=one_by_one("L"),
 )
 def eigen_hermitian(lib, self, uplo):
     """Eigenvalues in ascending order and orthonormal eigenvectors of Hermitian matrices, from one triangle."""
@@ -429,8 +438,11 @@ def _eig_grad(xp: Any, g: Any, L: Any, V: Any, real: bool) -> Any:
     absent=True,
     node="LinalgEigBackward0",
     batch=_plain,
-    dtypes="fc",
-    samples=[],
+    dtypes="f",
+    samples=lambda rng: [
+        ((np.diag([1.0, 2.0, 4.0]) + 0.2 * rng.standard_normal((3, 3)),), ()),
+        ((np.diag([1.0, 3.0]) + 0.2 * rng.standard_normal((2, 2, 2)),), ()),
+    ],
 )
 def eigen_general(lib, self):
     """Eigenvalues and eigenvectors of length one of any square matrices; complex always."""
@@ -485,7 +497,7 @@ def _svd_grad(xp: Any, g: Any, U: Any, S: Any, Vh: Any, full: bool) -> Any:
     absent=True,
     node="LinalgSvdBackward0",
     batch=_plain,
-    dtypes="fc",
+    dtypes="f",
     samples=lambda rng: [
         ((rng.standard_normal((3, 3)),), (False,)),
         ((rng.standard_normal((4, 2)),), (False,)),

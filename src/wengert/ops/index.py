@@ -10,7 +10,6 @@ is no index tensor, unlike in NumPy: ``x[0, :, [1, 2]]`` keeps the order of its 
 from __future__ import annotations
 
 import operator
-import warnings
 from sys import _getframe as getframe
 from typing import Any
 
@@ -22,7 +21,7 @@ from .._backends.numpy import in_lib
 from .._batching import batch_size
 from .._dispatch import cast, logical_dtype, type_text
 from .._dtypes import BY_NUMPY
-from .._errors import here
+from .._errors import here, warn
 from .._general import general
 from .._modes import M
 from .._node import AccumulateGrad, box_of, tick, ticks
@@ -607,11 +606,7 @@ def _normal(item: Any) -> Any:
         kind = dtype.kind
         if kind == "b" or (kind == "u" and dtype.itemsize == 1):
             if kind == "u":
-                warnings.warn(
-                    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
-                    UserWarning,
-                    stacklevel=4,
-                )
+                warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
                 item = cast(item, np.dtype(bool))
             if not a.ndim and isinstance(item._a, (np.ndarray, np.generic)):
                 return bool(item._a)
@@ -663,12 +658,10 @@ def _is_tuple_in_disguise(key: Any) -> bool:
         return False
     if not any(isinstance(item, (Tensor, list, tuple, slice)) or item is None or item is Ellipsis for item in key):
         return False
-    warnings.warn(
+    warn(
         "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
         "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which "
-        "will result either in an error or a different result",
-        UserWarning,
-        stacklevel=4,
+        "will result either in an error or a different result"
     )
     return True
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._alias import with_out, write_out
-from .._dims import normal_dim
+from .._dims import as_int, normal_dim
 from .._dispatch import type_text
 from .._general import general
 from .._modes import M
@@ -208,7 +208,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     first = shapes[0]
     ndim = len(first)
     if ndim and shapes.count(first) == len(shapes):  # the usual case: nothing to look at
-        return cat(tensors, dim if 0 <= dim < ndim else normal_dim(dim, ndim, "cat"))
+        return cat(tensors, normal_dim(dim, ndim, "cat"))
     for place, s in enumerate(shapes):
         if not s:
             raise RuntimeError(f"zero-dimensional tensor (at position {place}) cannot be concatenated")
@@ -233,7 +233,9 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
 
 
 @public("torch.stack")
-def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
+def stack_public(
+    tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None
+) -> Tensor:
     """Tensors of one shape side by side along a new dimension.
 
     >>> import wengert as torch
@@ -242,7 +244,9 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None) -> Te
             [0., 1.]])
     """
     if out is not None:
-        return write_out(out, stack_public, (tensors, dim))  # type: ignore[no-any-return]
+        return write_out(out, stack_public, (tensors, dim if axis is None else axis))  # type: ignore[no-any-return]
+    if axis is not None:
+        dim = axis
     arrays = _plain_arrays(tensors)
     if arrays is not None and type(dim) is int and -1 <= dim <= arrays[0].ndim:
         shape = arrays[0].shape
@@ -317,15 +321,19 @@ def _sized(tensor: Tensor, dim: int, name: str) -> tuple[int, int]:
 
 
 @public("torch.split Tensor.split")
-def split_public(tensor: Tensor, split_size_or_sections: Any, dim: int = 0, **given: Any) -> tuple[Tensor, ...]:
+def split_public(
+    tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
+) -> tuple[Tensor, ...]:
     """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list.
 
     >>> import wengert as torch
     >>> torch.arange(5).split([2, 3])
     (tensor([0, 1]), tensor([2, 3, 4]))
     """
-    sections = given.get("split_size", split_size_or_sections)
-    if isinstance(sections, (tuple, list)):
+    sections = split_size_or_sections if split_size is None else split_size
+    if sections is None:
+        raise TypeError("Tensor.split() missing 1 required positional argument: 'split_size'")
+    if isinstance(sections, (tuple, list)) or not hasattr(sections, "__index__"):
         return split_with_sizes_public(tensor, sections, dim)
     dim, n = _sized(tensor, dim, "split")
     return _split(tensor, _piece(sections, n), dim)
@@ -360,6 +368,10 @@ def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
 
 
 def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
+    if not isinstance(sizes, (tuple, list)):
+        raise TypeError(
+            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type_text(sizes)}"
+        )
     sizes = ints((sizes,), "split_with_sizes", "split_sizes")
     if any(s < 0 for s in sizes):
         raise RuntimeError(
@@ -390,6 +402,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
     if not payload(input, "chunk").shape:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    chunks = as_int(chunks, "chunk", argument="chunks")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     dim, n = _sized(input, dim, "chunk")

@@ -393,8 +393,16 @@ def scatter_public(input: Tensor, dim: int, index: Tensor, src: Any = None, *, v
     """
     if src is None:
         src = value
+    if isinstance(src, np.generic):
+        src = src.item()
+    if not isinstance(src, (Tensor, bool, int, float, complex)):
+        got = f"int, {type_text(index)}" + ("" if src is None else f", {type_text(src)}")
+        raise TypeError(
+            f"scatter() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            " * (int dim, Tensor index, Tensor src)\n * (int dim, Tensor index, Number value)\n"
+        )
     if not isinstance(src, Tensor):
-        src = element(src.item() if isinstance(src, np.generic) else src, logical_dtype(input))
+        src = element(src, logical_dtype(input))
     if reduce is None:
         made = _scattered("scatter", input, dim, index, src, scatter)
         return made if isinstance(src, Tensor) else renamed(made, "ScatterBackward1")
@@ -434,7 +442,7 @@ def scatter_reduce_public(input: Tensor, dim: int, index: Tensor, src: Tensor, r
     tensor([3., 5.])
     """
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
-        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     return _scattered(
         "scatter_reduce",
         input,

@@ -8,7 +8,6 @@ part of the elements, and ``view_gather`` and ``view_scatter``, which replay a c
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from .._dims import normal_dim
 from .._dispatch import type_text
 from .._dtypes import BY_NUMPY
-from .._errors import noted
+from .._errors import noted, warn, warn_once
 from .._kinds import linear
 from .._modes import M
 from .._registry import REGISTRY, Info, T, public
@@ -505,13 +504,17 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 # ------------------------------------------------------------------------------------------------- dimensions of size one
 @public("torch.unsqueeze Tensor.unsqueeze")
-def unsqueeze(input: Tensor, dim: int) -> Tensor:
+def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
     """A view with a dimension of size one at position ``dim``.
 
     >>> import wengert as torch
     >>> torch.ones(3).unsqueeze(-1).shape
     torch.Size([3, 1])
     """
+    if dim is None:
+        if axis is None:
+            raise TypeError("unsqueeze() missing 1 required positional arguments: \"dim\"")
+        dim = axis
     a = getattr(input, "_a", None)
     if type(a) is np.ndarray and not M:
         rank = a.ndim
@@ -522,13 +525,15 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 
 @public("torch.squeeze Tensor.squeeze")
-def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     """A view without the dimensions of size one: all of them, or those named.
 
     >>> import wengert as torch
     >>> torch.ones(1, 3, 1).squeeze(0).shape
     torch.Size([3, 1])
     """
+    if axis is not None:
+        dim = axis
     a = getattr(input, "_a", None)
     fast = type(a) is np.ndarray and not M
     if dim is None:
@@ -640,36 +645,47 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     return permute(input, tuple(at[i] if i in at else next(rest) for i in range(ndim)))
 
 
-def _matrix_property(name: str, conj: bool) -> Any:
-    def transposed(self: Tensor) -> Tensor:
-        ndim = self._a.ndim
-        if ndim < 2 and (ndim or name not in ("mH", "adjoint()")):
-            if not ndim:
-                warnings.warn(
-                    f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.",
-                    UserWarning,
-                    stacklevel=2,
-                )
-                return self
-            raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
-        if ndim < 2:
-            raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
-        r = transpose_dims(self, ndim - 2, ndim - 1)
-        return T.conj(r) if conj and r._a.dtype.kind == "c" else r
+def _last_two(self: Tensor, name: str, conj: bool) -> Tensor:
+    ndim = self._a.ndim
+    if not ndim and not conj:
+        warn(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
+        return self
+    if ndim < 2:
+        raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
+    r = transpose_dims(self, ndim - 2, ndim - 1)
+    return T.conj(r) if conj and r._a.dtype.kind == "c" else r
 
-    return transposed
+
+def _transposed(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged: each matrix of a batch transposed."""
+    return _last_two(self, "mT", False)
+
+
+def _adjoint(self: Tensor) -> Tensor:
+    """Each matrix of a batch transposed and conjugated."""
+    return _last_two(self, "mH", True)
+
+
+@public("torch.adjoint Tensor.adjoint")
+def adjoint(input: Tensor) -> Tensor:
+    """Each matrix of a batch transposed and conjugated.
+
+    >>> import wengert as torch
+    >>> torch.ones(5, 2, 3).adjoint().shape
+    torch.Size([5, 3, 2])
+    """
+    payload(input, "adjoint")
+    return _last_two(input, "adjoint()", True)
 
 
 def _reversed(self: Tensor) -> Tensor:
     """The tensor with its dimensions in reverse order."""
     ndim = self._a.ndim
     if ndim != 2:
-        warnings.warn(
+        warn_once(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
             "error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - "
-            "1, -1, -1))` to reverse the dimensions of a tensor.",
-            UserWarning,
-            stacklevel=2,
+            "1, -1, -1))` to reverse the dimensions of a tensor."
         )
     return permute(self, tuple(range(ndim - 1, -1, -1)))
 
@@ -680,9 +696,7 @@ def _hermitian(self: Tensor) -> Tensor:
     if ndim not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.")
     if not ndim:
-        warnings.warn(
-            "Tensor.H() is deprecated on 0-D tensors. Consider using x.conj().", UserWarning, stacklevel=2
-        )
+        warn("Tensor.H() is deprecated on 0-D tensors. Consider using x.conj().")
         return T.conj(self) if self._a.dtype.kind == "c" else self
     r = transpose_dims(self, 0, 1)
     return T.conj(r) if r._a.dtype.kind == "c" else r
@@ -690,9 +704,8 @@ def _hermitian(self: Tensor) -> Tensor:
 
 public("Tensor.T")(property(_reversed))
 public("Tensor.H")(property(_hermitian))
-public("Tensor.mT")(property(_matrix_property("mT", False)))
-public("Tensor.mH")(property(_matrix_property("mH", True)))
-public("torch.adjoint Tensor.adjoint")(_matrix_property("adjoint()", True))
+public("Tensor.mT")(property(_transposed))
+public("Tensor.mH")(property(_adjoint))
 
 
 # --------------------------------------------------------------------------------------------------------------- broadcasting

@@ -620,7 +620,7 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
         raise RuntimeError(f"{name}() is not possible inside of a transform: its values have no strides")
     size, stride = ints((size,), name), ints((stride,), name, "stride")
     if len(size) != len(stride):
-        raise RuntimeError(f"mismatch in length of strides and shape: {len(size)} sizes, {len(stride)} strides")
+        raise RuntimeError("mismatch in length of strides and shape")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     if any(s < 0 for s in stride):

@@ -1,0 +1,1876 @@
+# Made by tools/make_stubs.py; do not edit.
+from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+
+from ._constants import Size as _Size
+from ._constants import device as _device
+from ._constants import layout as _layout
+from ._constants import memory_format as _memory_format
+from ._dtypes import dtype as _dtype
+from ._node import Node as _Node
+from ._storage import TypedStorage as _TypedStorage
+from ._storage import UntypedStorage as _UntypedStorage
+from .random import Generator as _Generator
+from ._tensor import Tensor as Tensor
+from ._version import __version__ as __version__
+from . import autograd as autograd
+from . import fft as fft
+from . import func as func
+from . import linalg as linalg
+from . import nn as nn
+from . import random as random
+from . import special as special
+from . import utils as utils
+from ._constants import Size as Size
+from ._constants import device as device
+from ._constants import layout as layout
+from ._constants import memory_format as memory_format
+from ._dtypes import dtype as dtype
+from ._dtypes import finfo as finfo
+from ._dtypes import iinfo as iinfo
+from ._grad_mode import enable_grad as enable_grad
+from ._grad_mode import inference_mode as inference_mode
+from ._grad_mode import no_grad as no_grad
+from ._grad_mode import set_grad_enabled as set_grad_enabled
+from ._storage import TypedStorage as TypedStorage
+from ._storage import UntypedStorage as UntypedStorage
+from .random import Generator as Generator
+
+Number: TypeAlias = _bool | _int | _float | _complex
+class BFloat16Tensor(Tensor): ...
+class BoolTensor(Tensor): ...
+class ByteTensor(Tensor): ...
+class CharTensor(Tensor): ...
+class DoubleTensor(Tensor): ...
+class FloatTensor(Tensor): ...
+class HalfTensor(Tensor): ...
+class IntTensor(Tensor): ...
+class LongTensor(Tensor): ...
+class ShortTensor(Tensor): ...
+def abs(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The absolute value of each element; its derivative at 0 is 0."""
+def abs_(self: Tensor) -> Tensor:
+    """In-place form of ``abs``, for real tensors."""
+def absolute(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The absolute value of each element; its derivative at 0 is 0."""
+def absolute_(self: Tensor) -> Tensor:
+    """In-place form of ``abs``, for real tensors."""
+def acos(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose cosine each element is."""
+def acos_(self: Tensor) -> Tensor:
+    """In-place form of ``acos``."""
+def acosh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic cosine of each element; nan below 1."""
+def acosh_(self: Tensor) -> Tensor:
+    """In-place form of ``acosh``."""
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of parts of signals; see ``adaptive_avg_pool2d``."""
+def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any: ...
+def add(input: Tensor, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
+    """``input + value * tensor1 / tensor2``, broadcasting."""
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
+    """``input + value * tensor1 * tensor2``, broadcasting."""
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta * input + alpha * outer(vec1, vec2)``."""
+def adjoint(input: Tensor) -> Tensor:
+    """Each matrix of a batch transposed and conjugated."""
+def alias_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``alias``, as a copy."""
+def all(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
+def allclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
+    """Whether all elements are close (``isclose``), as a Python bool."""
+def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """``nn.functional``'s dropout of this kind, with ``train`` given."""
+def alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
+def amax(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
+    """The largest element over one, several or all dims; equal ones share the gradient evenly."""
+def amin(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
+    """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> Any:
+    """The smallest and the largest element, of all or along a dim."""
+def angle(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The angle of each complex number in radians; of a real one 0 or pi."""
+def any(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
+def arange(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+    """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start up to and without end."""
+def arccos(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose cosine each element is."""
+def arccos_(self: Tensor) -> Tensor:
+    """In-place form of ``acos``."""
+def arccosh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic cosine of each element; nan below 1."""
+def arccosh_(self: Tensor) -> Tensor:
+    """In-place form of ``acosh``."""
+def arcsin(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose sine each element is."""
+def arcsin_(self: Tensor) -> Tensor:
+    """In-place form of ``asin``."""
+def arcsinh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic sine of each element."""
+def arcsinh_(self: Tensor) -> Tensor:
+    """In-place form of ``asinh``."""
+def arctan(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose tangent each element is."""
+def arctan2(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The angle in radians of the point (other, input), between -pi and pi."""
+def arctan_(self: Tensor) -> Tensor:
+    """In-place form of ``atan``."""
+def arctanh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic tangent of each element."""
+def arctanh_(self: Tensor) -> Tensor:
+    """In-place form of ``atanh``."""
+def are_deterministic_algorithms_enabled() -> _bool:
+    """What ``use_deterministic_algorithms`` set."""
+def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+    """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones."""
+def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+    """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones."""
+def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
+    """Indices that put the elements in order along a dim; equal elements keep their order."""
+def argwhere(input: Tensor) -> Tensor:
+    """``nonzero``: a row for each element that is not zero."""
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+    """A view of the tensor's storage with any sizes and strides (counted in elements)."""
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+    """In-place form of ``as_strided``."""
+def as_strided_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``as_strided``, as a copy."""
+def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+    """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
+def as_tensor(data: Any, dtype: _dtype | None = None, device: Any = None) -> Tensor:
+    """``data`` as a tensor, without a copy where that is possible."""
+def asarray(obj: Any, *, dtype: _dtype | None = None, device: Any = None, copy: _bool | None = None, requires_grad: _bool | None = None) -> Tensor:
+    """``obj`` as a tensor: shared memory for tensors, NumPy arrays, DLPack and buffers, else as ``tensor``."""
+def asin(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose sine each element is."""
+def asin_(self: Tensor) -> Tensor:
+    """In-place form of ``asin``."""
+def asinh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic sine of each element."""
+def asinh_(self: Tensor) -> Tensor:
+    """In-place form of ``asinh``."""
+def atan(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The angle in radians whose tangent each element is."""
+def atan2(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The angle in radians of the point (other, input), between -pi and pi."""
+def atan_(self: Tensor) -> Tensor:
+    """In-place form of ``atan``."""
+def atanh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The inverse hyperbolic tangent of each element."""
+def atanh_(self: Tensor) -> Tensor:
+    """In-place form of ``atanh``."""
+def atleast_1d(*tensors: Any) -> Any:
+    """Each tensor, a 0-dimensional one with one dimension."""
+def atleast_2d(*tensors: Any) -> Any:
+    """Each tensor with at least two dimensions; a vector becomes a row."""
+def atleast_3d(*tensors: Any) -> Any:
+    """Each tensor with at least three dimensions; a vector of n becomes (1, n, 1), a matrix (m, n) becomes (m, n, 1)."""
+def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
+def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
+    """``nn.functional.batch_norm`` with its arguments in another order."""
+def bernoulli(input: Tensor, p: _float | None = None, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """Ones with the probabilities that ``input`` holds (or all with probability ``p``), else zeros."""
+bfloat16: _dtype
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+    """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements."""
+def binomial(count: Tensor, prob: Tensor, generator: _Generator | None = None) -> Tensor:
+    """Numbers of successes in ``count`` trials of probability ``prob``; the two broadcast and have one dtype."""
+bit: _dtype
+bits16: _dtype
+bits1x8: _dtype
+bits2x4: _dtype
+bits4x2: _dtype
+bits8: _dtype
+def bitwise_and(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """And of each pair of bits; of bools."""
+def bitwise_left_shift(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The bits moved to the left, which multiplies by powers of two."""
+def bitwise_not(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Each bit flipped; of bools: not."""
+def bitwise_not_(self: Tensor) -> Tensor:
+    """In-place form of ``bitwise_not``."""
+def bitwise_or(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Or of each pair of bits; of bools."""
+def bitwise_right_shift(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The bits moved to the right, which divides by powers of two and rounds down."""
+def bitwise_xor(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Exclusive or of each pair of bits; of bools."""
+def block_diag(*tensors: Any) -> Tensor:
+    """Tensors of at most two dimensions as blocks on the diagonal of a matrix, zeros elsewhere."""
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
+bool: _dtype
+def broadcast_shapes(*shapes: Any) -> Any:
+    """The shape that tensors of these shapes broadcast to."""
+def broadcast_tensors(*tensors: Any) -> _tuple[Tensor, ...]:
+    """The tensors expanded to their common shape."""
+def broadcast_to(input: Tensor, size: Any) -> Tensor:
+    """``input.expand(size)``."""
+def bucketize(input: Tensor | _float, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False) -> Tensor:
+    """The bucket between sorted boundaries that each value falls into."""
+def can_cast(from_: _dtype, to: _dtype) -> _bool:
+    """Whether PyTorch converts a result of dtype `from_` into an output of dtype `to`."""
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All combinations of one element from each vector, a row for each."""
+def cat(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
+    """Tensors one after the other along a dimension, in their common dtype."""
+def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
+    """The p-norm distance of each row of ``(*, P, M)`` and each row of ``(*, R, M)``: ``(*, P, R)``."""
+cdouble: _dtype
+def ceil(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The smallest whole number that is not smaller than each element; its derivative is 0."""
+def ceil_(self: Tensor) -> Tensor:
+    """In-place form of ``ceil``."""
+def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
+    """Each element, and ``alpha * (exp(x / alpha) - 1)`` where it is negative."""
+def celu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``celu``."""
+cfloat: _dtype
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """Deprecated in PyTorch: see ``linalg.multi_dot``."""
+chalf: _dtype
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
+channels_last: _memory_format
+channels_last_3d: _memory_format
+def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
+    """Deprecated in PyTorch: see ``linalg.cholesky``."""
+def cholesky_inverse(L: Tensor, upper: _bool = False) -> Tensor:
+    """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``)."""
+def cholesky_solve(B: Tensor, L: Tensor, upper: _bool = False) -> Tensor:
+    """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
+def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """Views of at most ``chunks`` pieces of equal size along a dimension; the last may be smaller."""
+def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
+    """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
+def clamp_(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """In-place form of ``clamp``."""
+def clamp_max(input: Tensor, max: Any) -> Tensor:
+    """Each element, at most ``max``: a number, or a tensor that broadcasts."""
+def clamp_max_(input: Tensor, max: Any) -> Tensor:
+    """In-place form of ``clamp_max``."""
+def clamp_min(input: Tensor, min: Any) -> Tensor:
+    """Each element, at least ``min``: a number, or a tensor that broadcasts."""
+def clamp_min_(input: Tensor, min: Any) -> Tensor:
+    """In-place form of ``clamp_min``."""
+def clip(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
+    """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
+def clip_(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """In-place form of ``clamp``."""
+def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """A copy that gradients flow through."""
+def column_stack(tensors: Any) -> Tensor:
+    """Vectors as the columns of a matrix, matrices side by side."""
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, in its order, a row for each."""
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A complex tensor from its parts, which have the same floating dtype and broadcast."""
+complex128: _dtype
+complex32: _dtype
+complex64: _dtype
+def concat(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
+    """Tensors one after the other along a dimension, in their common dtype."""
+def concatenate(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
+    """Tensors one after the other along a dimension, in their common dtype."""
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate; a real tensor itself."""
+def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The complex conjugate; a real tensor itself."""
+def conj_physical_(input: Tensor) -> Tensor:
+    """In-place form of ``conj_physical``."""
+def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
+    """``nn.functional.pad`` with a constant."""
+contiguous_format: _memory_format
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
+    """Convolution of signals ``(N, C, L)`` or ``(C, L)`` with filters ``(O, C / groups, k)``; see ``conv2d``."""
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
+    """Convolution (as a cross-correlation) of images ``(N, C, H, W)`` with filters ``(O, C / groups, kh, kw)``."""
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
+    """Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."""
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
+    """The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."""
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
+    """The transpose of ``conv2d`` of the same geometry: ``(N, C, H, W)`` with filters ``(C, O / groups, kh, kw)``."""
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
+    """The transpose of ``conv3d``; see ``conv_transpose2d``."""
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any, dilation: Any, transposed: _bool, output_padding: Any, groups: _int) -> Tensor:
+    """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank."""
+def copysign(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The absolute value of the first operand with the sign of the second."""
+def corrcoef(input: Tensor) -> Tensor:
+    """Matrix of correlation coefficients; rows are variables, columns observations."""
+def cos(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The cosine of each element, an angle in radians."""
+def cos_(self: Tensor) -> Tensor:
+    """In-place form of ``cos``."""
+def cosh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic cosine of each element."""
+def cosh_(self: Tensor) -> Tensor:
+    """In-place form of ``cosh``."""
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
+    """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
+def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """How many elements are not zero, as int64."""
+def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+    """Covariance matrix; rows are variables, columns observations."""
+def cross(input: Tensor, other: Tensor, dim: _int | None = None) -> Tensor:
+    """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
+def cummax(input: Tensor, dim: _int) -> Any:
+    """Running maximum along a dim, and where it stands: the last of equal ones."""
+def cummin(input: Tensor, dim: _int) -> Any:
+    """Running minimum along a dim, and where it stands: the last of equal ones."""
+def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+    """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero."""
+def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+    """Running sum along a dim; integers and bools give int64."""
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1) -> Tensor:
+    """Running integral along a dim by the trapezoidal rule; one element fewer than ``y`` has."""
+default_generator: _Generator
+def deg2rad(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Degrees in radians."""
+def deg2rad_(input: Tensor) -> Tensor:
+    """In-place form of ``deg2rad``."""
+def det(A: Tensor) -> Tensor:
+    """The determinant of each square matrix; its derivative is right for singular matrices too."""
+def detach(input: Tensor) -> Tensor:
+    """The same memory without history: a leaf that needs no gradient, and shares the version counter."""
+def detach_(self: Tensor) -> Tensor:
+    """Cut the tensor off its history, in place."""
+def detach_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``detach``, as a copy."""
+def diag(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """A vector as the diagonal of a matrix, or a copy of a matrix's diagonal."""
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """The last dimension as a diagonal of two dimensions of the result, zeros elsewhere."""
+def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
+    """All elements as the diagonal of a matrix."""
+def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """A view of the diagonal of two dimensions, as a new last dimension."""
+def diagonal_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``diagonal``, as a copy."""
+def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """A copy of ``input`` with ``src`` on a diagonal."""
+def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    """The n-th difference of neighbours along a dim; ``prepend`` and ``append`` are attached along it first."""
+def digamma(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
+def digamma_(input: Tensor) -> Tensor:
+    """In-place form of ``digamma``."""
+def dist(input: Tensor, other: Tensor, p: _int | _float = 2) -> Tensor:
+    """The p-norm of the difference of two tensors, which broadcast."""
+def div(input: Tensor, other: Any, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
+    """``input / other``, broadcasting; integers give the default dtype."""
+def divide(input: Tensor, other: Any, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
+    """``input / other``, broadcasting; integers give the default dtype."""
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """Sum of the products of the elements of two vectors."""
+double: _dtype
+def dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """``nn.functional``'s dropout of this kind, with ``train`` given."""
+def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
+def dsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+    """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
+def dstack(tensors: Any) -> Tensor:
+    """Tensors one behind the other along the third dimension."""
+e: _float
+def eig(*args: Any, **kwargs: Any) -> Any:
+    """Removed from PyTorch. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
+def einsum(*args: Any) -> Tensor:
+    """Sum of products over dimensions named by letters: ``einsum("ij,jk->ik", a, b)`` is a product of matrices."""
+def embedding(weight: Tensor, indices: Tensor, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False) -> Tensor:
+    """The form of ``nn.functional.embedding`` with the matrix first."""
+def empty(*size: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None, **kwargs: Any) -> Tensor:
+    """A tensor whose elements are whatever is in its memory."""
+def empty_like(input: Tensor, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+    """Uninitialised, of another tensor's shape and dtype."""
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """An uninitialised tensor whose dimensions lie in memory in the given order, outermost first."""
+def empty_strided(size: Any, stride: Any, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """An uninitialised tensor with given strides, counted in elements."""
+def eq(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the elements are equal, as bools."""
+def equal(input: Tensor, other: Tensor) -> _bool:
+    """Whether two tensors have the same shape and the same elements, as a Python bool."""
+def erf(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The error function of each element."""
+def erf_(input: Tensor) -> Tensor:
+    """In-place form of ``erf``."""
+def erfc(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """One less the error function of each element, exact also where that is near 1."""
+def erfc_(input: Tensor) -> Tensor:
+    """In-place form of ``erfc``."""
+def erfinv(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The number whose error function each element is, for elements between -1 and 1."""
+def erfinv_(input: Tensor) -> Tensor:
+    """In-place form of ``erfinv``."""
+def exp(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """e to the power of each element."""
+def exp2(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Two to the power of each element."""
+def exp2_(self: Tensor) -> Tensor:
+    """In-place form of ``exp2``."""
+def exp_(self: Tensor) -> Tensor:
+    """In-place form of ``exp``."""
+def expand_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``expand``, as a copy."""
+def expm1(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``exp(x) - 1``, exact also near 0."""
+def expm1_(self: Tensor) -> Tensor:
+    """In-place form of ``expm1``."""
+def eye(n: _int, m: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m is n if it is not given."""
+def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """``nn.functional``'s dropout of this kind, with ``train`` given."""
+def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
+def feature_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """``nn.functional``'s dropout of this kind, with ``train`` given."""
+def feature_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like ``input`` with one value everywhere."""
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one value, a number or a 0-dimensional tensor, everywhere."""
+def fill_diagonal_(self: Tensor, fill_value: _float, wrap: _bool = False) -> Tensor:
+    """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
+def fix(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Each element without its fraction; its derivative is 0."""
+def fix_(self: Tensor) -> Tensor:
+    """In-place form of ``trunc``."""
+def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+    """The dimensions from ``start_dim`` to ``end_dim`` made one; a 0-dimensional tensor becomes one-dimensional."""
+def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
+    """A copy with some dimensions in reverse order."""
+def fliplr(input: Tensor) -> Tensor:
+    """A copy with the columns in reverse order."""
+def flipud(input: Tensor) -> Tensor:
+    """A copy with the rows in reverse order."""
+float: _dtype
+float16: _dtype
+float32: _dtype
+float4_e2m1fn_x2: _dtype
+float64: _dtype
+float8_e4m3fn: _dtype
+float8_e4m3fnuz: _dtype
+float8_e5m2: _dtype
+float8_e5m2fnuz: _dtype
+float8_e8m0fnu: _dtype
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """``pow`` in double precision (complex128 if an operand is complex)."""
+def floor(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The largest whole number that is not larger than each element; its derivative is 0."""
+def floor_(self: Tensor) -> Tensor:
+    """In-place form of ``floor``."""
+def floor_divide(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Quotient rounded down; it has no derivative."""
+def fmax(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The larger of each pair of elements; of nan and a number the number."""
+def fmin(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The smaller of each pair of elements; of nan and a number the number."""
+def fmod(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """What is left of dividing, with the sign of the dividend, as C's ``fmod``."""
+def frac(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The fraction of each element, with its sign."""
+def frac_(input: Tensor) -> Tensor:
+    """In-place form of ``frac``."""
+def frexp(input: Tensor) -> Any:
+    """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``."""
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: _bool | None = None) -> Tensor:
+    """A tensor on the memory of another library's array, by the DLPack protocol."""
+def from_numpy(ndarray: np.ndarray) -> Tensor:
+    """A tensor on the memory of a NumPy array: what is written to one is seen in the other."""
+def frombuffer(buffer: Any, *, dtype: _dtype, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
+    """A 1-dimensional tensor on the memory of an object with Python's buffer protocol."""
+def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """A tensor with one value everywhere, whose type decides the dtype if none is given."""
+def full_like(input: Tensor, fill_value: Any, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+    """One value everywhere, of another tensor's shape and dtype."""
+def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
+    """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
+def gcd(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The greatest common divisor of each pair of integers."""
+def ge(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the first element is larger or equal, as bools."""
+def geqrf(input: Tensor) -> Any:
+    """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
+def ger(input: Tensor, vec2: Tensor) -> Tensor:
+    """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
+def get_default_device() -> _device:
+    """The CPU."""
+def get_default_dtype() -> _dtype:
+    """The dtype of tensors made from Python floats."""
+def get_device(self: Tensor) -> _int:
+    """The number of the accelerator: -1, as tensors are on the CPU."""
+def get_float32_matmul_precision() -> _str:
+    """What ``set_float32_matmul_precision`` set."""
+def get_num_interop_threads() -> _int:
+    """The number that was set, else 1."""
+def get_num_threads() -> _int:
+    """The number that was set; else that of the environment, else the number of processors."""
+def get_rng_state() -> Tensor:
+    """The state of the default generator, a uint8 tensor."""
+def gradient(input: Tensor, *, spacing: Any = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
+    """Numerical derivative along each dim, from neighbours: central differences inside, one-sided ones at the edges."""
+def greater(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the first element is the larger one, as bools."""
+def greater_equal(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the first element is larger or equal, as bools."""
+def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
+    """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
+def gt(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the first element is the larger one, as bools."""
+half: _dtype
+def hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """Each element, or 0 if its absolute value is at most ``lambd``."""
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 of a negative element, 1 of a positive one, and that of ``values`` of 0."""
+def histc(input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
+    """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
+def histogram(input: Tensor, bins: _int | Tensor, *, range: _tuple[_float, _float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Any = None) -> Any:
+    """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
+def histogramdd(input: Tensor, bins: _int | Sequence[Any], *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> Any:
+    """Counts of points (the last dim holds coordinates) in the cells of a grid."""
+def hsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+    """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
+def hstack(tensors: Any) -> Tensor:
+    """Tensors one after the other along the second dimension, vectors along their only one."""
+def hypot(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
+def i0(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+def i0_(input: Tensor) -> Tensor:
+    """In-place form of ``i0``."""
+def igamma(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only."""
+def igammac(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
+def imag(input: Tensor) -> Tensor:
+    """A view of the imaginary part of a complex tensor."""
+def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """A copy of ``input`` with ``alpha`` times the parts of ``source`` added at some indices of a dimension."""
+def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+    """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: Any) -> Tensor:
+    """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension."""
+def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points."""
+def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    """In-place form of ``index_put``."""
+def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
+    """A copy of ``input`` in which all that ``source`` has for an index of a dimension is reduced to one value."""
+def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of the parts of ``input`` at some indices of a dimension."""
+inf: _float
+def initial_seed() -> _int:
+    """The seed of the current stream."""
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
+def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
+    """``nn.functional.instance_norm`` with its arguments in another order."""
+int: _dtype
+int1: _dtype
+int16: _dtype
+int2: _dtype
+int3: _dtype
+int32: _dtype
+int4: _dtype
+int5: _dtype
+int6: _dtype
+int64: _dtype
+int7: _dtype
+int8: _dtype
+def inverse(A: Tensor) -> Tensor:
+    """The inverse of each square matrix."""
+def is_anomaly_check_nan_enabled() -> _bool:
+    """Whether gradients are looked through for NaN while it is on."""
+def is_anomaly_enabled() -> _bool:
+    """Whether anomaly mode is on."""
+def is_complex(input: Tensor) -> _bool:
+    """Whether the dtype is a complex one."""
+def is_conj(self: Tensor) -> _bool:
+    """False: here a tensor's memory holds its elements as they are, all of them."""
+def is_deterministic_algorithms_warn_only_enabled() -> _bool:
+    """What ``use_deterministic_algorithms`` set."""
+def is_distributed(self: Tensor) -> _bool:
+    """False: here a tensor's memory holds its elements as they are, all of them."""
+def is_floating_point(input: Tensor) -> _bool:
+    """Whether the dtype is a floating one."""
+def is_grad_enabled() -> _bool:
+    """Whether operators are being recorded in this thread or task."""
+def is_inference(input: Tensor, *args: Any) -> Any:
+    """Whether the tensor was made under ``inference_mode``."""
+def is_inference_mode_enabled() -> _bool:
+    """Whether inference mode is on in this thread or task."""
+def is_neg(self: Tensor) -> _bool:
+    """False: here a tensor's memory holds its elements as they are, all of them."""
+def is_nonzero(input: Tensor) -> _bool:
+    """Whether the one element of a tensor is not zero."""
+def is_same_size(input: Tensor, *args: Any) -> Any:
+    """Whether two tensors have the same shape."""
+def is_signed(input: Tensor, *args: Any) -> Any:
+    """Whether the dtype has negative numbers."""
+def is_storage(obj: Any) -> _bool:
+    """Whether an object is a storage."""
+def is_tensor(obj: Any) -> _bool:
+    """Whether an object is a tensor."""
+def is_warn_always_enabled() -> _bool:
+    """What ``set_warn_always`` set."""
+def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
+    """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``."""
+def isfinite(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Whether each element is neither infinite nor nan."""
+def isin(elements: Tensor | _float, test_elements: Tensor | _float, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
+    """Whether each element is among the test elements (is not, with ``invert``)."""
+def isinf(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Whether each element is infinite; of a complex one, whether a part is."""
+def isnan(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Whether each element is not a number; of a complex one, whether a part is."""
+def isneginf(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Whether each element is minus infinity."""
+def isposinf(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Whether each element is plus infinity."""
+def isreal(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Whether each element's imaginary part is zero."""
+jagged: _layout
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
+    """The k-th smallest element along a dim (k counts from 1), and where it is."""
+def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
+    """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted."""
+def lcm(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The least common multiple of each pair of integers."""
+def ldexp(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """``input * 2 ** other``."""
+def le(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the first element is smaller or equal, as bools."""
+legacy_contiguous_format: _memory_format
+def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """``input + weight * (end - input)``; the weight is a number or a tensor."""
+def less(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the first element is the smaller one, as bools."""
+def less_equal(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the first element is smaller or equal, as bools."""
+def lgamma(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function of each element."""
+def lgamma_(input: Tensor) -> Tensor:
+    """In-place form of ``lgamma``."""
+def linalg_inv(A: Tensor) -> Tensor:
+    """The inverse of each square matrix."""
+def linspace(start: Any, end: Any, steps: Any = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """``steps`` numbers at equal distances from start to end, both included."""
+def log(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The natural logarithm of each element: -inf of 0, nan of a negative one."""
+def log10(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The logarithm to the base 10 of each element."""
+def log10_(self: Tensor) -> Tensor:
+    """In-place form of ``log10``."""
+def log1p(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``log(1 + x)``, exact also near 0."""
+def log1p_(self: Tensor) -> Tensor:
+    """In-place form of ``log1p``."""
+def log2(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The logarithm to the base 2 of each element."""
+def log2_(self: Tensor) -> Tensor:
+    """In-place form of ``log2``."""
+def log_(self: Tensor) -> Tensor:
+    """In-place form of ``log``."""
+def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1."""
+def logaddexp(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """``log(exp(input) + exp(other))`` without overflow."""
+def logaddexp2(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """``log2(2 ** input + 2 ** other)`` without overflow."""
+def logcumsumexp(input: Tensor, dim: _int) -> Tensor:
+    """Logarithm of the running sum of exponentials along a dim, without overflow."""
+def logdet(input: Tensor) -> Tensor:
+    """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
+def logical_and(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether both elements are other than zero."""
+def logical_not(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Whether each element is zero."""
+def logical_not_(self: Tensor) -> Tensor:
+    """In-place form of ``logical_not``."""
+def logical_or(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether at least one of the elements is other than zero."""
+def logical_xor(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether just one of the elements is other than zero."""
+def logit(input: Tensor, eps: _float | None = None) -> Tensor:
+    """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given."""
+def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
+    """In-place form of ``logit``."""
+def logspace(start: Any, end: Any, steps: Any = None, base: _float = 10.0, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """``base`` to the power of ``linspace(start, end, steps)``."""
+def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
+    """Logarithm of the sum of exponentials along one or several dims, without overflow."""
+long: _dtype
+def lstsq(*args: Any, **kwargs: Any) -> Any:
+    """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
+def lt(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the first element is the smaller one, as bools."""
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: Any = None) -> Any:
+    """Deprecated in PyTorch: see ``linalg.lu_factor``."""
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """Deprecated in PyTorch: see ``linalg.lu_solve``."""
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True) -> Any:
+    """P, L and U of what ``lu_factor`` returns; what is not wanted is empty."""
+def manual_seed(seed: _int) -> _Generator:
+    """Start the stream of all functions that take no ``generator``; returns the default generator."""
+def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true."""
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """A copy of ``input`` with the first elements of ``source``, in order, where ``mask`` is true."""
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """A vector of the elements where the bool tensor ``mask`` is true, both broadcast."""
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks."""
+def matrix_exp(A: Tensor) -> Tensor:
+    """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
+def matrix_power(A: Tensor, n: _int) -> Tensor:
+    """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
+def matrix_rank(*args: Any, **kwargs: Any) -> Any:
+    """Removed from PyTorch. Please use the `torch.linalg.matrix_rank` function instead."""
+def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Largest elements."""
+def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
+def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window of volumes; see ``max_pool2d``."""
+def maximum(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
+def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
+    """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes."""
+def median(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Any:
+    """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
+def meshgrid(*tensors: Any, indexing: _str | None = None) -> _tuple[Tensor, ...]:
+    """Views of vectors, expanded to the grid that they span: one dimension for each."""
+def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
+def minimum(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> Any:
+    """The most frequent element along a dim (the smallest of several), and where it is last."""
+def moveaxis(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """A view with some dimensions moved to other positions, the others in their order."""
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """A view with some dimensions moved to other positions, the others in their order."""
+def msort(input: Tensor) -> Tensor:
+    """The elements in order along the first dim."""
+def mul(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Product of each pair of elements, broadcasting."""
+def multinomial(input: Tensor, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
+def multiply(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Product of each pair of elements, broadcasting."""
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
+def mvlgamma(input: Tensor, p: _int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p."""
+nan: _float
+def nan_to_num(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+    """Nan replaced by ``nan`` (0), the infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
+def nan_to_num_(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+    """In-place form of ``nan_to_num``."""
+def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    """Mean of the elements that are not nan."""
+def nanmedian(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Any:
+    """The median of the elements that are not nan, as ``median``."""
+def nanquantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+    """The q-th quantiles of the elements that are not nan; see ``quantile``."""
+def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    """Sum of the elements that are not nan."""
+def narrow(input: Tensor, dim: _int, start: Any, length: _int) -> Tensor:
+    """A view of ``length`` elements of a dimension, from ``start`` on."""
+def narrow_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``narrow``, as a copy."""
+def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
+def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tensor, Tensor]:
+    """``(result, mask)``: the mask is True where an element was kept."""
+def ne(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the elements differ, as bools."""
+def neg(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Each element with its sign changed."""
+def neg_(self: Tensor) -> Tensor:
+    """In-place form of ``neg``."""
+def negative(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Each element with its sign changed."""
+def negative_(self: Tensor) -> Tensor:
+    """In-place form of ``neg``."""
+newaxis: None
+def nextafter(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The next number after each element in the direction of the other."""
+def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Tensor | None = None) -> Any:
+    """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
+def nonzero_static(input: Tensor, *, size: _int, fill_value: _int = -1) -> Tensor:
+    """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
+def norm(input: Tensor, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
+    """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
+def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``."""
+def not_equal(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Whether the elements differ, as bools."""
+def numel(input: Tensor, *args: Any) -> Any:
+    """The number of elements."""
+def ones(*size: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+    """A tensor of ones."""
+def ones_like(input: Tensor, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+    """Ones of another tensor's shape and dtype."""
+def orgqr(A: Tensor, tau: Tensor) -> Tensor:
+    """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False) -> Tensor:
+    """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
+def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
+    """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
+def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> Any:
+    """``svd_lowrank`` of A with the means of its columns taken off: the principal directions are V's columns."""
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
+def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
+    """A view with the dimensions in another order."""
+def permute_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``permute``, as a copy."""
+pi: _float
+def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
+    """``linalg.pinv`` with another name for its relative tolerance."""
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """``(*, C r r, H, W)`` rearranged to ``(*, C, H r, W r)``: r x r channels become r x r pixels."""
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """``(*, C, H r, W r)`` rearranged to ``(*, C r r, H, W)``: the inverse of ``pixel_shuffle``."""
+def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
+    """Poisson numbers with the rates that ``input`` holds, of its shape and dtype."""
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A complex tensor from absolute values and angles (in radians)."""
+def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The derivative of order n of ``digamma``, n >= 0."""
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself; an error for bools."""
+def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+    """Each element to the power of the exponent's; either may be a number."""
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1."""
+preserve_format: _memory_format
+def prod(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    """Product of all elements, or along one dim. Its gradient is right where elements are zero, in every order."""
+def promote_types(type1: _dtype, type2: _dtype) -> _dtype:
+    """The smallest dtype, as PyTorch's table has it, that both can be converted to."""
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+    """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
+qint32: _dtype
+qint8: _dtype
+def qr(input: Tensor, some: _bool = True, *, out: Any = None) -> Any:
+    """Deprecated in PyTorch: see ``linalg.qr``."""
+def quantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+    """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one."""
+quint2x4: _dtype
+quint4x2: _dtype
+quint8: _dtype
+def rad2deg(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Radians in degrees."""
+def rad2deg_(input: Tensor) -> Tensor:
+    """In-place form of ``rad2deg``."""
+def rand(*size: Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+    """Uniform numbers on [0, 1)."""
+def rand_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+    """Uniform numbers on [0, 1), of another tensor's shape and dtype."""
+def randint(*args: Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+    """Integers in [low, high): ``randint(high, size)``, ``randint(low, high, size)``; int64 if no dtype is given."""
+def randint_like(input: Tensor, *args: Any, generator: _Generator | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None, **kwargs: Any) -> Tensor:
+    """Integers in [low, high), of another tensor's shape and dtype: ``(input, high)`` or ``(input, low, high)``."""
+def randn(*size: Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+    """Standard normal numbers."""
+def randn_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+    """Standard normal numbers, of another tensor's shape and dtype."""
+def randperm(n: _int, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A random permutation of 0, ..., n - 1; int64 if no dtype is given."""
+def range(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+    """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, and of the default dtype."""
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension; a view if the tensor is contiguous."""
+def real(input: Tensor) -> Tensor:
+    """A view of the real part; a real tensor itself."""
+def reciprocal(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """One over each element."""
+def reciprocal_(input: Tensor) -> Tensor:
+    """In-place form of ``reciprocal``."""
+def relu(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Each element, or 0 if it is negative."""
+def relu_(input: Tensor) -> Tensor:
+    """In-place form of ``relu``."""
+def remainder(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
+def renorm(input: Tensor, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:
+    """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm."""
+def repeat_interleave(input: Tensor, repeats: Any = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+    """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says."""
+def reshape(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
+    """The same elements in another shape: a view where the memory allows it, else a copy."""
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Another size on the same memory, in row-major order; more memory is taken if it does not suffice."""
+def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
+    """``self.resize_(other.shape)``."""
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself: conjugates and negatives are always computed."""
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself: conjugates and negatives are always computed."""
+def result_type(tensor1: Any, tensor2: Any) -> _dtype:
+    """The dtype of the result of an operator on two tensors or numbers."""
+def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+    """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """A copy with the elements moved along dimensions, those pushed out coming in at the other end."""
+def rot90(input: Tensor, k: _int = 1, dims: Any = (0, 1)) -> Tensor:
+    """A copy turned by ``k`` quarters in the plane of two dimensions, from the first towards the second."""
+def round(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
+    """The nearest whole number, the even one of two; with ``decimals`` so many digits behind the point."""
+def round_(input: Tensor, *, decimals: _int | None = None) -> Tensor:
+    """In-place form of ``round``."""
+def row_stack(tensors: Any) -> Tensor:
+    """Tensors one below the other; vectors are rows."""
+def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """Each element, times a slope if it is negative: a random one in training, else the mean of ``lower`` and ``upper``."""
+def rrelu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``rrelu``."""
+def rsqrt(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """One over the square root of each element."""
+def rsqrt_(input: Tensor) -> Tensor:
+    """In-place form of ``rsqrt``."""
+def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """``other - alpha * input``."""
+def scalar_tensor(s: Any, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """A 0-dimensional tensor, of the default dtype if none is given."""
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
+    """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
+def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
+    """A copy of ``input`` in which all that ``src`` has for a place is reduced to one value."""
+def searchsorted(sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: _bool = False, right: _bool = False, side: _str | None = None, sorter: Tensor | None = None) -> Tensor:
+    """Where each value would be inserted into a sorted sequence, or into the sorted rows of its leading dims."""
+def seed() -> _int:
+    """Start a stream that the operating system chooses; returns its seed."""
+def select(input: Tensor, dim: _int, index: _int) -> Tensor:
+    """A view of the part at one index of a dimension, which goes away."""
+def select_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``select``, as a copy."""
+def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:
+    """A copy of ``input`` with ``src`` at one index of a dimension."""
+def selu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507."""
+def selu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``selu``."""
+def set_anomaly_enabled(mode: _bool, check_nan: _bool = True) -> None:
+    """Turn anomaly mode on or off."""
+def set_default_device(device: Any) -> None:
+    """Accepts the CPU, where every tensor is."""
+def set_default_dtype(d: _dtype, /) -> None:
+    """Make `d`, which must be floating, the dtype of tensors made from Python floats, in all threads."""
+def set_default_tensor_type(t: Any, /) -> None:
+    """Make the dtype of a floating legacy type, or of its name, the default; ``set_default_dtype`` is today's form."""
+def set_float32_matmul_precision(precision: _str) -> None:
+    """Kept and told: products of float32 are always computed in float32 (``"highest"``)."""
+def set_flush_denormal(mode: _bool, /) -> _bool:
+    """False: NumPy's treatment of denormal numbers cannot be changed from here."""
+def set_num_interop_threads(n: _int, /) -> None:
+    """Keep the number for ``get_num_interop_threads``: operators run one after the other."""
+def set_num_threads(n: _int, /) -> None:
+    """Keep the number for ``get_num_threads``; NumPy's own threads are set in the environment."""
+def set_printoptions(precision: _int | None = None, threshold: _float | None = None, edgeitems: _int | None = None, linewidth: _int | None = None, profile: _str | None = None, sci_mode: _bool | None = None) -> None:
+    """Set how tensors are printed, for the whole process."""
+def set_rng_state(new_state: Tensor) -> None:
+    """Go on from a state of ``get_rng_state``, made here or by PyTorch."""
+def set_warn_always(b: _bool, /) -> None:
+    """Whether warnings that PyTorch shows once are shown each time."""
+def sgn(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The sign; of a complex number the number of absolute value one in its direction, 0 of 0."""
+def sgn_(input: Tensor) -> Tensor:
+    """In-place form of ``sgn``."""
+short: _dtype
+def sigmoid(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``1 / (1 + exp(-x))``."""
+def sigmoid_(input: Tensor) -> Tensor:
+    """In-place form of ``sigmoid``."""
+def sign(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """-1, 0 or 1, as each element's sign; 0 of nan."""
+def sign_(input: Tensor) -> Tensor:
+    """In-place form of ``sign``."""
+def signbit(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Whether each element's sign bit is set: also that of -0."""
+def sin(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The sine of each element, an angle in radians."""
+def sin_(self: Tensor) -> Tensor:
+    """In-place form of ``sin``."""
+def sinc(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``sin(pi x) / (pi x)``, and 1 at 0."""
+def sinc_(input: Tensor) -> Tensor:
+    """In-place form of ``sinc``."""
+def sinh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic sine of each element."""
+def sinh_(self: Tensor) -> Tensor:
+    """In-place form of ``sinh``."""
+def slice_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``slice``, as a copy."""
+def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+    """A copy of ``input`` with ``src`` in a slice of a dimension."""
+def slogdet(input: Tensor) -> Any:
+    """See ``linalg.slogdet``."""
+def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first."""
+def solve(*args: Any, **kwargs: Any) -> Any:
+    """Removed from PyTorch. `torch.solve` is deprecated in favor of `torch.linalg.solve`."""
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False) -> Any:
+    """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest."""
+sparse_bsc: _layout
+sparse_bsr: _layout
+sparse_coo: _layout
+sparse_csc: _layout
+sparse_csr: _layout
+def split(tensor: Tensor, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
+    """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list."""
+def split_copy(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """``split``, as copies."""
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """Views of pieces of these sizes along a dimension."""
+def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """``split_with_sizes``, as copies."""
+def sqrt(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The square root of each element; nan of a negative one."""
+def sqrt_(self: Tensor) -> Tensor:
+    """In-place form of ``sqrt``."""
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The square of each element."""
+def square_(input: Tensor) -> Tensor:
+    """In-place form of ``square``."""
+def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+    """A view without the dimensions of size one: all of them, or those named."""
+def squeeze_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``squeeze``, as a copy."""
+def stack(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
+    """Tensors of one shape side by side along a new dimension."""
+def std(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Standard deviation and mean; arguments as of ``std``."""
+strided: _layout
+def sub(input: Tensor, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
+def subtract(input: Tensor, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
+def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
+    """Sum of the elements: of all of them, or along one or several dims."""
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> Any:
+    """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
+def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> Any:
+    """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
+def swapaxes(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """A view with two dimensions exchanged."""
+def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """A view with two dimensions exchanged."""
+def symeig(*args: Any, **kwargs: Any) -> Any:
+    """Removed from PyTorch. The default behavior has changed from using the upper triangular portion to the lower one."""
+def t(input: Tensor) -> Tensor:
+    """A matrix transposed; tensors of fewer dimensions as they are."""
+def t_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``t``, as a copy."""
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at some numbers, counted in row-major order."""
+def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None) -> Tensor:
+    """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row."""
+def tan(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The tangent of each element, an angle in radians."""
+def tan_(self: Tensor) -> Tensor:
+    """In-place form of ``tan``."""
+def tanh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic tangent of each element."""
+def tanh_(self: Tensor) -> Tensor:
+    """In-place form of ``tanh``."""
+def tensor(data: Any, *, dtype: _dtype | None = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A new leaf tensor with a copy of ``data``: a number, nested lists or tuples, a NumPy array, a tensor."""
+def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+    """Views of pieces along a dimension: ``n`` of sizes as equal as possible, or what lies between the indices of a list."""
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    """Sum of products over some dimensions of a and as many of b."""
+def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
+    """Each element, or ``value`` if it is not above the threshold."""
+def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``threshold``."""
+def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
+    """``repeat``, the numbers counted from the last dimension."""
+def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Any:
+    """The k largest (or smallest) elements along a dim, always in order, and where they are."""
+def trace(input: Tensor) -> Tensor:
+    """The sum of a matrix's diagonal."""
+def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """A view with two dimensions exchanged."""
+def transpose_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``transpose``, as a copy."""
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1) -> Tensor:
+    """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``."""
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1) -> Tensor:
+    """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``."""
+def triangular_solve(b: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> Any:
+    """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
+def tril(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """A copy with zeros above a diagonal of the last two dimensions: 0 the main one, above it positive."""
+def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
+    """The row and column numbers, as two rows, of the lower triangle of a matrix of this size."""
+def triu(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """A copy with zeros below a diagonal of the last two dimensions: 0 the main one, above it positive."""
+def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
+    """The row and column numbers, as two rows, of the upper triangle of a matrix of this size."""
+def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
+    """``div`` without rounding."""
+def trunc(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Each element without its fraction; its derivative is 0."""
+def trunc_(self: Tensor) -> Tensor:
+    """In-place form of ``trunc``."""
+def typename(obj: Any) -> _str:
+    """The name of an object's type: of a tensor its legacy type, such as ``torch.FloatTensor``."""
+uint1: _dtype
+uint16: _dtype
+uint2: _dtype
+uint3: _dtype
+uint32: _dtype
+uint4: _dtype
+uint5: _dtype
+uint6: _dtype
+uint64: _dtype
+uint7: _dtype
+uint8: _dtype
+def unbind(input: Tensor, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """Views of the parts at each index of a dimension."""
+def unbind_copy(input: Tensor, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """``unbind``, as copies."""
+def unflatten(input: Tensor, dim: _int, sizes: Any) -> Tensor:
+    """One dimension made several; one of ``sizes`` may be -1."""
+def unfold_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``unfold``, as a copy."""
+def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+    """The different elements, or slices along a dim, always in order."""
+def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+    """The first of each run of equal elements, or of equal slices along a dim."""
+def unravel_index(indices: Tensor, shape: Any) -> _tuple[Tensor, ...]:
+    """Numbers of elements in row-major order as one tensor of positions for each dimension."""
+def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """``chunk``, of copies that may be written to in place."""
+def unsafe_split(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """``split``, of copies that may be written to in place."""
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+    """``split_with_sizes``, of copies that may be written to in place."""
+def unsqueeze(input: Tensor, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
+    """A view with a dimension of size one at position ``dim``."""
+def unsqueeze_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``unsqueeze``, as a copy."""
+def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> None:
+    """Kept and told: every operator here is deterministic anyway."""
+def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
+    """The powers of a vector's elements, descending unless ``increasing``."""
+def var(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+def var_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Variance and mean; arguments as of ``var``."""
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """``dot`` with the first vector conjugated."""
+def view_as_complex(input: Tensor) -> Tensor:
+    """A view of a real tensor whose last dimension is two as a complex one."""
+def view_as_real(input: Tensor) -> Tensor:
+    """A view of a complex tensor as a real one with a last dimension of two: its parts."""
+def view_copy(*args: Any, **kwargs: Any) -> Tensor:
+    """``view``, as a copy."""
+def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: _str = 'error', *, chunk_size: _int | None = None) -> Callable[..., Any]:
+    """``func`` mapped over a dimension of its arguments."""
+def vsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+    """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
+def vstack(tensors: Any) -> Tensor:
+    """Tensors one below the other; vectors are rows."""
+def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None, **renamed: Any) -> Any:
+    """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
+def xlogy(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
+def zero_(self: Tensor) -> Tensor:
+    """Write zeros everywhere."""
+def zeros(*size: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+    """A tensor of zeros."""
+def zeros_like(input: Tensor, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+    """Zeros of another tensor's shape and dtype."""
+
+__all__ = [
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "FloatTensor",
+    "Generator",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
+    "Size",
+    "Tensor",
+    "TypedStorage",
+    "UntypedStorage",
+    "abs",
+    "abs_",
+    "absolute",
+    "absolute_",
+    "acos",
+    "acos_",
+    "acosh",
+    "acosh_",
+    "adaptive_avg_pool1d",
+    "adaptive_max_pool1d",
+    "add",
+    "addbmm",
+    "addcdiv",
+    "addcmul",
+    "addmm",
+    "addmv",
+    "addr",
+    "adjoint",
+    "alias_copy",
+    "all",
+    "allclose",
+    "alpha_dropout",
+    "alpha_dropout_",
+    "amax",
+    "amin",
+    "aminmax",
+    "angle",
+    "any",
+    "arange",
+    "arccos",
+    "arccos_",
+    "arccosh",
+    "arccosh_",
+    "arcsin",
+    "arcsin_",
+    "arcsinh",
+    "arcsinh_",
+    "arctan",
+    "arctan2",
+    "arctan_",
+    "arctanh",
+    "arctanh_",
+    "are_deterministic_algorithms_enabled",
+    "argmax",
+    "argmin",
+    "argsort",
+    "argwhere",
+    "as_strided",
+    "as_strided_",
+    "as_strided_copy",
+    "as_strided_scatter",
+    "as_tensor",
+    "asarray",
+    "asin",
+    "asin_",
+    "asinh",
+    "asinh_",
+    "atan",
+    "atan2",
+    "atan_",
+    "atanh",
+    "atanh_",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "autograd",
+    "avg_pool1d",
+    "baddbmm",
+    "batch_norm",
+    "bernoulli",
+    "bfloat16",
+    "bincount",
+    "binomial",
+    "bit",
+    "bits16",
+    "bits1x8",
+    "bits2x4",
+    "bits4x2",
+    "bits8",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_not_",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "block_diag",
+    "bmm",
+    "bool",
+    "broadcast_shapes",
+    "broadcast_tensors",
+    "broadcast_to",
+    "bucketize",
+    "can_cast",
+    "cartesian_prod",
+    "cat",
+    "cdist",
+    "cdouble",
+    "ceil",
+    "ceil_",
+    "celu",
+    "celu_",
+    "cfloat",
+    "chain_matmul",
+    "chalf",
+    "channel_shuffle",
+    "channels_last",
+    "channels_last_3d",
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
+    "chunk",
+    "clamp",
+    "clamp_",
+    "clamp_max",
+    "clamp_max_",
+    "clamp_min",
+    "clamp_min_",
+    "clip",
+    "clip_",
+    "clone",
+    "column_stack",
+    "combinations",
+    "complex",
+    "complex128",
+    "complex32",
+    "complex64",
+    "concat",
+    "concatenate",
+    "conj",
+    "conj_physical",
+    "conj_physical_",
+    "constant_pad_nd",
+    "contiguous_format",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "convolution",
+    "copysign",
+    "corrcoef",
+    "cos",
+    "cos_",
+    "cosh",
+    "cosh_",
+    "cosine_similarity",
+    "count_nonzero",
+    "cov",
+    "cross",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "cumulative_trapezoid",
+    "default_generator",
+    "deg2rad",
+    "deg2rad_",
+    "det",
+    "detach",
+    "detach_",
+    "detach_copy",
+    "device",
+    "diag",
+    "diag_embed",
+    "diagflat",
+    "diagonal",
+    "diagonal_copy",
+    "diagonal_scatter",
+    "diff",
+    "digamma",
+    "digamma_",
+    "dist",
+    "div",
+    "divide",
+    "dot",
+    "double",
+    "dropout",
+    "dropout_",
+    "dsplit",
+    "dstack",
+    "dtype",
+    "e",
+    "eig",
+    "einsum",
+    "embedding",
+    "empty",
+    "empty_like",
+    "empty_permuted",
+    "empty_strided",
+    "enable_grad",
+    "eq",
+    "equal",
+    "erf",
+    "erf_",
+    "erfc",
+    "erfc_",
+    "erfinv",
+    "erfinv_",
+    "exp",
+    "exp2",
+    "exp2_",
+    "exp_",
+    "expand_copy",
+    "expm1",
+    "expm1_",
+    "eye",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "feature_dropout",
+    "feature_dropout_",
+    "fft",
+    "fill",
+    "fill_",
+    "fill_diagonal_",
+    "finfo",
+    "fix",
+    "fix_",
+    "flatten",
+    "flip",
+    "fliplr",
+    "flipud",
+    "float",
+    "float16",
+    "float32",
+    "float4_e2m1fn_x2",
+    "float64",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float_power",
+    "floor",
+    "floor_",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "frac",
+    "frac_",
+    "frexp",
+    "from_dlpack",
+    "from_numpy",
+    "frombuffer",
+    "full",
+    "full_like",
+    "func",
+    "gather",
+    "gcd",
+    "ge",
+    "geqrf",
+    "ger",
+    "get_default_device",
+    "get_default_dtype",
+    "get_device",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
+    "get_num_threads",
+    "get_rng_state",
+    "gradient",
+    "greater",
+    "greater_equal",
+    "group_norm",
+    "gt",
+    "half",
+    "hardshrink",
+    "heaviside",
+    "histc",
+    "histogram",
+    "histogramdd",
+    "hsplit",
+    "hstack",
+    "hypot",
+    "i0",
+    "i0_",
+    "igamma",
+    "igammac",
+    "iinfo",
+    "imag",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "index_put_",
+    "index_reduce",
+    "index_select",
+    "inf",
+    "inference_mode",
+    "initial_seed",
+    "inner",
+    "instance_norm",
+    "int",
+    "int1",
+    "int16",
+    "int2",
+    "int3",
+    "int32",
+    "int4",
+    "int5",
+    "int6",
+    "int64",
+    "int7",
+    "int8",
+    "inverse",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "is_complex",
+    "is_conj",
+    "is_deterministic_algorithms_warn_only_enabled",
+    "is_distributed",
+    "is_floating_point",
+    "is_grad_enabled",
+    "is_inference",
+    "is_inference_mode_enabled",
+    "is_neg",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "is_storage",
+    "is_tensor",
+    "is_warn_always_enabled",
+    "isclose",
+    "isfinite",
+    "isin",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "jagged",
+    "kron",
+    "kthvalue",
+    "layer_norm",
+    "layout",
+    "lcm",
+    "ldexp",
+    "le",
+    "legacy_contiguous_format",
+    "lerp",
+    "less",
+    "less_equal",
+    "lgamma",
+    "lgamma_",
+    "linalg",
+    "linalg_inv",
+    "linspace",
+    "log",
+    "log10",
+    "log10_",
+    "log1p",
+    "log1p_",
+    "log2",
+    "log2_",
+    "log_",
+    "log_softmax",
+    "logaddexp",
+    "logaddexp2",
+    "logcumsumexp",
+    "logdet",
+    "logical_and",
+    "logical_not",
+    "logical_not_",
+    "logical_or",
+    "logical_xor",
+    "logit",
+    "logit_",
+    "logspace",
+    "logsumexp",
+    "long",
+    "lstsq",
+    "lt",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
+    "manual_seed",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
+    "matmul",
+    "matrix_exp",
+    "matrix_power",
+    "matrix_rank",
+    "max",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "maximum",
+    "mean",
+    "median",
+    "memory_format",
+    "meshgrid",
+    "min",
+    "minimum",
+    "mm",
+    "mode",
+    "moveaxis",
+    "movedim",
+    "msort",
+    "mul",
+    "multinomial",
+    "multiply",
+    "mv",
+    "mvlgamma",
+    "nan",
+    "nan_to_num",
+    "nan_to_num_",
+    "nanmean",
+    "nanmedian",
+    "nanquantile",
+    "nansum",
+    "narrow",
+    "narrow_copy",
+    "native_channel_shuffle",
+    "native_dropout",
+    "ne",
+    "neg",
+    "neg_",
+    "negative",
+    "negative_",
+    "newaxis",
+    "nextafter",
+    "nn",
+    "no_grad",
+    "nonzero",
+    "nonzero_static",
+    "norm",
+    "normal",
+    "not_equal",
+    "numel",
+    "ones",
+    "ones_like",
+    "orgqr",
+    "ormqr",
+    "outer",
+    "pairwise_distance",
+    "pca_lowrank",
+    "pdist",
+    "permute",
+    "permute_copy",
+    "pi",
+    "pinverse",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "poisson",
+    "polar",
+    "polygamma",
+    "positive",
+    "pow",
+    "prelu",
+    "preserve_format",
+    "prod",
+    "promote_types",
+    "put",
+    "qint32",
+    "qint8",
+    "qr",
+    "quantile",
+    "quint2x4",
+    "quint4x2",
+    "quint8",
+    "rad2deg",
+    "rad2deg_",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "random",
+    "randperm",
+    "range",
+    "ravel",
+    "real",
+    "reciprocal",
+    "reciprocal_",
+    "relu",
+    "relu_",
+    "remainder",
+    "renorm",
+    "repeat_interleave",
+    "reshape",
+    "resize_",
+    "resize_as_",
+    "resolve_conj",
+    "resolve_neg",
+    "result_type",
+    "rms_norm",
+    "roll",
+    "rot90",
+    "round",
+    "round_",
+    "row_stack",
+    "rrelu",
+    "rrelu_",
+    "rsqrt",
+    "rsqrt_",
+    "rsub",
+    "scalar_tensor",
+    "scatter",
+    "scatter_add",
+    "scatter_reduce",
+    "searchsorted",
+    "seed",
+    "select",
+    "select_copy",
+    "select_scatter",
+    "selu",
+    "selu_",
+    "set_anomaly_enabled",
+    "set_default_device",
+    "set_default_dtype",
+    "set_default_tensor_type",
+    "set_float32_matmul_precision",
+    "set_flush_denormal",
+    "set_grad_enabled",
+    "set_num_interop_threads",
+    "set_num_threads",
+    "set_printoptions",
+    "set_rng_state",
+    "set_warn_always",
+    "sgn",
+    "sgn_",
+    "short",
+    "sigmoid",
+    "sigmoid_",
+    "sign",
+    "sign_",
+    "signbit",
+    "sin",
+    "sin_",
+    "sinc",
+    "sinc_",
+    "sinh",
+    "sinh_",
+    "slice_copy",
+    "slice_scatter",
+    "slogdet",
+    "softmax",
+    "solve",
+    "sort",
+    "sparse_bsc",
+    "sparse_bsr",
+    "sparse_coo",
+    "sparse_csc",
+    "sparse_csr",
+    "special",
+    "split",
+    "split_copy",
+    "split_with_sizes",
+    "split_with_sizes_copy",
+    "sqrt",
+    "sqrt_",
+    "square",
+    "square_",
+    "squeeze",
+    "squeeze_copy",
+    "stack",
+    "std",
+    "std_mean",
+    "strided",
+    "sub",
+    "subtract",
+    "sum",
+    "svd",
+    "svd_lowrank",
+    "swapaxes",
+    "swapdims",
+    "symeig",
+    "t",
+    "t_copy",
+    "take",
+    "take_along_dim",
+    "tan",
+    "tan_",
+    "tanh",
+    "tanh_",
+    "tensor",
+    "tensor_split",
+    "tensordot",
+    "threshold",
+    "threshold_",
+    "tile",
+    "topk",
+    "trace",
+    "transpose",
+    "transpose_copy",
+    "trapezoid",
+    "trapz",
+    "triangular_solve",
+    "tril",
+    "tril_indices",
+    "triu",
+    "triu_indices",
+    "true_divide",
+    "trunc",
+    "trunc_",
+    "typename",
+    "uint1",
+    "uint16",
+    "uint2",
+    "uint3",
+    "uint32",
+    "uint4",
+    "uint5",
+    "uint6",
+    "uint64",
+    "uint7",
+    "uint8",
+    "unbind",
+    "unbind_copy",
+    "unflatten",
+    "unfold_copy",
+    "unique",
+    "unique_consecutive",
+    "unravel_index",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+    "unsqueeze",
+    "unsqueeze_copy",
+    "use_deterministic_algorithms",
+    "utils",
+    "vander",
+    "var",
+    "var_mean",
+    "vdot",
+    "view_as_complex",
+    "view_as_real",
+    "view_copy",
+    "vmap",
+    "vsplit",
+    "vstack",
+    "where",
+    "xlogy",
+    "zero_",
+    "zeros",
+    "zeros_like",
+]

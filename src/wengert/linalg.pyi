@@ -1,0 +1,138 @@
+# Made by tools/make_stubs.py; do not edit.
+from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+
+from ._constants import Size as _Size
+from ._constants import device as _device
+from ._constants import layout as _layout
+from ._constants import memory_format as _memory_format
+from ._dtypes import dtype as _dtype
+from ._node import Node as _Node
+from ._storage import TypedStorage as _TypedStorage
+from ._storage import UntypedStorage as _UntypedStorage
+from .random import Generator as _Generator
+from ._tensor import Tensor as Tensor
+
+Number: TypeAlias = _bool | _int | _float | _complex
+class LinAlgError(RuntimeError): ...
+def cholesky(A: Tensor, *, upper: _bool = False) -> Tensor:
+    """The lower triangular L with ``L L^H = A`` (or the upper one) of Hermitian positive-definite matrices."""
+def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: Any = None) -> Any:
+    """``cholesky`` and, for each matrix, 0 or the order of the minor that is not positive-definite."""
+def cond(A: Tensor, p: Any = None) -> Tensor:
+    """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default."""
+def cross(input: Tensor, other: Tensor, *, dim: _int = -1) -> Tensor:
+    """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
+def det(A: Tensor) -> Tensor:
+    """The determinant of each square matrix; its derivative is right for singular matrices too."""
+def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """``torch.diagonal`` of the last two dimensions."""
+def eig(A: Tensor) -> Any:
+    """Eigenvalues and eigenvectors (columns of length one) of square matrices, complex whatever A is."""
+def eigh(A: Tensor, UPLO: _str = 'L') -> Any:
+    """Eigenvalues (ascending) and orthonormal eigenvectors (columns) of Hermitian matrices."""
+def eigvals(A: Tensor) -> Tensor:
+    """The eigenvalues of square matrices, complex whatever A is."""
+def eigvalsh(A: Tensor, UPLO: _str = 'L') -> Tensor:
+    """The eigenvalues of Hermitian matrices, in ascending order."""
+def householder_product(A: Tensor, tau: Tensor) -> Tensor:
+    """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
+def inv(A: Tensor) -> Tensor:
+    """The inverse of each square matrix."""
+def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Any = None) -> Any:
+    """The inverses and, for each, 0 or the place of the zero pivot that leaves it without one."""
+def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: _str | None = None) -> Any:
+    """X that minimises ``|A X - B|``, the squared residuals of its columns, A's rank and its singular values."""
+def lu(A: Tensor, *, pivot: _bool = True) -> Any:
+    """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one."""
+def lu_factor(A: Tensor, *, pivot: _bool = True) -> Any:
+    """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1)."""
+def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: Any = None) -> Any:
+    """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot."""
+def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False) -> Tensor:
+    """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks."""
+def matrix_exp(A: Tensor) -> Tensor:
+    """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
+def matrix_norm(A: Tensor, ord: Any = 'fro', dim: Any = (-2, -1), keepdim: _bool = False, *, dtype: Any = None) -> Tensor:
+    """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows)."""
+def matrix_power(A: Tensor, n: _int) -> Tensor:
+    """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None) -> Tensor:
+    """How many singular values are above ``max(atol, rtol * largest)``."""
+def multi_dot(tensors: Any) -> Tensor:
+    """Product of several matrices, in the order of multiplication that costs least."""
+def norm(A: Tensor, ord: Any | _str | None = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    """Norm of a vector (``ord`` a number) or of matrices (``ord`` a number or ``"fro"``, ``"nuc"``), as NumPy's."""
+def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """The Moore-Penrose inverse; singular values up to ``max(atol, rtol * largest)`` count as zero."""
+def qr(A: Tensor, mode: _str = 'reduced') -> Any:
+    """``A = Q R`` with orthonormal columns and an upper triangular factor; ``mode``: "reduced", "complete" or "r"."""
+def slogdet(A: Tensor) -> Any:
+    """The sign of each determinant and the logarithm of its absolute value."""
+def solve(A: Tensor, B: Tensor, *, left: _bool = True) -> Tensor:
+    """X with ``A X = B`` (``X A = B`` if not ``left``) for square A; B holds columns, or is a vector of each batch."""
+def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False, out: Any = None) -> Any:
+    """``solve`` and LAPACK's info for each matrix, which is not 0 where A is singular."""
+def solve_triangular(A: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False) -> Tensor:
+    """X with ``A X = B`` (``X A = B`` if not ``left``) for triangular A, of which only that triangle is read."""
+def svd(A: Tensor, full_matrices: _bool = True, *, driver: _str | None = None) -> Any:
+    """``A = U diag(S) Vh``: singular values, descending, between orthonormal columns and rows."""
+def svdvals(A: Tensor, *, driver: _str | None = None) -> Tensor:
+    """The singular values of matrices, in descending order."""
+def tensorinv(A: Tensor, ind: _int = 2) -> Tensor:
+    """The inverse of the map that ``tensordot`` makes of A, whose first ``ind`` dimensions are its output's."""
+def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
+    """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first."""
+def vander(x: Tensor, *, N: _int | None = None) -> Tensor:
+    """The powers 0 to N - 1 of each element, along a new last dimension."""
+def vecdot(x: Tensor, y: Tensor, *, dim: _int = -1) -> Tensor:
+    """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
+def vector_norm(x: Tensor, ord: _int | _float = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+    """Norm of the elements as one vector, or of the vectors along dims. ``ord`` may be any number, 0, inf and -inf too."""
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cholesky_ex",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "householder_product",
+    "inv",
+    "inv_ex",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
+    "matmul",
+    "matrix_exp",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_ex",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
+    "vecdot",
+    "vector_norm",
+]

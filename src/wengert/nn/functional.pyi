@@ -1,0 +1,367 @@
+# Made by tools/make_stubs.py; do not edit.
+from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+
+from .._constants import Size as _Size
+from .._constants import device as _device
+from .._constants import layout as _layout
+from .._constants import memory_format as _memory_format
+from .._dtypes import dtype as _dtype
+from .._node import Node as _Node
+from .._storage import TypedStorage as _TypedStorage
+from .._storage import UntypedStorage as _UntypedStorage
+from ..random import Generator as _Generator
+from .._tensor import Tensor as Tensor
+
+Number: TypeAlias = _bool | _int | _float | _complex
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of parts of signals; see ``adaptive_avg_pool2d``."""
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of as many parts of each image as ``output_size`` wants; ``None`` keeps a dimension's size."""
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of parts of volumes; see ``adaptive_avg_pool2d``."""
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+    """The largest elements of parts of signals."""
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+    """The largest elements of as many parts of each image as ``output_size`` wants."""
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+    """The largest elements of parts of volumes."""
+def affine_grid(theta: Tensor, size: Any, align_corners: _bool | None = None) -> Tensor:
+    """The places for ``grid_sample`` that apply affine maps ``(N, 2, 3)`` to images of ``size`` ``(N, C, H, W)``."""
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """Dropout for SELU: dropped elements become its lower limit, and mean and variance stay."""
+def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
+def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None) -> Tensor:
+    """The mean of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
+def avg_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None) -> Tensor:
+    """The mean of each window of volumes; see ``avg_pool2d``."""
+def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
+    """Each channel of ``(N, C, *)`` standardised over the batch (``training``) or by the running statistics."""
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``x1 @ A[k] @ x2 + b[k]`` for every k: ``(*, n)``, ``(*, m)`` and weight ``(out, n, m)`` give ``(*, out)``."""
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """Cross entropy of probabilities ``input`` with targets between 0 and 1, of the same size."""
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', pos_weight: Tensor | None = None) -> Tensor:
+    """Cross entropy of ``sigmoid(input)`` with targets between 0 and 1; ``pos_weight`` weighs the positive part."""
+def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
+    """Each element, and ``alpha * (exp(x / alpha) - 1)`` where it is negative."""
+def celu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``celu``."""
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
+    """Convolution of signals ``(N, C, L)`` or ``(C, L)`` with filters ``(O, C / groups, k)``; see ``conv2d``."""
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
+    """Convolution (as a cross-correlation) of images ``(N, C, H, W)`` with filters ``(O, C / groups, kh, kw)``."""
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
+    """Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."""
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
+    """The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."""
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
+    """The transpose of ``conv2d`` of the same geometry: ``(N, C, H, W)`` with filters ``(C, O / groups, kh, kw)``."""
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
+    """The transpose of ``conv3d``; see ``conv_transpose2d``."""
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """``1 - cos(x1, x2)`` where the target is 1, ``max(0, cos(x1, x2) - margin)`` where it is -1."""
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
+    """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, ignore_index: _int = -100, reduce: _bool | None = None, reduction: _str = 'mean', label_smoothing: _float = 0.0) -> Tensor:
+    """Cross entropy of ``softmax(input)`` and targets: classes (int64), or probabilities of the input's shape."""
+def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Each element is zero with probability ``p``, else divided by 1 - p; the input itself unless ``training``."""
+def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Whole channels are zero with probability ``p``; input of shape (N, C, L) or (C, L)."""
+def dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Whole channels are zero with probability ``p``; input of shape (N, C, H, W)."""
+def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """Whole channels are zero with probability ``p``; input of shape (N, C, D, H, W) or (C, D, H, W)."""
+def elu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
+    """Each element, and ``alpha * (exp(x) - 1)`` where it is negative."""
+def elu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``elu``."""
+def embedding(input: Tensor, weight: Tensor, padding_idx: _int | None = None, max_norm: _float | None = None, norm_type: _float = 2.0, scale_grad_by_freq: _bool = False, sparse: _bool = False) -> Tensor:
+    """The rows of a matrix at some indices."""
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """``alpha_dropout`` of whole channels (dimension 1)."""
+def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``'s transpose."""
+def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean') -> Tensor:
+    """Negative log-likelihood under normal distributions with means ``input`` and variances ``var`` (at least eps)."""
+def gelu(input: Tensor, *, approximate: _str = 'none') -> Tensor:
+    """x times the probability that a standard normal variable is below x; ``approximate="tanh"`` by a formula without erf."""
+def glu(input: Tensor, dim: _int = -1) -> Tensor:
+    """The first half along a dim of even size, times the sigmoid of the second."""
+def grid_sample(input: Tensor, grid: Tensor, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: _bool | None = None) -> Tensor:
+    """Images ``(N, C, H, W)`` sampled at the places ``(N, Ho, Wo, 2)``, or volumes at ``(N, Do, Ho, Wo, 3)``."""
+def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
+    """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
+def gumbel_softmax(logits: Tensor, tau: _float = 1, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1) -> Tensor:
+    """A sample of the Gumbel-softmax distribution (Jang et al. 2017): soft, or one-hot with the soft one's gradient."""
+def hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """Each element, or 0 if its absolute value is at most ``lambd``."""
+def hardsigmoid(input: Tensor, inplace: _bool = False) -> Tensor:
+    """``min(max(0, x + 3), 6) / 6``."""
+def hardswish(input: Tensor, inplace: _bool = False) -> Tensor:
+    """``x * min(max(0, x + 3), 6) / 6``."""
+def hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False) -> Tensor:
+    """Each element, at least ``min_val`` and at most ``max_val``; the derivative is 0 at both."""
+def hardtanh_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``hardtanh``."""
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
+def huber_loss(input: Tensor, target: Tensor, reduction: _str = 'mean', delta: _float = 1.0, weight: Tensor | None = None) -> Tensor:
+    """``0.5 d^2`` where ``|d| <= delta``, ``delta (|d| - 0.5 delta)`` elsewhere."""
+def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
+    """Each channel of each sample of ``(N, C, *)`` standardised by itself."""
+def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None, antialias: _bool = False) -> Tensor:
+    """A batch of signals, images or volumes ``(N, C, ...)`` resampled to ``size``, or by ``scale_factor``."""
+def kl_div(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', log_target: _bool = False) -> Tensor:
+    """``target * (log(target) - input)``: input holds log-probabilities; ``reduction="batchmean"`` divides by the batch."""
+def l1_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', weight: Tensor | None = None) -> Tensor:
+    """Mean of the absolute differences of input and target."""
+def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
+    """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted."""
+def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
+    """Each element, times ``negative_slope`` if it is negative."""
+def leaky_relu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``leaky_relu``."""
+def linear(input: Tensor, weight: Tensor | Number, bias: Tensor | Number | None = None, *p: Any) -> Tensor:
+    """``input @ weight.T + bias``: the fully connected layer."""
+def local_response_norm(input: Tensor, size: _int, alpha: _float = 0.0001, beta: _float = 0.75, k: _float = 1.0) -> Tensor:
+    """Each element divided by ``(k + alpha * mean of squares over size neighbouring channels) ** beta``."""
+def log_softmax(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None) -> Tensor:
+    """Logarithm of softmax along a dim; see ``nn.functional.softmax`` for a missing ``dim``."""
+def logsigmoid(input: Tensor) -> Tensor:
+    """The logarithm of ``sigmoid``, without overflow."""
+def lp_pool1d(input: Tensor, norm_type: _float, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+    """The p-norm of each window of signals, p being ``norm_type``."""
+def lp_pool2d(input: Tensor, norm_type: _float, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+    """The p-norm of each window of images."""
+def lp_pool3d(input: Tensor, norm_type: _float, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+    """The p-norm of each window of volumes."""
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """``max(0, -target * (input1 - input2) + margin)``."""
+def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
+def max_pool1d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any: ...
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
+def max_pool2d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any: ...
+def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window of volumes; see ``max_pool2d``."""
+def max_pool3d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any: ...
+def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
+    """The maxima of ``max_pool1d`` put back where its indices say."""
+def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
+    """The maxima of ``max_pool2d`` put back where its indices say, zeros elsewhere."""
+def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
+    """The maxima of ``max_pool3d`` put back where its indices say."""
+def mish(input: Tensor, inplace: _bool = False) -> Tensor:
+    """``x * tanh(softplus(x))`` (Misra 2019)."""
+def mse_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', weight: Tensor | None = None) -> Tensor:
+    """Mean of the squared differences of input and target (``reduction``: "mean", "sum" or "none")."""
+def multi_margin_loss(input: Tensor, target: Tensor, p: _int = 1, margin: _float = 1.0, weight: Tensor | None = None, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """``sum(max(0, margin - x[target] + x[j]) ** p) / C`` over the classes other than the target; p is 1 or 2."""
+def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """``sum(max(0, 1 - x[target] + x[j])) / C`` over pairs of a target and another class."""
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """Binary cross entropy with logits, averaged over the classes (the last dimension)."""
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, ignore_index: _int = -100, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """Negative log-likelihood: minus the element of ``input`` that each target names."""
+def normalize(input: Tensor, p: _float = 2.0, dim: Any = 1, eps: _float = 1e-12) -> Tensor:
+    """The vectors along ``dim`` divided by their p-norm, or by ``eps`` if that is larger."""
+def one_hot(tensor: Tensor, num_classes: _int = -1) -> Tensor:
+    """For each class number a row of zeros with a one in its place."""
+def pad(input: Tensor, pad: Any, mode: _str = 'constant', value: _float | None = None) -> Tensor:
+    """The tensor padded: ``pad`` is (left, right) for the last dimension, then for the one before it, and so on."""
+def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
+    """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """``(*, C r r, H, W)`` rearranged to ``(*, C, H r, W r)``: r x r channels become r x r pixels."""
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """``(*, C, H r, W r)`` rearranged to ``(*, C r r, H, W)``: the inverse of ``pixel_shuffle``."""
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool = True, full: _bool = False, size_average: _bool | None = None, eps: _float = 1e-08, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """Negative log-likelihood of counts under a Poisson distribution with rate ``exp(input)`` (or ``input``)."""
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1."""
+def relu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """``torch.relu``."""
+def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
+    """``min(max(0, x), 6)``."""
+def relu_(input: Tensor) -> Tensor:
+    """In-place form of ``relu``."""
+def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+    """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
+def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """Each element, times a slope if it is negative: a random one in training, else the mean of ``lower`` and ``upper``."""
+def rrelu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``rrelu``."""
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: _float | None = None, enable_gqa: _bool = False) -> Tensor:
+    """``softmax(query @ key.mT / sqrt(E) + mask) @ value``."""
+def selu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507."""
+def selu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``selu``."""
+def sigmoid(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``1 / (1 + exp(-x))``."""
+def silu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """``x * sigmoid(x)``, also known as swish."""
+def smooth_l1_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', beta: _float = 1.0) -> Tensor:
+    """``0.5 d^2 / beta`` where the difference ``|d|`` is below beta, ``|d| - 0.5 beta`` elsewhere."""
+def soft_margin_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """``log(1 + exp(-target * input))`` for targets of 1 and -1."""
+def softmax(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None) -> Tensor:
+    """exp(x) over its sum along a dim. Without ``dim`` (as old programs call it) dim 1, or 0 for 0, 1 or 3 dimensions."""
+def softmin(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None) -> Tensor:
+    """Softmax of the negated input; see ``nn.functional.softmax`` for a missing ``dim``."""
+def softplus(input: Tensor, beta: _float = 1, threshold: _float = 20) -> Tensor:
+    """``log(1 + exp(beta * x)) / beta``, and x itself where ``beta * x`` is above the threshold."""
+def softshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """Each element moved by ``lambd`` towards 0."""
+def softsign(input: Tensor) -> Tensor:
+    """``x / (1 + abs(x))``."""
+def tanh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic tangent of each element."""
+def tanhshrink(input: Tensor) -> Tensor:
+    """``x - tanh(x)``."""
+def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
+    """Each element, or ``value`` if it is not above the threshold."""
+def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """In-place form of ``threshold``."""
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2, eps: _float = 1e-06, swap: _bool = False, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
+    """``max(0, margin + d(anchor, positive) - d(anchor, negative))`` with d the ``pairwise_distance``."""
+def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: _float = 1.0, swap: _bool = False, reduction: _str = 'mean') -> Tensor:
+    """``triplet_margin_loss`` with a distance of the user's."""
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """The windows of images ``(N, C, H, W)`` as columns: ``(N, C * kernel elements, windows)``."""
+def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: _bool | None = None) -> Tensor:
+    """Deprecated in PyTorch: see ``interpolate``."""
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Deprecated in PyTorch: ``interpolate`` with ``mode="bilinear", align_corners=True``."""
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Deprecated in PyTorch: see ``interpolate``."""
+
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "affine_grid",
+    "alpha_dropout",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "batch_norm",
+    "bilinear",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "celu",
+    "celu_",
+    "channel_shuffle",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "cosine_embedding_loss",
+    "cosine_similarity",
+    "cross_entropy",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "elu",
+    "elu_",
+    "embedding",
+    "feature_alpha_dropout",
+    "fold",
+    "gaussian_nll_loss",
+    "gelu",
+    "glu",
+    "grid_sample",
+    "group_norm",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hardtanh_",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "instance_norm",
+    "interpolate",
+    "kl_div",
+    "l1_loss",
+    "layer_norm",
+    "leaky_relu",
+    "leaky_relu_",
+    "linear",
+    "local_response_norm",
+    "log_softmax",
+    "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "margin_ranking_loss",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+    "mish",
+    "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "nll_loss",
+    "normalize",
+    "one_hot",
+    "pad",
+    "pairwise_distance",
+    "pdist",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "poisson_nll_loss",
+    "prelu",
+    "relu",
+    "relu6",
+    "relu_",
+    "rms_norm",
+    "rrelu",
+    "rrelu_",
+    "scaled_dot_product_attention",
+    "selu",
+    "selu_",
+    "sigmoid",
+    "silu",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+    "threshold_",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+    "unfold",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
+]

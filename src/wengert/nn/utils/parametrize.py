@@ -1,0 +1,334 @@
+"""Parameters computed from others: ``register_parametrization(module, "weight", f)`` makes ``weight`` be ``f(original)``.
+
+A module with parametrizations becomes an instance of a class of its own, on which ``weight`` is a property; the
+original is in ``module.parametrizations.weight``.
+"""
+
+from __future__ import annotations
+
+import copy
+import copyreg
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..._grad_mode import no_grad
+from ..._tensor import Tensor
+from ..modules.container import ModuleDict, ModuleList
+from ..modules.module import Module
+from ..parameter import Parameter
+
+__all__ = [
+    "ParametrizationList",
+    "cached",
+    "is_parametrized",
+    "register_parametrization",
+    "remove_parametrizations",
+    "transfer_parametrizations_and_params",
+    "type_before_parametrizations",
+]
+
+_cache: dict[tuple[int, str], Any] = {}
+_depth = 0  # how many ``cached()`` blocks are open
+
+
+@contextmanager
+def cached() -> Iterator[None]:
+    """Compute each parametrized tensor once inside of the ``with`` block."""
+    global _depth
+    _depth += 1
+    try:
+        yield
+    finally:
+        _depth -= 1
+        if not _depth:
+            _cache.clear()
+
+
+def _register(module: Module, name: str, value: Any) -> None:
+    if isinstance(value, Parameter):
+        module.register_parameter(name, value)
+    else:
+        module.register_buffer(name, value)
+
+
+def _take_over(tensor: Tensor, value: Tensor) -> None:
+    """Let a tensor, which stays the same object, have another's memory."""
+    if value is not tensor:
+        tensor.data = value.detach()
+
+
+class ParametrizationList(ModuleList):
+    """The parametrizations of one tensor, in the order in which they are applied, and the original tensor or tensors."""
+
+    original: Any
+    unsafe: bool
+
+    def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
+        if len(modules) == 0:
+            raise ValueError("ParametrizationList requires one or more modules.")
+        super().__init__(modules)
+        self.unsafe = unsafe
+        shape, dtype = original.shape, original.dtype
+        with no_grad():
+            new = original
+            for module in reversed(list(self)):
+                if hasattr(module, "right_inverse"):
+                    try:
+                        new = module.right_inverse(new)
+                    except NotImplementedError:
+                        pass  # the original stays what it is
+        if not isinstance(new, (Tensor, Sequence)):
+            raise ValueError(
+                "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got "
+                f"{type(new).__name__}"
+            )
+        self.is_tensor = isinstance(new, Tensor)
+        self.ntensors = 1 if self.is_tensor else len(new)
+        if self.is_tensor:
+            self._keep_one(original, new)
+        else:
+            self._keep_several(original, new)
+        if not unsafe:
+            self._check_result(shape, dtype)
+
+    def _keep_one(self, original: Any, new: Any) -> None:
+        if original.dtype != new.dtype:
+            raise ValueError(
+                "When `right_inverse` outputs one tensor, it may not change the dtype.\n"
+                f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {new.dtype}"
+            )
+        _take_over(original, new)
+        _register(self, "original", original)
+
+    def _keep_several(self, original: Any, new: Any) -> None:
+        for i, part in enumerate(new):
+            if not isinstance(part, Tensor):
+                raise ValueError(
+                    "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got element "
+                    f"{i} of the sequence with type {type(part).__name__}."
+                )
+            if isinstance(original, Parameter):
+                part = Parameter(part, original.requires_grad)
+            part.requires_grad_(original.requires_grad)
+            _register(self, f"original{i}", part)
+
+    def _check_result(self, shape: Any, dtype: Any) -> None:
+        result = self()
+        if not isinstance(result, Tensor):
+            raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
+        for what, before, after in (("dtype", dtype, result.dtype), ("shape", shape, result.shape)):
+            if before != after:
+                raise ValueError(
+                    f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` flag is enabled.\n"
+                    f"unparametrized {what}: {before}\nparametrized {what}: {after}"
+                )
+
+    def right_inverse(self, value: Any) -> None:
+        """Set the original such that the parametrized tensor is ``value``; what assigning to it does."""
+        with no_grad():
+            for module in reversed(list(self)):
+                if not hasattr(module, "right_inverse"):
+                    raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
+                value = module.right_inverse(value)
+            if self.is_tensor:
+                if not isinstance(value, Tensor):
+                    raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
+                if value.dtype != self.original.dtype:
+                    raise ValueError(
+                        f"The tensor returned by `right_inverse` has dtype {value.dtype} while `original` has dtype "
+                        f"{self.original.dtype}"
+                    )
+                _take_over(self.original, value)
+                return
+            if not isinstance(value, Sequence):
+                raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
+            if len(value) != self.ntensors:
+                raise ValueError(
+                    f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of length "
+                    f"{len(value)}."
+                )
+            for i, part in enumerate(value):
+                own = getattr(self, f"original{i}")
+                if own.dtype != part.dtype:
+                    raise ValueError(
+                        f"Tensor {i} returned by `right_inverse` has dtype {part.dtype} while `original{i}` has dtype {own.dtype}"
+                    )
+                _take_over(own, part)
+
+    def forward(self) -> Any:
+        """The parametrized tensor."""
+        originals = [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
+        first, *rest = self
+        value = first(*originals)
+        for module in rest:
+            value = module(value)
+        return value
+
+
+def _own_class(module: Module) -> None:
+    """Give a module a class of its own, on which properties can stand."""
+    cls = type(module)
+
+    def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
+        known = memo.get(id(self))
+        if known is not None:
+            return known
+        replica = memo[id(self)] = type(self).__new__(type(self))
+        replica.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        for slot in copyreg._slotnames(type(self)):  # type: ignore[attr-defined]
+            if hasattr(self, slot):
+                setattr(replica, slot, copy.deepcopy(getattr(self, slot), memo))
+        return replica
+
+    def getstate(self: Any) -> Any:
+        raise RuntimeError(
+            "Serialization of parametrized modules is only supported through state_dict(). See:\n"
+            "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
+            "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
+        )
+
+    members: dict[str, Any] = {"__getstate__": getstate}
+    if not hasattr(cls, "__deepcopy__"):
+        members["__deepcopy__"] = deepcopy
+    module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), members)
+
+
+def _property(module: Module, name: str) -> None:
+    def get(self: Any) -> Any:
+        parametrization = self.parametrizations[name]
+        if not _depth:
+            return parametrization()
+        key = (id(self), name)
+        if key not in _cache:
+            _cache[key] = parametrization()
+        return _cache[key]
+
+    def put(self: Any, value: Any) -> None:
+        self.parametrizations[name].right_inverse(value)
+
+    setattr(type(module), name, property(get, put))
+
+
+def register_parametrization(
+    module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Any:
+    """Let a parameter or buffer be what ``parametrization`` makes of the original one.
+
+    A parametrization with a ``right_inverse`` can be assigned to. ``unsafe``: dtype and shape may change.
+
+    >>> import wengert as torch
+    >>> from wengert.nn.utils import parametrize
+    >>> class Symmetric(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         return x.triu() + x.triu(1).T
+    >>> layer = parametrize.register_parametrization(torch.nn.Linear(3, 3), "weight", Symmetric())
+    >>> bool((layer.weight == layer.weight.T).all())
+    True
+    """
+    parametrization.train(module.training)
+    if is_parametrized(module, tensor_name):
+        if not unsafe:
+            _check_further(module, tensor_name, parametrization)
+        module.parametrizations[tensor_name].append(parametrization)
+        module.parametrizations[tensor_name].unsafe |= unsafe
+    elif tensor_name in module._buffers or tensor_name in module._parameters:
+        original = getattr(module, tensor_name)
+        own = ParametrizationList([parametrization], original, unsafe=unsafe)
+        delattr(module, tensor_name)
+        if not is_parametrized(module):
+            _own_class(module)
+            module.parametrizations = ModuleDict()
+        _property(module, tensor_name)
+        module.parametrizations[tensor_name] = own
+    else:
+        raise ValueError(
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'"
+        )
+    return module
+
+
+def _check_further(module: Any, name: str, parametrization: Any) -> None:
+    """One more parametrization of a tensor: what it returns must be like what it is given."""
+    given = getattr(module, name)
+    result = parametrization(given)
+    if not isinstance(result, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
+    for what in ("dtype", "shape"):
+        before, after = getattr(given, what), getattr(result, what)
+        if before != after:
+            raise ValueError(
+                f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is enabled.\n"
+                f"module.{name}.{what}: {before}\nparametrization(module.{name}).{what}: {after}"
+            )
+    if not hasattr(parametrization, "right_inverse"):
+        return
+    try:
+        back = parametrization.right_inverse(result)
+    except NotImplementedError:
+        return
+    if not isinstance(back, Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
+    for what in ("dtype", "shape"):
+        before, after = getattr(given, what), getattr(back, what)
+        if before != after:
+            raise ValueError(
+                f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{name}, unless the "
+                f"`unsafe` flag is enabled.\nmodule.{name}.{what}: {before}\nreturned {what}: {after}"
+            )
+
+
+def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
+    """Whether a module, or one tensor of it, has a parametrization."""
+    own = getattr(module, "parametrizations", None)
+    if not isinstance(own, ModuleDict):
+        return False
+    return len(own) > 0 if tensor_name is None else tensor_name in own
+
+
+def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
+    """Put an ordinary parameter or buffer back: the parametrized value, or else the original one."""
+    if not is_parametrized(module, tensor_name):
+        raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
+    own = module.parametrizations[tensor_name]
+    if own.is_tensor:
+        original = own.original
+        if leave_parametrized:
+            with no_grad():
+                _take_over(original, getattr(module, tensor_name))
+    elif leave_parametrized:
+        value = getattr(module, tensor_name)
+        original = Parameter(value.detach()) if value.requires_grad else value
+    else:
+        raise ValueError(
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a sequence of "
+            "tensors."
+        )
+    delattr(type(module), tensor_name)
+    del module.parametrizations[tensor_name]
+    _register(module, tensor_name, original)
+    if not is_parametrized(module):
+        del module.parametrizations
+        module.__class__ = type(module).__bases__[0]
+    return module
+
+
+def type_before_parametrizations(module: Any) -> type:
+    """The class that a module had before it got parametrizations."""
+    return type(module).__bases__[0] if is_parametrized(module) else type(module)
+
+
+def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
+    """Give ``to_module`` the parametrizations of another module, with the same originals."""
+    if not is_parametrized(from_module):
+        return to_module
+    for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
+        if not hasattr(to_module, name):
+            setattr(to_module, name, Parameter(getattr(from_module, name).detach()))
+        source = from_module.parametrizations[name]
+        for parametrization in source:
+            register_parametrization(to_module, name, parametrization)
+        target = to_module.parametrizations[name]
+        for key in ["original"] if source.is_tensor else [f"original{i}" for i in range(source.ntensors)]:
+            setattr(target, key, getattr(source, key))
+    return to_module

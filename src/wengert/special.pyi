@@ -1,0 +1,190 @@
+# Made by tools/make_stubs.py; do not edit.
+from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+
+from ._constants import Size as _Size
+from ._constants import device as _device
+from ._constants import layout as _layout
+from ._constants import memory_format as _memory_format
+from ._dtypes import dtype as _dtype
+from ._node import Node as _Node
+from ._storage import TypedStorage as _TypedStorage
+from ._storage import UntypedStorage as _UntypedStorage
+from .random import Generator as _Generator
+from ._tensor import Tensor as Tensor
+
+Number: TypeAlias = _bool | _int | _float | _complex
+def airy_ai(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The Airy function Ai."""
+def bessel_j0(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The Bessel function of the first kind of order 0."""
+def bessel_j1(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The Bessel function of the first kind of order 1."""
+def bessel_y0(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The Bessel function of the second kind of order 0."""
+def bessel_y1(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The Bessel function of the second kind of order 1."""
+def chebyshev_polynomial_t(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Chebyshev's polynomial T of degree n at x."""
+def chebyshev_polynomial_u(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Chebyshev's polynomial U of degree n at x."""
+def chebyshev_polynomial_v(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Chebyshev's polynomial V of degree n at x."""
+def chebyshev_polynomial_w(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Chebyshev's polynomial W of degree n at x."""
+def digamma(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
+def entr(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``-x log(x)``: 0 at 0 and -inf below."""
+def erf(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The error function of each element."""
+def erfc(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """One less the error function of each element, exact also where that is near 1."""
+def erfcx(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``exp(x ** 2) * erfc(x)``."""
+def erfinv(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The number whose error function each element is, for elements between -1 and 1."""
+def exp2(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """Two to the power of each element."""
+def expit(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``1 / (1 + exp(-x))``."""
+def expm1(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``exp(x) - 1``, exact also near 0."""
+def gammainc(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only."""
+def gammaincc(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
+def gammaln(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function of each element."""
+def hermite_polynomial_h(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The physicists' Hermite polynomial of degree n at x."""
+def hermite_polynomial_he(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The probabilists' Hermite polynomial of degree n at x."""
+def i0(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+def i0e(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``exp(-abs(x)) * i0(x)``."""
+def i1(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 1."""
+def i1e(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``exp(-abs(x)) * i1(x)``."""
+def laguerre_polynomial_l(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Laguerre's polynomial of degree n at x."""
+def legendre_polynomial_p(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Legendre's polynomial of degree n at x."""
+def log1p(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``log(1 + x)``, exact also near 0."""
+def log_ndtr(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The logarithm of ``ndtr``."""
+def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1."""
+def logit(input: Tensor, eps: _float | None = None) -> Tensor:
+    """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given."""
+def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
+    """Logarithm of the sum of exponentials along one or several dims, without overflow."""
+def modified_bessel_i0(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+def modified_bessel_i1(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 1."""
+def modified_bessel_k0(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the second kind of order 0."""
+def modified_bessel_k1(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the second kind of order 1."""
+def multigammaln(input: Tensor, p: _int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p."""
+def ndtr(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The probability that a standard normal variable is below each element."""
+def ndtri(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The number below which a standard normal variable lies with each probability."""
+def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The derivative of order n of ``digamma``, n >= 0."""
+def psi(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
+def round(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
+    """The nearest whole number, the even one of two; with ``decimals`` so many digits behind the point."""
+def scaled_modified_bessel_k0(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``exp(x)`` times ``modified_bessel_k0``."""
+def scaled_modified_bessel_k1(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``exp(x)`` times ``modified_bessel_k1``."""
+def shifted_chebyshev_polynomial_t(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Chebyshev's polynomial T of degree n at 2 x - 1."""
+def shifted_chebyshev_polynomial_u(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Chebyshev's polynomial U of degree n at 2 x - 1."""
+def shifted_chebyshev_polynomial_v(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Chebyshev's polynomial V of degree n at 2 x - 1."""
+def shifted_chebyshev_polynomial_w(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """Chebyshev's polynomial W of degree n at 2 x - 1."""
+def sinc(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``sin(pi x) / (pi x)``, and 1 at 0."""
+def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first."""
+def spherical_bessel_j0(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """``sin(x) / x``, and 1 at 0."""
+def xlog1py(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """``input * log(1 + other)``, and 0 where ``input`` is 0 (but for nan)."""
+def xlogy(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
+def zeta(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+    """The Hurwitz zeta function; it has a derivative with respect to ``other`` only."""
+
+__all__ = [
+    "airy_ai",
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_y0",
+    "bessel_y1",
+    "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v",
+    "chebyshev_polynomial_w",
+    "digamma",
+    "entr",
+    "erf",
+    "erfc",
+    "erfcx",
+    "erfinv",
+    "exp2",
+    "expit",
+    "expm1",
+    "gammainc",
+    "gammaincc",
+    "gammaln",
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
+    "log1p",
+    "log_ndtr",
+    "log_softmax",
+    "logit",
+    "logsumexp",
+    "modified_bessel_i0",
+    "modified_bessel_i1",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
+    "multigammaln",
+    "ndtr",
+    "ndtri",
+    "polygamma",
+    "psi",
+    "round",
+    "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1",
+    "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
+    "sinc",
+    "softmax",
+    "spherical_bessel_j0",
+    "xlog1py",
+    "xlogy",
+    "zeta",
+]
