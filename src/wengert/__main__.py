@@ -16,6 +16,7 @@ examples:
   python -m wengert tour                 learn what a gradient is, and train a classifier
   python -m wengert run program.py       run a program written for PyTorch
   python -m wengert info                 what a bug report should tell
+  python -m wengert info --ops           what every operator can do
 
 "python -m wengert COMMAND --help" explains a command.
 """
@@ -44,7 +45,10 @@ examples:
   python -m wengert run -m pytest tests
 """
 
-_INFO = "Prints versions, BLAS, threads, CPU and platform: put it into a bug report."
+_INFO = """\
+Prints versions, BLAS, threads, CPU and platform: put it into a bug report. With --ops it prints a table of all
+operators instead: which have a derivative, forward mode, a second derivative and a batching rule, and why one has not.
+"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -95,7 +99,9 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     run.add_argument("program", nargs="?", metavar="program.py", help="the program's file")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
 
-    info = add("info", help="versions and machine, for bug reports", description=_INFO)
+    info = add("info", help="versions and machine, for bug reports", description=_INFO, formatter_class=raw)
+    info.add_argument("--ops", action="store_true", help="what every operator can do, as a table")
+    info.add_argument("--json", action="store_true", help="the same as JSON")
     return parser, {"tour": tour, "run": run, "info": info}
 
 
@@ -114,8 +120,7 @@ def _tour(options: argparse.Namespace) -> int:
 def _info(options: argparse.Namespace) -> int:
     from wengert._cli import info
 
-    print(info.report())
-    return 0
+    return info.main(options.ops, options.json)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -166,6 +166,7 @@ def unlocked(a: Any) -> Any:
 
 
 SCALARS = frozenset((float, int))
+ndarray = np.ndarray
 
 
 def check_result(self: Tensor, result: Tensor) -> None:
@@ -273,7 +274,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
                     return otherwise(op, self, other)
         except AttributeError:
             return otherwise(op, self, other)
-        if type(a) is not np.ndarray or a.dtype not in FLOATING:
+        if type(a) is not ndarray or a.dtype not in FLOATING:
             return otherwise(op, self, other)
         if (EVERY or quiet_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
             return otherwise(op, self, other)
@@ -462,7 +463,7 @@ def rebase(self: Tensor, node: Node | None) -> None:
         _replace_history(self, node)
         _mark_views(self)
         return
-    from .ops.strided import chain_of, gathered
+    from .ops.chains import chain_of, gathered
 
     base, chain = chain_of(self)
     _replace_history(base, CopySlices(base, chain, node))
@@ -491,6 +492,8 @@ def record_slices(base: Tensor, chain: tuple[Any, ...], node: Node | None) -> No
 def _replace_history(tensor: Tensor, node: Node | None) -> None:
     before = tensor._fn
     tensor._fn = node
+    if node is not None:
+        cell_of(tensor).writer = node.name()
     _move_retain_grad(tensor, before)
 
 
@@ -602,7 +605,7 @@ def refresh_all(args: Any) -> None:
 
 def regenerate(tensor: Tensor) -> None:
     """Make a view's node again from its base's history: one node, whatever the views between, as PyTorch's."""
-    from .ops.strided import chain_of, gathered
+    from .ops.chains import chain_of, gathered
 
     base, chain = chain_of(tensor)
     if base._fn is None:

@@ -445,7 +445,10 @@ def _add_to_grad(m: Any, g: Any) -> None:
         return
     a = old._a
     if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)) and a.flags.writeable:
-        np.add(a, g, a, casting="same_kind")
+        try:
+            np.add(a, g, a, casting="same_kind")
+        except ARITHMETIC:  # as in Sums.add
+            pass
     else:
         old._a = a + g
         if old._m is not None:
@@ -457,7 +460,7 @@ def _recorded_copy(g: Tensor) -> Tensor:
     """The gradient as a tensor of its own: what is put into ``.grad`` may be written to."""
     copy = g.clone()  # type: ignore[attr-defined]
     if copy._fn is not None:
-        from .ops.strided import renamed
+        from .ops.chains import renamed
 
         copy = renamed(copy, "torch::autograd::CopyBackwards")
     return copy

@@ -23,7 +23,7 @@ import numpy as np
 
 from ._dispatch import MULTI_OUTPUT_VIEW, cast, common_dtype, push_down, slow, type_text
 from ._kinds import Formula, camel, formula_names, info_for, node_class
-from ._modes import M
+from ._modes import EVERY, M
 from ._node import FREED, Box, Parts, Port, box_of, port_of, ticks
 from . import _errors as lines
 from . import _registry
@@ -92,6 +92,10 @@ def general(
             template = (_one_to_many if many else _one_to_one)(info, plan, N, table)
             op = own(template, info.name, ("input",), info.doc)
             run = own(template, info.name, ("input",), info.doc, cells={"M": ()})
+        elif broadcast and tensors > 1 and not many:
+            template = _pointwise(info, plan, N, table, _runner(info, plan, N, table, broadcast, many, tensors))
+            op = own(template, info.name, doc=info.doc)
+            run = own(template, info.name, doc=info.doc, cells={"M": (), "EVERY": ()})
         else:
             run = _runner(info, plan, N, table, broadcast, many, tensors)
 
@@ -201,6 +205,61 @@ def _one_to_many(info: Info, plan: Plan, N: Any, table: Any) -> Any:
         n.lasti = f.f_lasti
         boxes = plan.save(n, (input,), (a,), p, n.fx, result, True)
         return _wrap_many(info, n, result, boxes, (input,), p, differentiable, False)
+
+    return op
+
+
+def _pointwise(info: Info, plan: Plan, N: Any, table: Any, run: Any) -> Any:
+    """The recording function of an elementwise operator on plain tensors; ``run`` is for all else."""
+    k = info.arity
+    promote = info.promote  # type: ignore[attr-defined]
+
+    def op(*args: Any) -> Any:
+        if EVERY:
+            return slow(info, args)
+        operands = args[:k]
+        try:
+            raws = [t._a for t in operands]
+            edges = tuple([t._fn for t in operands])
+        except AttributeError:
+            return run(*args) if not M else slow(info, args)
+        track = N is not None and edges.count(None) != k
+        if track and M:
+            return slow(info, args)
+        dtype = raws[0].dtype
+        for a in raws:
+            if type(a) is not np.ndarray or (promote is not None and a.dtype is not dtype):
+                return run(*args)
+        p = args[k:]
+        try:
+            try:
+                r = table[np.ndarray](*raws, *p)
+            except ARITHMETIC:
+                r = silently(table[np.ndarray], *raws, *p)
+        except ValueError:
+            return run(*args)  # it finds the error's text
+        t = make()
+        t._a = r
+        t._m = None
+        if not track:
+            t._fn = None
+            return t
+        n = N()
+        n.fx = edges
+        n.seq = next(ticks)
+        n.h = None
+        n.shapes = [a.shape for a in raws]
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        boxes = plan.save(n, operands, raws, p, edges, r, False)
+        if boxes is not None:
+            t._m = boxes[0]
+        t._fn = n
+        return t
 
     return op
 
@@ -381,6 +440,11 @@ class Plan:
             uses.update(dict.fromkeys(names))
         self.uses = tuple(uses)
         self.sources = tuple(self._source(name, operand_names) for name in self.uses)
+        # for each of them the operands whose formulas use it; a joint formula's count as used by all
+        self.users = tuple(
+            tuple(k for k, (_, names) in enumerate(self.formulas) if use in names) or range(len(operand_names))
+            for use in self.uses
+        )
         numbers = {"result": RESULT, "operand": OPERAND, "shape": SHAPE, "dtype": DTYPE, "needs": NEEDS}
         self.codes = tuple(i if how == "param" else numbers.get(how, NEEDS) for how, i in self.sources)
         self.public_names = tuple(n for n, (how, _) in zip(self.uses, self.sources, strict=True) if how != "needs")
@@ -414,10 +478,13 @@ class Plan:
         """Store what the formulas name; the boxes made for outputs, by output."""
         s: list[Any] = []
         boxes: dict[int, Box] | None = None
-        for how, i in self.sources:
+        for (how, i), users in zip(self.sources, self.users, strict=True):
             if how == "operand":
                 t = operands[i]
-                s.append(box_of(t) if isinstance(t, Tensor) else t)
+                if not isinstance(t, Tensor):
+                    s.append(t)
+                else:  # kept only if a formula that will run names it
+                    s.append(box_of(t) if any([edges[u] is not None for u in users]) else None)
             elif how == "param":
                 s.append(p[i])
             elif how == "shape":

@@ -40,11 +40,12 @@ class Box:
 class Cell:
     """The version of one storage: how often, when last and by which line it was written."""
 
-    __slots__ = ("code", "lasti", "rebased", "seq", "version", "writes")
+    __slots__ = ("code", "lasti", "rebased", "seq", "version", "writer", "writes")
 
     def __init__(self) -> None:
         self.version = 0
         self.seq = 0
+        self.writer: str | None = None  # the name of the node that the latest recorded write made
         self.rebased = 0  # when the history of the base was last rewritten: older views must look theirs up again
         self.writes: deque[int] | None = None  # earlier sequence numbers, so that a message can tell the expected version
         self.code: Any = None

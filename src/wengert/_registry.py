@@ -191,6 +191,7 @@ def own(fn: Any, name: str, params: tuple[str, ...] = (), doc: str | None = None
         fn.__defaults__,
         closure,
     )
+    copy.__kwdefaults__ = fn.__kwdefaults__
     copy.__doc__ = doc
     copy.__module__ = "wengert"
     return copy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ._errors import noted, where
@@ -44,8 +45,9 @@ def stale(n: Node, box: Box) -> None:
     raise noted(
         RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[{_type_name(box.a)} {list(box.a.shape)}]{producer_name(n, box)} is at version {cell.version}; expected version {cell.version_at(n.seq)} instead. Hint: enable anomaly detection to find "
-            "the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."
+            f"[{_type_name(box.a)} {list(box.a.shape)}]{producer_name(n, box)} is at version {cell.version}; "
+            f"expected version {cell.version_at(n.seq)} instead. Hint: enable anomaly detection to find the operation that "
+            "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
         ),
         _made(n),
         f"Written in place by: {where(cell.code, cell.lasti)}" if cell.code is not None else "",
@@ -69,7 +71,12 @@ def _type_name(a: Any) -> str:
 
 
 def producer_name(n: Node, box: Box) -> str:
-    """Which node made a saved value, one of n's inputs or n itself for its output; nothing if it was given by the user."""
+    """Which node made what a saved value is now: the latest recorded write, or else one of n's inputs, or n itself.
+
+    Nothing for a leaf.
+    """
+    if box.cell.writer is not None:
+        return f", which is output 0 of {_short(box.cell.writer)},"
     saved = [(getattr(n, "f" + name, None), getattr(n, name, None)) for name in ("x", "y")]
     fn: Node | None = n
     for edge, value in (*saved, *getattr(n, "boxed_edges", ())):
@@ -81,7 +88,12 @@ def producer_name(n: Node, box: Box) -> str:
         fn, k = fn.fx, fn.k
     if fn is None or type(fn) is AccumulateGrad:
         return ""
-    return f", which is output {k} of {fn.name()},"
+    return f", which is output {k} of {_short(fn.name())},"
+
+
+def _short(name: str) -> str:
+    """A node's name as this message has it: ``MulBackward0`` -> ``Mul``."""
+    return re.sub(r"Backward\d*$", "", name)
 
 
 def unbox(n: Node, box: Any, fn: Node | None, xp: Any) -> Any:

@@ -195,9 +195,11 @@ class Inputs:
         if key not in self.storages or not key[0]:
             flat = torch.as_strided(plain, (whole,), (1,), 0).numpy().copy()
             self.storages[key] = wengert.from_numpy(flat)
-        copy = self.storages[key].as_strided(tuple(plain.shape), plain.stride(), plain.storage_offset())
-        if copy is self.storages[key]:
-            copy = copy.detach()
+        # What is expanded is so here too: memory in which entries repeat may not be written to.
+        shape = [1 if step == 0 else n for n, step in zip(plain.shape, plain.stride(), strict=True)]
+        copy = self.storages[key].as_strided(shape, plain.stride(), plain.storage_offset()).detach()
+        if list(plain.shape) != shape:
+            copy = copy.expand(tuple(plain.shape))
         return copy.requires_grad_() if value.requires_grad else copy
 
 
@@ -268,7 +270,7 @@ def samples(op: Any, dtype: Any, requires_grad: bool, limit: int) -> Iterator[An
     made = list(itertools.islice(made, 8 * limit))
     step = max(1, len(made) // limit)
     for sample in made[::step][:limit]:
-        if all(t.layout is torch.strided and t.numel() <= 4000 for t in tensors_in([sample.input, sample.args])):
+        if all(t.layout is torch.strided and t.numel() <= 10000 for t in tensors_in([sample.input, sample.args])):
             yield sample
 
 
@@ -304,6 +306,8 @@ def first_sentence(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
+    if isinstance(value, torch.Tensor | wengert.Tensor) and value.dtype in (torch.bfloat16, wengert.bfloat16):
+        return ["bfloat16", plain(value.float())]
     if isinstance(value, torch.Tensor):
         dense = value.detach().resolve_conj().resolve_neg()
         return (dense + 0 if dense._is_zerotensor() else dense).numpy()

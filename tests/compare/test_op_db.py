@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-cases = pytest.importorskip("compare.op_db_cases", reason="torch or expecttest is not installed: '.[compare]'")
+from compare import op_db_cases as cases  # skips this module where torch or expecttest is not installed
+
 torch = cases.torch
 
 LIMIT = int(os.environ.get("OP_DB_SAMPLES", "4"))
@@ -64,22 +65,25 @@ def gradients(op: Any) -> Findings:
 
 def second_order(op: Any) -> Findings:
     """The gradient of a gradient, which create_graph recorded."""
-    for sample in cases.samples(op, torch.float64, True, min(LIMIT, 2) if LIMIT <= 4 else LIMIT):
-        yield from _compare(op, op.op, sample, _gradient_of_gradient, torch.float64)
+    for dtype in _dtypes(op, op.supported_backward_dtypes("cpu"), complex_too=True)[:1]:
+        for sample in cases.samples(op, dtype, True, LIMIT):
+            yield from _compare(op, op.op, sample, _gradient_of_gradient, dtype)
 
 
 def forward_mode(op: Any) -> Findings:
     """`torch.func.jvp` along a random tangent of every tensor operand."""
-    for sample in cases.samples(op, torch.float64, True, min(LIMIT, 2) if LIMIT <= 4 else LIMIT):
-        yield from _compare(op, op.op, sample, _tangent, torch.float64)
+    for dtype in _dtypes(op, op.supported_backward_dtypes("cpu"), complex_too=True)[:1]:
+        for sample in cases.samples(op, dtype, True, LIMIT):
+            yield from _compare(op, op.op, sample, _tangent, dtype)
 
 
 def in_place(op: Any) -> Findings:
     """The form with an underscore: what it writes and returns, and the gradients through it."""
-    for sample in cases.samples(op, torch.float64 if torch.float64 in op.supported_dtypes("cpu") else torch.int64, False, LIMIT):
-        yield from _compare(op, op.get_inplace(), sample, _in_place, None)
+    for dtype in _dtypes(op, op.supported_dtypes("cpu")):
+        for sample in cases.samples(op, dtype, False, LIMIT):
+            yield from _compare(op, op.get_inplace(), sample, _in_place, dtype)
     if op.supports_autograd and op.supports_inplace_autograd:
-        for sample in cases.samples(op, torch.float64, True, min(LIMIT, 2)):
+        for sample in cases.samples(op, torch.float64, True, LIMIT):
             yield from _compare(op, op.get_inplace(), sample, _gradients_in_place, torch.float64)
 
 
@@ -95,7 +99,7 @@ def out_of_another_dtype(op: Any) -> Findings:
 
 def _out(op: Any, kinds: tuple[str, ...]) -> Findings:
     for dtype in _dtypes(op, op.supported_dtypes("cpu"))[:1]:
-        for sample in cases.samples(op, dtype, False, min(LIMIT, 2)):
+        for sample in cases.samples(op, dtype, False, LIMIT):
             for kind in kinds:
                 yield from _compare(
                     op, op.op, sample, lambda side, kind=kind: _with_out(side, kind), f"{dtype}, {kind} out"

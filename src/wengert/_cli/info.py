@@ -1,7 +1,11 @@
-"""`python -m wengert info`: what a bug report should tell about the installation and the machine."""
+"""`python -m wengert info`: what a bug report should tell about the installation and the machine.
+
+With `--ops` it tells what every operator can do (`operators`); with `--json` it tells either to a program.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
@@ -16,10 +20,26 @@ from wengert._version import __version__
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
+def main(ops: bool, as_json: bool) -> int:
+    """Print what the options ask for."""
+    if ops:
+        from wengert._cli import operators
+
+        print(json.dumps(operators.data(), indent=1) if as_json else operators.text())
+    else:
+        print(json.dumps(facts(), indent=1) if as_json else report())
+    return 0
+
+
 def report() -> str:
     """Return the facts, a line each."""
+    return "\n".join(f"{name + ':':<10} {value}" for name, value in facts().items())
+
+
+def facts() -> dict[str, str]:
+    """Return the facts by name."""
     build: Any = np.show_config(mode="dicts")
-    lines = {
+    return {
         "wengert": f"{__version__} ({os.path.dirname(os.path.dirname(__file__))})",
         "Python": f"{platform.python_version()} {platform.python_implementation()} ({sys.executable})",
         "NumPy": np.__version__,
@@ -30,7 +50,6 @@ def report() -> str:
         "CPU": _cpu(build),
         "platform": platform.platform(),
     }
-    return "\n".join(f"{name + ':':<10} {value}" for name, value in lines.items())
 
 
 def _installed(distribution: str) -> str:

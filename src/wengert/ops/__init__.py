@@ -5,7 +5,14 @@ Importing a module of this package enters its operators into the registry. A new
 
 from importlib import import_module
 
-MODULES = ("create", "ranges", "random", "sampling", "dropout", "arithmetic", "compare", "complex", "elementwise", "pairs", "special", "polynomials", "activation", "shape", "strided", "join", "index", "convert", "arrange", "scatter", "reduce", "extrema", "norms", "scan", "differences", "softmax", "sort", "statistics", "counting", "matmul", "einsum", "addmm", "loss", "classification", "distance", "pad", "interpolate", "normalization", "conv", "pool", "fold", "grid", "attention", "decompositions", "linalg")
+MODULES = (
+    "create", "ranges", "random", "sampling", "dropout", "arithmetic", "compare", "complex", "elementwise", "pairs",
+    "special", "polynomials", "activation", "shape", "chains", "strided", "views", "broadcasting", "join", "index",
+    "getitem", "convert", "write", "setitem", "resize", "arrange", "scatter", "places", "masks", "reduce", "extrema",
+    "norms", "scan", "differences", "softmax", "sort", "statistics", "counting", "matmul", "einsum", "addmm", "loss",
+    "classification", "distance", "pad", "interpolate", "normalization", "conv", "pool", "fold", "grid", "attention",
+    "decompositions", "linalg",
+)  # fmt: skip
 
 for _name in MODULES:
     import_module(f"{__name__}.{_name}")

@@ -6,7 +6,6 @@ forms of 2017, ``addmm(beta, input, alpha, mat1, mat2)``, are understood too.
 
 from __future__ import annotations
 
-import functools
 import warnings
 from typing import Any
 
@@ -22,7 +21,7 @@ from .matmul import (
     check_batches,
     check_mat_vec,
     dtype_name,
-    product_out,
+    into,
     refuse_bool,
     refuse_expand,
     refuse_mm,
@@ -176,34 +175,29 @@ def affine_outer(lib, vec1, vec2, input, beta, alpha):
 
 
 # ----------------------------------------------------------------------------------------------------------- what users call
-def _with_old_forms(fn: Any) -> Any:
-    """Decorator: numbers among the positional arguments are beta and alpha, as PyTorch had them before 0.5."""
+def _unusual(fn: Any, args: tuple[Any, ...], beta: Any, alpha: Any, out: Any) -> Any:
+    """``out=``, or numbers among the positional arguments: beta and alpha, as PyTorch had them before 0.5."""
     name = fn.__name__
-
-    @functools.wraps(fn)
-    def form(*args: Any, **kwargs: Any) -> Any:
-        if len(args) <= 3:
-            return fn(*args, **kwargs)
+    if len(args) > 3:
         numbers = [a for a in args if not isinstance(a, Tensor)]
-        tensors = [a for a in args if isinstance(a, Tensor)]
-        if len(tensors) != 3 or len(numbers) > 2:
-            raise TypeError(f"{name}() takes 3 tensors, beta and alpha, not {len(args)} arguments")
+        args = tuple(a for a in args if isinstance(a, Tensor))
+        if len(args) != 3 or len(numbers) > 2:
+            raise TypeError(f"{name}() takes 3 tensors, beta and alpha")
         warnings.warn(
             f"This overload of {name} is deprecated:\n\t{name}(Number beta, Tensor input, Number alpha, ...)\nConsider using "
             f"one of the following signatures instead:\n\t{name}(Tensor input, ..., *, Number beta, Number alpha)",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-        return fn(*tensors, beta=numbers[0], alpha=numbers[1] if len(numbers) > 1 else 1, **kwargs)
-
-    return form
+        beta, alpha = numbers[0], numbers[1] if len(numbers) > 1 else 1
+    kwargs = {"beta": beta, "alpha": alpha}
+    return fn(*args, **kwargs) if out is None else into(out, fn, args, kwargs)
 
 
 def _public(names: str) -> Any:
-    """Decorator: function with ``out=``, method and in-place method of one of these products."""
+    """Decorator: function, method and in-place method of one of these products."""
 
     def decorate(fn: Any) -> Any:
-        fn = _with_old_forms(product_out(fn))
         name = fn.__name__
         place(fn, names)
         place(inplace_of(fn, name + "_"), f"Tensor.{name}_")
@@ -227,13 +221,17 @@ def _number(t: Any, value: Any) -> Any:
 
 
 @_public("torch.addmm Tensor.addmm")
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``.
 
     >>> import wengert as torch
     >>> torch.addmm(torch.ones(2), torch.tensor([[1., 2.]]), torch.tensor([[1., 0.], [0., 1.]]), alpha=10)
     tensor([[11., 21.]])
     """
+    if old or out is not None:
+        return _unusual(addmm, (input, mat1, mat2, *old), beta, alpha, out)
     try:
         a, b = mat1._a, mat2._a
         c = input._a
@@ -254,8 +252,12 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
 
 
 @_public("torch.addmv Tensor.addmv")
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addmv(
+    input: Tensor, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
+    if old or out is not None:
+        return _unusual(addmv, (input, mat, vec, *old), beta, alpha, out)
     _as_tensors("addmv", ("input", input), ("mat", mat), ("vec", vec))
     a, b = mat._a, vec._a
     check_mat_vec(a, b)
@@ -266,8 +268,12 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
 
 
 @_public("torch.addbmm Tensor.addbmm")
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
+    if old or out is not None:
+        return _unusual(addbmm, (input, batch1, batch2, *old), beta, alpha, out)
     _as_tensors("addbmm", ("input", input), ("batch1", batch1), ("batch2", batch2))
     _check(input, (batch1._a.shape[-2], batch2._a.shape[-1]), "addbmm")
     check_batches(batch1, batch2)
@@ -275,8 +281,12 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
 
 
 @_public("torch.baddbmm Tensor.baddbmm")
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
+    if old or out is not None:
+        return _unusual(baddbmm, (input, batch1, batch2, *old), beta, alpha, out)
     _as_tensors("baddbmm", ("input", input), ("batch1", batch1), ("batch2", batch2))
     _check(input, (batch1._a.shape[0], batch1._a.shape[-2], batch2._a.shape[-1]), "baddbmm")
     check_batches(batch1, batch2)
@@ -284,8 +294,12 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alp
 
 
 @_public("torch.addr Tensor.addr")
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addr(
+    input: Tensor, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """``beta * input + alpha * outer(vec1, vec2)``."""
+    if old or out is not None:
+        return _unusual(addr, (input, vec1, vec2, *old), beta, alpha, out)
     _as_tensors("addr", ("input", input), ("vec1", vec1), ("vec2", vec2))
     for name, v in (("vec1", vec1), ("vec2", vec2)):
         if v.ndim != 1:

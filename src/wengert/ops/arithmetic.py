@@ -10,20 +10,25 @@ import cmath
 import math
 import operator
 import warnings
+from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
-from .._alias import apply_composed_inplace, inplace_form, inplace_of, unrecorded, with_out, write_out, written
+from .._alias import apply_composed_inplace, inplace_form, inplace_of, quiet_views, unrecorded, with_out, write_out, written
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL
 from .._general import general
 from .._kinds import binary, unary
+from .._modes import EVERY
 from .._parametric import parametric
-from .._registry import PUBLIC, REGISTRY, T, place, public
+from .._registry import PUBLIC, REGISTRY, T, own, place, public
 from .._tensor import Tensor
 
 NUMBERS = frozenset((bool, int, float, complex))
+SCALARS = frozenset((float, int))
+ONE = 1  # the default of ``alpha``, known by its identity
+ndarray = np.ndarray
 BOOL = np.dtype(np.bool_)
 
 
@@ -232,6 +237,11 @@ def number_or_item(value: Any) -> Any:
 
 def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: Any) -> Any:
     """``input + alpha * other`` with all of PyTorch's checks; ``plain`` is the operator for alpha = 1."""
+    try:
+        if type(alpha) in SCALARS and input._a.dtype is other._a.dtype and input._a.dtype in FLOATING:
+            return scaled(input, other, alpha)
+    except AttributeError:
+        pass
     alpha = number_or_item(alpha)
     if not isinstance(input, Tensor) and isinstance(other, Tensor) and type(input) in NUMBERS:
         input = cast_operand(input, common_dtype((input, other)))
@@ -251,10 +261,10 @@ def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: A
     return scaled(input, other, alpha)
 
 
-def _legacy_alpha(name: str, third: tuple[Any, ...], alpha: Any, rest: tuple[Any, ...]) -> Any:
-    """``torch.add(x, 2, y)``: the number in the middle scales the last argument. Gives (other, alpha)."""
-    if len(rest) != 1 or not isinstance(rest[0], Tensor) or isinstance(alpha, Tensor):
-        raise TypeError(f"{name}() takes 2 positional arguments but {2 + len(rest)} were given")
+def _legacy_operand(name: str, third: Any) -> Any:
+    """``torch.add(x, 2, y)``: the number in the middle scales the last argument."""
+    if not isinstance(third, Tensor):
+        raise TypeError(f"{name}() takes 2 positional arguments but 3 were given")
     warnings.warn(
         f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number alpha, Tensor other, *, Tensor out = None)\n"
         f"Consider using one of the following signatures instead:\n\t{name}(Tensor input, Tensor other, *, Number alpha = 1, "
@@ -262,40 +272,40 @@ def _legacy_alpha(name: str, third: tuple[Any, ...], alpha: Any, rest: tuple[Any
         UserWarning,
         stacklevel=3,
     )
-    return rest[0]
+    return third
 
 
 @public("torch.add Tensor.add")
-def add_public(input: Tensor, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def add_public(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number.
 
     >>> import wengert as torch
     >>> torch.add(torch.tensor([1., 2.]), torch.tensor([10., 20.]), alpha=2)
     tensor([21., 42.])
     """
-    if rest:
-        alpha, other = other, _legacy_alpha("add", (), other, rest)
+    if alpha is ONE and third is None and out is None:
+        return add(input, other)
+    if third is not None:
+        alpha, other = other, _legacy_operand("add", third)
     if out is not None:
         return write_out(out, add_public, (input, other), {"alpha": alpha})
-    if type(alpha) is int and alpha == 1:
-        return add(input, other)
     return _scaled("add", add, _add_scaled, input, other, alpha)
 
 
 @public("torch.sub torch.subtract Tensor.sub Tensor.subtract")
-def sub_public(input: Tensor, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def sub_public(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number.
 
     >>> import wengert as torch
     >>> torch.sub(torch.tensor([1., 2.]), 1)
     tensor([0., 1.])
     """
-    if rest:
-        alpha, other = other, _legacy_alpha("sub", (), other, rest)
+    if alpha is ONE and third is None and out is None:
+        return sub(input, other)
+    if third is not None:
+        alpha, other = other, _legacy_operand("sub", third)
     if out is not None:
         return write_out(out, sub_public, (input, other), {"alpha": alpha})
-    if type(alpha) is int and alpha == 1:
-        return sub(input, other)
     return _scaled("sub", sub, _sub_scaled, input, other, alpha)
 
 
@@ -314,34 +324,44 @@ def rsub_public(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return _scaled("rsub", rsub, _rsub_scaled, input, other, alpha)
 
 
-def _inplace_scaled(hot: Any, ufunc: Any, public_form: Any, name: str) -> Any:
-    """``add_`` and ``sub_``: the ufunc writes into a plain floating tensor's own memory."""
+def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
+    """``add_`` and ``sub_``: the ufunc writes into a plain floating tensor's own memory (``_alias._binary_inplace``)."""
 
-    def form(self: Tensor, other: Any, *rest: Any, alpha: Any = 1) -> Tensor:
-        if type(alpha) is int and alpha == 1 and not rest:
-            return hot(self, other)
-        if type(alpha) in (float, int) and not rest and type(other) is Tensor and unrecorded(self, other._fn):
-            a, b = self._a, other._a
-            if type(a) is np.ndarray and a.dtype is b.dtype and a.dtype in FLOATING:
-                try:
-                    ufunc(a, b * alpha, a)
-                except ValueError:
-                    pass
-                else:
-                    written(self, _getframe(1))
-                    return self
+    def form(self: Any, other: Any, third: Any = None, *, alpha: Any = 1) -> Any:
+        try:
+            a = self._a
+            if type(other) in SCALARS:
+                b = other
+                fy = None
+            else:
+                b = other._a
+                fy = other._fn
+                if b.dtype is not a.dtype:
+                    a = None
+        except AttributeError:
+            a = None
+        if type(a) is not ndarray or a.dtype not in FLOATING or third is not None or type(alpha) not in SCALARS:
+            return otherwise(self, other, third, alpha)
+        if (EVERY or quiet_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
+            return otherwise(self, other, third, alpha)
+        try:
+            ufunc(a, b if alpha is ONE else b * alpha, a)
+        except ValueError:  # self would have to be broadcast, or may not be written to: the other path says so
+            return otherwise(self, other, third, alpha)
+        written(self, getframe(1))
+        return self
+
+    def otherwise(self: Any, other: Any, third: Any, alpha: Any) -> Any:
+        rest = () if third is None else (third,)
         return apply_composed_inplace(public_form, self, (other, *rest), {"alpha": alpha})
 
-    form.__name__ = form.__qualname__ = name
-    form.__doc__ = f"In-place form of ``{name[:-1]}``."
-    form.__module__ = "wengert"
-    return form
+    name = f"{public_form.__name__}_"
+    return own(form, name, doc=f"In-place form of ``{name[:-1]}``.")
 
 
-_getframe = __import__("sys")._getframe
+place(_scaled_inplace(np.add, add_public), "Tensor.add_")
+place(_scaled_inplace(np.subtract, sub_public), "Tensor.sub_ Tensor.subtract_")
 iadd, isub, imul = (inplace_form(REGISTRY[name]) for name in ("add", "sub", "mul"))
-place(_inplace_scaled(iadd, np.add, add_public, "add_"), "Tensor.add_")
-place(_inplace_scaled(isub, np.subtract, sub_public, "sub_"), "Tensor.sub_ Tensor.subtract_")
 
 
 def python_operator(form: Any, name: str) -> None:

@@ -10,49 +10,34 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import check_inplace, inplace_of, with_out, writable
+from .._alias import (
+    check_inplace,
+    inplace_of,
+    with_out,
+    writable,
+)
 from .._dims import as_int, normal_dim, normal_dims
-from .._dispatch import logical_dtype, type_text
+from .._dispatch import logical_dtype
 from .._dtypes import as_dtype
 from .._errors import warn_once
 from .._general import general
 from .._kinds import linear
 from .._registry import public
 from .._tensor import Tensor, wrap
+from .broadcasting import _expand_size, atleast_2d
+from .chains import renamed
 from .convert import clone
 from .create import element
 from .index import index
 from .join import stack, tensor_list
-from .shape import (
-    _expand_size,
-    atleast_2d,
-    expand,
-    ints,
-    payload,
-    permute_public,
-    reshape_public,
-    squeeze,
-    transpose,
-    unsqueeze_dim,
-    view,
-    view_public,
-)
-from .shape import (
-    t as transposed,
-)
-from .strided import (
-    as_strided,
-    checked_diagonal,
-    diagonal,
-    narrow,
-    renamed,
-    select_public,
-    slice_dim,
-    unfold,
-)
+from .shape import expand, ints, payload, unsqueeze_dim, view
+from .strided import as_strided, checked_diagonal, diagonal, narrow, select_public, slice_dim, unfold
+from .views import permute_public, reshape_public, squeeze, transpose, view_public
+from .views import t as transposed
 
 
-# ----------------------------------------------------------------------------------------------------- flips, rolls, triangles
+# ----------------------------------------------------------------------------------------------------- flips, rolls,
+# triangles
 @linear(
     transpose=lambda xp, g, dims: xp.flip_dims(g, dims),
     node="FlipBackward0",
@@ -87,9 +72,11 @@ def rotate(lib, self, k, dims):
 @linear(
     transpose=lambda xp, g, shifts, dims: xp.roll_dims(g, tuple(-s for s in shifts), dims),
     node="RollBackward0",
-    batch=lambda U, info, inner, mine, p: U.roll_dims(inner[0], p[0], tuple(d + 1 for d in p[1]))
-    if p[1]
-    else U.reshape(U.roll_dims(U.reshape(inner[0], (inner[0].shape[0], -1)), p[0], (1,)), tuple(inner[0].shape)),
+    batch=lambda U, info, inner, mine, p: (
+        U.roll_dims(inner[0], p[0], tuple(d + 1 for d in p[1]))
+        if p[1]
+        else U.reshape(U.roll_dims(U.reshape(inner[0], (inner[0].shape[0], -1)), p[0], (1,)), tuple(inner[0].shape))
+    ),
     samples=[((2, 3), ((1,), (0,))), ((4, 3), ((-1, 2), (0, 1))), ((4,), ((1, 1), (0, 0))), ((2, 3), ((2,), ()))],
 )
 def roll_dims(lib, self, shifts, dims):
@@ -179,9 +166,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     if ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
     if dims[0] == dims[1] or abs(dims[0] - dims[1]) == ndim:
-        raise RuntimeError(
-            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
-        )
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     return rotate(input, operator.index(k), tuple(normal_dim(d, ndim, "rot90") for d in dims))
 
 
@@ -216,7 +201,7 @@ def _triangle(name: str, op: Any, what: str) -> Any:
         return op(input, as_int(diagonal, name, argument="diagonal"))  # type: ignore[no-any-return]
 
     triangle.__name__ = triangle.__qualname__ = name
-    triangle.__doc__ = f"""A copy with zeros {what} a diagonal of the last two dimensions: 0 the main one, above it positive.
+    triangle.__doc__ = f"""A copy with zeros {what} a diagonal (0: the main one) of the last two dimensions.
 
     >>> import wengert as torch
     >>> torch.ones(2, 2).{name}()
@@ -233,7 +218,9 @@ triu = _triangle("triu", upper_triangle, "below")
 
 
 def _triangle_indices(name: str, rows: Any) -> None:
-    def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
+    def indices(
+        row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None
+    ) -> Tensor:
         for what, n in (("row", row), ("col", col)):
             if n < 0:
                 raise RuntimeError(f"{what} must be non-negative, got{n}")
@@ -250,7 +237,8 @@ _triangle_indices("tril_indices", np.tril_indices)
 _triangle_indices("triu_indices", np.triu_indices)
 
 
-# ------------------------------------------------------------------------------------------------------------------ diagonals
+# ------------------------------------------------------------------------------------------------------------------
+# diagonals
 @linear(
     transpose=lambda xp, g, offset, dim1, dim2: xp.diagonal_view(g, offset, dim1, dim2),
     node="DiagEmbedBackward0",
@@ -330,7 +318,8 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     return self
 
 
-# ---------------------------------------------------------------------------------------------------------------- repetitions
+# ----------------------------------------------------------------------------------------------------------------
+# repetitions
 def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The shapes with each dimension's repetitions in front of it: of the result, and of the input."""
     padded = (1,) * (len(repeats) - len(shape)) + shape
@@ -363,7 +352,7 @@ def repeat(lib, self, repeats):
 
 @public("Tensor.repeat")
 def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
-    """A copy with the tensor several times side by side along each dimension; more numbers than dimensions add some in front.
+    """A copy with the tensor several times side by side along each dimension; more numbers add dimensions in front.
 
     >>> import wengert as torch
     >>> torch.tensor([1, 2]).repeat(2, 2)
@@ -436,7 +425,9 @@ def repeat_interleave(
 def _counts(repeats: Tensor) -> Any:
     a = repeats._a
     if not isinstance(a, (np.ndarray, np.generic)):
-        raise RuntimeError("vmap: repeat_interleave() with a tensor of repeats has a result whose shape depends on its values")
+        raise RuntimeError(
+            "vmap: repeat_interleave() with a tensor of repeats has a result whose shape depends on its values"
+        )
     if a.ndim > 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if a.dtype.kind != "i" or a.dtype.itemsize < 4:
@@ -453,7 +444,8 @@ def _counted(counts: Any, dtype: Any, output_size: int | None) -> Any:
     return r
 
 
-# ------------------------------------------------------------------------------------------------------------- from several
+# ------------------------------------------------------------------------------------------------------------- from
+# several
 def _corners(shapes: Any) -> list[tuple[int, int, int, int]]:
     """Rows and columns, from and to, of each block on a diagonal of blocks."""
     rows = cols = 0
@@ -529,12 +521,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         )
         indexing = "ij"
     if indexing not in ("ij", "xy"):
-        raise RuntimeError(f"torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {indexing}")
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for x in vectors:
         if x._a.ndim > 1:
-            raise RuntimeError(
-                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}"
-            )
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
         if logical_dtype(x) is not logical_dtype(vectors[0]):
             raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
     swap = indexing == "xy" and len(vectors) >= 2
@@ -542,9 +532,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         vectors[:2] = vectors[1::-1]
     sizes = tuple(x._a.size for x in vectors)
     k = len(vectors)
-    grids = [
-        expand(view(x, (1,) * i + (x._a.size,) + (1,) * (k - i - 1)), sizes) for i, x in enumerate(vectors)
-    ]
+    grids = [expand(view(x, (1,) * i + (x._a.size,) + (1,) * (k - i - 1)), sizes) for i, x in enumerate(vectors)]
     if swap:
         grids[:2] = grids[1::-1]
     return tuple(grids)
@@ -618,7 +606,8 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(found)
 
 
-# ------------------------------------------------------------------------------------------------------- views, as copies
+# ------------------------------------------------------------------------------------------------------- views, as
+# copies
 def _copied(t: Tensor, name: str | None = None) -> Tensor:
     """A copy of what a view shows, with the view's history."""
     a = t._a

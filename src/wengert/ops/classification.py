@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -20,14 +21,21 @@ from .matmul import _as_tensors, dtype_name
 
 
 # ------------------------------------------------------------------------------------------------- negative log-likelihoods
+@functools.lru_cache(64)
+def _row_starts(rows: int, columns: int) -> Any:
+    """Where each row of a matrix starts in memory."""
+    return np.arange(0, rows * columns, columns)
+
+
 def _picked(shape: tuple[int, ...], target: Any, ignore_index: int) -> tuple[Any, Any]:
     """The index of each sample's element, and which samples count (``None``: all)."""
     keep = None
     wide = target if target.dtype == np.int64 else target.astype(np.int64)
-    ignored = wide == ignore_index
-    if ignored.any():
-        keep = ~ignored
-        wide = np.where(ignored, 0, wide)
+    if ignore_index is not None:
+        ignored = wide == ignore_index
+        if ignored.any():
+            keep = ~ignored
+            wide = np.where(ignored, 0, wide)
     if len(shape) == 1:
         return (wide,), keep
     if len(shape) == 2:
@@ -112,6 +120,7 @@ def _nll_samples(rng: Any) -> Any:
                 ((rng.uniform(-2, 2, (4, 3)), np.array([0, 1, 1, 2]), w), (reduction, 1)),
                 ((rng.uniform(-2, 2, 3), np.array(2), w), (reduction, -100)),
                 ((rng.uniform(-2, 2, (2, 3, 2)), np.array([[0, 1], [2, 2]]), w), (reduction, 0)),
+                ((rng.uniform(-2, 2, (4, 3)), np.array([0, 1, 1, 2]), w), (reduction, None)),
             ]
     return found
 
@@ -140,6 +149,12 @@ def nll(lib, self, target, weight, reduction, ignore_index):
     """Minus the element of each sample that its target names, weighted; classes are along dim 1 (0 if it is the only)."""
     if not self.size:
         return self.dtype.type(math.nan if reduction == MEAN else 0) if reduction else lib.zeros(target.shape, self.dtype)
+    if weight is None and ignore_index is None and self.ndim == 2:
+        r = -self.reshape(self.size).take(target + _row_starts(*self.shape))
+        if reduction == NONE:
+            return r
+        total = lib.add.reduce(r)
+        return total if reduction == SUM else total / r.size
     index, keep = _picked(self.shape, target, ignore_index)
     r = -self[index]
     w = _nll_weights(self.dtype, index, keep, weight, target.shape)
@@ -171,6 +186,9 @@ def nll_backward(lib, g, target, weight, size, reduction, ignore_index):
     """Zeros with minus the weighted cotangent at the element that each target names."""
     r = lib.zeros(size, g.dtype)
     if not r.size:
+        return r
+    if weight is None and ignore_index is None and len(size) == 2:
+        r.reshape(r.size)[target + _row_starts(*size)] = -g if reduction != MEAN else -g / target.size
         return r
     index, keep = _picked(size, target, ignore_index)
     w = _nll_weights(g.dtype, index, keep, weight, target.shape)
@@ -225,6 +243,20 @@ def _check_nll(input: Any, target: Any, weight: Any) -> None:
 
 
 def _nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -> Any:
+    """Checks, and ``nll``. It is told ``ignore_index=None`` where every target is known to be a class that counts."""
+    a, t = getattr(input, "_a", None), getattr(target, "_a", None)
+    if (
+        weight is None
+        and type(a) is type(t) is np.ndarray
+        and a.ndim == 2
+        and t.ndim == 1
+        and t.dtype == np.int64
+        and a.dtype.kind == "f"
+        and len(t) == len(a) > 0
+        and not 0 <= ignore_index < a.shape[1]
+        and np.maximum.reduce(t.view(np.uint64)) < a.shape[1]  # a negative number is a very large one here
+    ):
+        return nll(input, target, None, code, None)
     _as_tensors("nll_loss_nd", ("input", input), ("target", target))
     _check_nll(input, target, weight)
     if logical_dtype(target).name not in ("int64", "uint8"):

@@ -93,16 +93,104 @@ def _column_blocks(view: Any, k: int, size: int) -> Iterator[tuple[slice, slice,
         yield some, rows, whole, buffer.reshape(part.shape[0], groups, -1, math.prod(part.shape[-k:]))
 
 
-def _merged(view: Any, k: int) -> Any:
-    """All columns as ``(G, C kernel, N places)``."""
-    n = view.ndim
-    order = (1, *range(2, n - k), 0, *range(n - k, n))
-    groups, samples = view.shape[1], view.shape[0]
-    return view.transpose(order).reshape(groups, -1, samples * math.prod(view.shape[-k:]))
+# ----------------------------------------------------------------------------------------------- few places, many channels
+#
+# With few places per sample a window's rows are too short to copy fast and its columns too few for BLAS. Then the
+# channels go last: a window is a few long runs of memory, and the places of all samples are the rows of one matrix.
+def _few(samples: int, places: int, groups: int) -> bool:
+    return groups == 1 and samples > 1 and places < _FEW
 
 
-def _few(view: Any, k: int) -> bool:
-    return 0 < view.shape[0] and math.prod(view.shape[-k:]) < _FEW and view.shape[0] > 1 and view.nbytes <= 2 * _LIMIT
+def _last(x: Any) -> Any:
+    """``(N, C, *size)`` as a contiguous ``(N, *size, C)``."""
+    return np.ascontiguousarray(np.moveaxis(x, 1, -1))
+
+
+def _filters_last(weight: Any) -> Any:
+    """``(O, C, *kernel)`` as a matrix ``(O, kernel C)``."""
+    return np.moveaxis(weight, 1, -1).reshape(len(weight), -1)
+
+
+def _rows(x: Any, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Any:
+    """The windows of a contiguous ``(N, *size, C)`` as the rows of a matrix ``(N places, kernel C)``."""
+    steps = x.strides
+    inner = steps[1:-1]
+    view = np.ndarray(
+        (len(x), *out, *kernel, x.shape[-1]),
+        x.dtype,
+        x,
+        0,
+        (
+            steps[0],
+            *(s * t for s, t in zip(inner, stride, strict=True)),
+            *(s * d for s, d in zip(inner, dilation, strict=True)),
+            steps[-1],
+        ),
+    )
+    return view.reshape(len(x) * math.prod(out), -1)
+
+
+def _convolve_few(x: Any, weight: Any, stride: Ints, dilation: Ints, out: Ints) -> Any:
+    rows = _rows(_last(x), weight.shape[2:], stride, dilation, out)
+    y = rows.dot(_filters_last(weight).T).reshape(len(x), *out, len(weight))
+    return np.ascontiguousarray(np.moveaxis(y, -1, 1))
+
+
+def _input_few(g: Any, weight: Any, size: Ints, stride: Ints, dilation: Ints) -> Any:
+    kernel, out = weight.shape[2:], g.shape[2:]
+    rows = _last(g).reshape(-1, len(weight)).dot(_filters_last(weight))
+    columns = rows.reshape(len(g), *out, *kernel, -1)
+    k = len(stride)
+    r = np.zeros((len(g), *size, weight.shape[1]), rows.dtype)
+    for offset in itertools.product(*map(range, kernel)):
+        r[(slice(None), *_places(offset, out, stride, dilation))] += columns[(slice(None),) * (k + 1) + offset]
+    return np.moveaxis(r, -1, 1)
+
+
+def _weight_few(x: Any, g: Any, kernel: Ints, stride: Ints, dilation: Ints) -> Any:
+    rows = _rows(_last(x), kernel, stride, dilation, g.shape[2:])
+    r = _last(g).reshape(-1, g.shape[1]).T.dot(rows).reshape(g.shape[1], *kernel, x.shape[1])
+    return np.ascontiguousarray(np.moveaxis(r, -1, 1))
+
+
+def _places(offset: Ints, out: Ints, stride: Ints, dilation: Ints) -> tuple[slice, ...]:
+    """Where one element of every window is."""
+    return tuple(
+        slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, s, n in zip(offset, dilation, stride, out, strict=True)
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ one channel per group
+def _by_channel(weight: Any, offset: Ints, k: int) -> Any:
+    return weight[(slice(None), 0, *offset)].reshape(-1, *(1,) * k)
+
+
+def _convolve_each(x: Any, weight: Any, stride: Ints, dilation: Ints, out: Ints) -> Any:
+    k = len(stride)
+    y = np.zeros((*x.shape[:2], *out), x.dtype)
+    part = np.empty_like(y)
+    for offset in itertools.product(*map(range, weight.shape[2:])):
+        y += np.multiply(x[(..., *_places(offset, out, stride, dilation))], _by_channel(weight, offset, k), part)
+    return y
+
+
+def _input_each(g: Any, weight: Any, size: Ints, stride: Ints, dilation: Ints) -> Any:
+    k = len(stride)
+    r = np.zeros((*g.shape[:2], *size), g.dtype)
+    part = np.empty(g.shape, g.dtype)
+    for offset in itertools.product(*map(range, weight.shape[2:])):
+        place = (..., *_places(offset, g.shape[2:], stride, dilation))
+        r[place] += np.multiply(g, _by_channel(weight, offset, k), part)
+    return r
+
+
+def _weight_each(x: Any, g: Any, kernel: Ints, stride: Ints, dilation: Ints) -> Any:
+    r = np.empty((x.shape[1], 1, *kernel), x.dtype)
+    letters = "nc" + "xyz"[: len(kernel)]
+    for offset in itertools.product(*map(range, kernel)):
+        part = x[(..., *_places(offset, g.shape[2:], stride, dilation))]
+        r[(slice(None), 0, *offset)] = np.einsum(f"{letters},{letters}->c", part, g)
+    return r
 
 
 # -------------------------------------------------------------------------------------------------------- the three products
@@ -119,10 +207,11 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
         return np.matmul(w, x.reshape(samples, groups, x.shape[1] // groups, places)).reshape(samples, groups * filters, *out)
     if not samples:
         return np.zeros((0, groups * filters, *out), x.dtype)
+    if _few(samples, places, groups):
+        return _convolve_few(x, weight, stride, dilation, out)
+    if filters == weight.shape[1] == 1 < groups:
+        return _convolve_each(x, weight, stride, dilation, out)
     view = windows(x, groups, kernel, stride, dilation, out)
-    if _few(view, k):
-        y = np.matmul(w, _merged(view, k)).reshape(groups, filters, samples, places)
-        return np.ascontiguousarray(y.transpose(2, 0, 1, 3)).reshape(samples, groups * filters, *out)
     y = np.empty((samples, groups, filters, *out), np.result_type(x, weight))
     flat = y.reshape(samples, groups, filters, places)
     for some, rows, whole, columns in _column_blocks(view, k, x.itemsize):
@@ -143,6 +232,10 @@ def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints,
     whole_size = tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
     if _pointwise(kernel, stride) and whole_size == out:
         r = np.matmul(w, g.reshape(samples, groups, filters, math.prod(out)))
+    elif _few(samples, math.prod(out), groups) and g.size:
+        r = _input_few(g.reshape(samples, filters, *out), weight, whole_size, stride, dilation)
+    elif filters == channels == 1 < groups:
+        r = _input_each(g.reshape(samples, groups, *out), weight, whole_size, stride, dilation)
     else:
         r = np.zeros((samples, groups, channels, *whole_size), np.result_type(g, weight))
         row_bytes = groups * channels * math.prod(kernel) * math.prod(out[1:]) * g.itemsize
@@ -159,13 +252,10 @@ def scatter_windows(r: Any, columns: Any, stride: Ints, dilation: Ints, first: i
     """Add ``(n, G, C, *kernel, *out)`` to the elements of ``r`` that the windows cover, beginning at a row of places."""
     k = len(stride)
     kernel, out = columns.shape[3 : 3 + k], columns.shape[3 + k :]
-    starts = (first, *(0,) * (k - 1))
+    if first:
+        r = r[(..., slice(first * stride[0], None), *(slice(None),) * (k - 1))]
     for offset in itertools.product(*map(range, kernel)):
-        place = tuple(
-            slice(o * d + f * s, o * d + (f + n - 1) * s + 1, s)
-            for o, d, s, n, f in zip(offset, dilation, stride, out, starts, strict=True)
-        )
-        r[(..., *place)] += columns[(slice(None),) * 3 + offset]
+        r[(..., *_places(offset, out, stride, dilation))] += columns[(slice(None),) * 3 + offset]
 
 
 def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
@@ -184,10 +274,11 @@ def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, d
         columns = x.reshape(samples, groups, channels, -1)
         if flat.shape[-1] >= _FEW:
             return np.add.reduce(np.matmul(flat, columns.swapaxes(2, 3)), 0).reshape(shape)
+    if _few(samples, math.prod(out), groups):
+        return _weight_few(x, g.reshape(samples, filters, *out), kernel, stride, dilation)
+    if filters == channels == 1 < groups:
+        return _weight_each(x, g.reshape(samples, groups, *out), kernel, stride, dilation)
     view = windows(x, groups, kernel, stride, dilation, out)
-    if _few(view, k):
-        rows = flat.transpose(1, 2, 0, 3).reshape(groups, filters, -1)
-        return np.matmul(rows, _merged(view, k).swapaxes(1, 2)).reshape(shape)
     r = np.zeros((groups, filters, channels * math.prod(kernel)), dtype)
     for some, rows_, whole, columns in _column_blocks(view, k, x.itemsize):
         part = flat[some] if whole else g[(some, slice(None), slice(None), rows_)].reshape(1, groups, filters, -1)

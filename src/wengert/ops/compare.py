@@ -458,9 +458,7 @@ def where(lib, condition, self, other):
 
 
 @public("torch.where")
-def where_public(
-    condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None, **renamed: Any
-) -> Any:
+def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
     """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast.
 
     ``input`` and ``other`` are tensors or numbers. With the condition alone: its non-zero positions, one tensor per dim.
@@ -470,13 +468,17 @@ def where_public(
     >>> torch.where(x > 0, x, 0.)
     tensor([0., 2.])
     """
-    input = renamed.pop("self", input)
-    if not isinstance(condition, Tensor) or renamed or (input is None) is not (other is None):
+    try:
+        if condition._a.dtype is BOOL and input._a.dtype is other._a.dtype and out is None:
+            return where(condition, input, other)
+    except AttributeError:
+        pass
+    if not isinstance(condition, Tensor) or (input is None) is not (other is None):
         given = (condition, input, other) if other is not None else (condition, input)
         raise TypeError(
-            f"where() received an invalid combination of arguments - got ({', '.join(map(type_text, given))}), but expected "
-            "one of:\n * (Tensor condition)\n * (Tensor condition, Tensor input, Tensor other, *, Tensor out = None)\n"
-            " * (Tensor condition, Number self, Tensor other)\n * (Tensor condition, Tensor input, Number other)\n"
+            f"where() received an invalid combination of arguments - got ({', '.join(map(type_text, given))}), but "
+            "expected one of:\n * (Tensor condition)\n * (Tensor condition, Tensor input, Tensor other, *, Tensor out = "
+            "None)\n * (Tensor condition, Number self, Tensor other)\n * (Tensor condition, Tensor input, Number other)\n"
             " * (Tensor condition, Number self, Number other)\n"
         )
     if input is None:

@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import with_out, write_out
+from .._alias import (
+    with_out,
+    write_out,
+)
 from .._dims import as_int, normal_dim
 from .._dispatch import type_text
 from .._general import general
@@ -16,11 +19,15 @@ from .._modes import M
 from .._registry import RAW, REGISTRY, public
 from .._tensor import Tensor, wrap
 from ._ties import recorded, tied_parts
-from .shape import COLONS, NEW_AT, atleast_1d, atleast_2d, atleast_3d, ints, lifted_dims, payload, reshape_public
-from .strided import renamed, slice_dim
+from .broadcasting import atleast_1d, atleast_2d, atleast_3d
+from .chains import renamed
+from .shape import COLONS, NEW_AT, ints, lifted_dims, payload
+from .strided import slice_dim
+from .views import reshape_public
 
 
-# --------------------------------------------------------------------------------------------------------------- primitives
+# ---------------------------------------------------------------------------------------------------------------
+# primitives
 def _cat_back(xp: Any, g: Any, tensors_shape: Any, dim: Any, needs: Any) -> Any:
     legacy = [len(shape) != g.ndim for shape in tensors_shape]
     sizes = [0 if skip else shape[dim] for skip, shape in zip(legacy, tensors_shape, strict=True)]
@@ -64,9 +71,10 @@ def cat(lib, tensors, dim):
     holomorphic=False,
     batch=("dim", ("dim",)),
     dtypes="fcib",
-    samples=lambda rng: [
-        (([rng.standard_normal((2, 3)), rng.standard_normal((2, 3))],), (dim,)) for dim in (0, 1, 2)
-    ] + [(([rng.standard_normal(()), rng.standard_normal(())],), (0,))],
+    samples=lambda rng: (
+        [(([rng.standard_normal((2, 3)), rng.standard_normal((2, 3))],), (dim,)) for dim in (0, 1, 2)]
+        + [(([rng.standard_normal(()), rng.standard_normal(())],), (0,))]
+    ),
 )
 def stack(lib, tensors, dim):
     """Tensors of one shape, side by side along a new dimension."""
@@ -140,7 +148,8 @@ CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
 assert CAT.formulas.uses == ("tensors_shape", "dim", "needs")  # type: ignore[attr-defined]
 
 
-# ------------------------------------------------------------------------------------------------------------------ joining
+# ------------------------------------------------------------------------------------------------------------------
+# joining
 def tensor_list(tensors: Any, name: str) -> list[Tensor]:
     """A function's sequence of tensors, checked."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
@@ -226,16 +235,15 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
         for i, (n, m) in enumerate(zip(first, s, strict=True)):
             if i != dim and n != m:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor "
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
+                    "tensor "
                     f"number {k} in the list."
                 )
     return cat(tensors, dim)
 
 
 @public("torch.stack")
-def stack_public(
-    tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None
-) -> Tensor:
+def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None) -> Tensor:
     """Tensors of one shape side by side along a new dimension.
 
     >>> import wengert as torch
@@ -267,7 +275,8 @@ def stack_public(
     for place, x in enumerate(tensors):
         if x._a.shape != first:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x._a.shape)} at entry "
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x._a.shape)} "
+                "at entry "
                 f"{place}"
             )
     return stack(tensors, normal_dim(dim, len(first) + 1, "stack"))
@@ -311,7 +320,8 @@ def column_stack(tensors: Any) -> Tensor:
     )
 
 
-# ----------------------------------------------------------------------------------------------------------------- splitting
+# -----------------------------------------------------------------------------------------------------------------
+# splitting
 def _sized(tensor: Tensor, dim: int, name: str) -> tuple[int, int]:
     shape = payload(tensor, name).shape
     if not shape:
@@ -379,7 +389,8 @@ def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
         )
     if sum(sizes) != n:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but got "
+            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but "
+            "got "
             f"split_sizes={list(sizes)}"
         )
     return sizes
@@ -413,7 +424,7 @@ def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
 def tensor_split(
     input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
 ) -> tuple[Tensor, ...]:
-    """Views of pieces along a dimension: ``n`` of sizes as equal as possible, or what lies between the indices of a list.
+    """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices.
 
     >>> import wengert as torch
     >>> torch.arange(5).tensor_split((1, 3))
@@ -423,11 +434,13 @@ def tensor_split(
     if isinstance(where, Tensor):
         if where._a.dtype.kind != "i" or where._a.dtype.itemsize != 8:
             raise RuntimeError(
-                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {where.dtype.scalar_name}"
+                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                f"{where.dtype.scalar_name}"
             )
         if where._a.ndim > 1:
             raise RuntimeError(
-                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a "
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
+                "but got a "
                 f"tensor with {where._a.ndim} dims"
             )
         where = where._a.tolist()
@@ -463,12 +476,14 @@ def _split_along(name: str, dim: int, least: int) -> Any:
         d = 0 if name == "hsplit" and len(shape) == 1 else dim
         if not isinstance(where, (tuple, list, Tensor)) and not hasattr(where, "__index__"):
             raise TypeError(
-                f"{name}() received an invalid combination of arguments - got (Tensor, {type_text(where)}), but expected one of:\n"
+                f"{name}() received an invalid combination of arguments - got (Tensor, {type_text(where)}), but "
+                "expected one of:\n"
                 " * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)\n"
             )
         if not isinstance(where, (tuple, list, Tensor)) and (where <= 0 or shape[d] % where):
             raise RuntimeError(
-                f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {shape[d]} is not divisible "
+                f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {shape[d]} is not "
+                "divisible "
                 f"by the split_size {where}!"
             )
         return tensor_split(input, where, d)
@@ -500,7 +515,8 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return tied_parts(UNBIND, input, (dim,), _unbind_raw(input._a, dim), [dim])
 
 
-# ---------------------------------------------------------------------------------------------------- pieces that are copies
+# ---------------------------------------------------------------------------------------------------- pieces that are
+# copies
 @general(
     outputs=-1,
     grad=lambda xp, g, dim: xp.cat(list(g), dim),

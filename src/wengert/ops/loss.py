@@ -333,9 +333,16 @@ def _bce_samples(weights: Any, more: Any = ()) -> Any:
 def bernoulli_nll(lib, self, target, weight, reduction):
     """Cross entropy of probabilities; a logarithm counts as at least -100, so that 0 and 1 give finite losses."""
     r = (target - 1) * lib.maximum(lib.log1p(-self), -100.0) - target * lib.maximum(lib.log(self), -100.0)
-    if r.dtype != self.dtype:
-        r = r.astype(self.dtype)
     return lib.reduced(r if weight is None else r * weight, reduction)
+
+
+def _in_unit_interval(a: Any) -> bool:
+    """Whether no element is outside of [0, 1]; nan is not, as in PyTorch."""
+    if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
+        return True
+    if np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1:
+        return True
+    return not ((a < 0) | (a > 1)).any()
 
 
 @public("nn.functional.binary_cross_entropy")
@@ -359,10 +366,8 @@ def binary_cross_entropy(
             raise RuntimeError(f"Found dtype {dtype_name(t)} but expected {dtype_name(input)}")
     refuse_weight_grad("binary_cross_entropy", weight=weight)
     for name, t in (("input", input), ("target", target)):
-        a = t._a
-        if isinstance(a, (np.ndarray, np.generic)) and a.size and not (np.min(a) >= 0 and np.max(a) <= 1):
-            if not (name == "input" and np.isnan(a).any() and not ((a < 0) | (a > 1)).any()):
-                raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+        if not _in_unit_interval(t._a):
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is not None and tuple(weight.shape) != tuple(input.shape):
         weight = T.expand(weight, tuple(input.shape))
     return bernoulli_nll(input, target, weight, code)

@@ -17,7 +17,7 @@ from .._backends.numpy import in_lib
 from .._dispatch import logical_dtype
 from .._general import general
 from .._grad_mode import no_grad
-from .._registry import T, public
+from .._registry import RAW, T, public
 from .._tensor import Tensor, wrap
 from .loss import refuse_weight_grad
 from .matmul import dtype_name
@@ -132,8 +132,10 @@ def standardize_backward(lib, g, self, dims, eps, center):
 
 
 def _norm_grads(
-    xp: Any, g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, eps: float, along: Any
+    xp: Any, g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any
 ) -> tuple[Any, Any, Any]:
+    if stats and xp is RAW:
+        return xp.lib.norm_cotangents(g, x, weight, bias_shape, needs, view, dims, along, stats)
     shape = tuple(x.shape)
     gx = gw = gb = None
     if needs[0]:
@@ -175,8 +177,8 @@ def _norm_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 def _normalizer(node: str, samples: Any) -> Any:
     """The declaration that the three norms with weights have in common; only PyTorch's node name differs."""
     return general(
-        grad=lambda xp, g, input, weight, bias_shape, needs, view, dims, eps, along: _norm_grads(
-            xp, g, input, weight, bias_shape, needs, view, dims, eps, along
+        grad=lambda xp, g, input, weight, bias_shape, needs, view, dims, eps, along, stats: _norm_grads(
+            xp, g, input, weight, bias_shape, needs, view, dims, eps, along, stats
         ),
         tensors=3,
         node=node,
@@ -190,17 +192,57 @@ def _normalizer(node: str, samples: Any) -> Any:
 def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
     """The input standardised over ``dims`` of its ``view``, scaled and shifted along the dimensions ``along``.
 
-    ``stats``: a list that is given the mean and the variance.
+    ``stats``: a list that is given the mean, the inverse deviation and the variance, for the way back (where nothing is
+    differentiated further) and for running statistics.
     """
-    r, _, mean, var = standardized(_widened(input).reshape(view), dims, eps, True)
+    r, scale, mean, var = standardized(_widened(input).reshape(view), dims, eps, True)
     if stats is not None:
-        stats[:] = [mean, var]
+        stats[:] = [mean, scale, var]
     r = r.reshape(input.shape)
     if weight is not None:
         np.multiply(r, weight.reshape(along), r)
     if bias is not None:
         np.add(r, bias.reshape(along), r)
     return r.astype(input.dtype, copy=False)
+
+
+def _along_sums(x: Any, along: Any, y: Any = None) -> Any:
+    """The sums of x (of x * y) over all dimensions but those that weights stand along."""
+    k = len(along)
+    if x.shape[-k:] == along:
+        if y is not None:
+            x = x * y
+        rows = math.prod(x.shape[:-k])
+        x = x.reshape(rows, math.prod(along))
+        return (_ones(rows, x.dtype).dot(x) if rows <= _LONG else np.add.reduce(x, 0)).reshape(along)
+    view = (x.shape[0], along[0], math.prod(x.shape[2:]))
+    return _sums(x.reshape(view), (0, 2), None if y is None else y.reshape(view)).reshape(along)
+
+
+@in_lib
+def norm_cotangents(
+    g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, along: Any, stats: Any
+) -> tuple[Any, Any, Any]:
+    """The cotangents of input, weight and bias from the statistics that the forward pass left."""
+    dtype, shape = x.dtype, x.shape
+    g, x = _widened(g), _widened(x)
+    mean, scale, _ = stats
+    z = x.reshape(view) - mean
+    z *= scale
+    gx = gw = gb = None
+    if needs[1]:
+        gw = _along_sums(g, along, z.reshape(shape)).reshape(weight.shape).astype(weight.dtype, copy=False)
+    if needs[2]:
+        gb = _along_sums(g, along).reshape(bias_shape).astype(dtype, copy=False)
+    if needs[0]:
+        gh = (g if weight is None else g * weight.reshape(along)).reshape(view)
+        n = max(_count(view, dims), 1)
+        z *= _sums(z, dims, gh) / -n
+        z += gh
+        z -= _sums(gh, dims) / n
+        z *= scale
+        gx = z.reshape(shape).astype(dtype, copy=False)
+    return gx, gw, gb
 
 
 @_normalizer(
@@ -338,7 +380,7 @@ def layer_norm(
     _check_float(input, "LayerNormKernelImpl", weight, bias)
     whole = tuple(input._a.shape)
     view = (math.prod(whole[: len(whole) - len(shape)]), math.prod(shape))
-    return norm_layer(input, weight, bias, view, (1,), eps, shape, None)
+    return norm_layer(input, weight, bias, view, (1,), eps, shape, [])
 
 
 @public("torch.rms_norm nn.functional.rms_norm")
@@ -390,7 +432,7 @@ def group_norm(
                 f"{list(t.shape)} and input of shape {list(shape)}"
             )
     view = (n * num_groups, (c // num_groups) * math.prod(shape[2:]))
-    return norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), None)
+    return norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
 
 
 def _refuse_single(size: Any) -> None:
@@ -435,7 +477,7 @@ def batch_norm(
     along = (c, *(1,) * (len(shape) - 2))
     if not training:
         return norm_by_statistics(input, running_mean, running_var, weight, bias, eps, along)
-    stats: list[Any] | None = None if running_mean is None else []
+    stats: list[Any] = []
     view = (shape[0], c, math.prod(shape[2:]))
     result = norm_channels(input, weight, bias, view, (0, 2), eps, along, stats)
     if running_mean is not None and running_var is not None:
@@ -448,8 +490,8 @@ def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: fl
     n, c, m = view
     count = n * m
     with no_grad():
-        if len(stats) == 2 and isinstance(input._a, np.ndarray):
-            batch_mean, batch_var = (wrap(s.reshape(c).astype(mean._a.dtype, copy=False)) for s in stats)
+        if stats and isinstance(input._a, np.ndarray):
+            batch_mean, batch_var = (wrap(s.reshape(c).astype(mean._a.dtype, copy=False)) for s in stats[::2])
         else:  # the values of a transform
             x = T.reshape(input.detach(), view)
             batch_mean = T.mean_dim(x, (0, 2), False)
@@ -502,7 +544,7 @@ def instance_norm(
     _check_float(input, "batch_norm", weight, bias)
     refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
     m = math.prod(shape[2:])
-    result = norm_groups(input, weight, bias, (n * c, m), (1,), eps, (c, *(1,) * (len(shape) - 2)), None)
+    result = norm_groups(input, weight, bias, (n * c, m), (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
     if running_mean is not None and running_var is not None:
         with no_grad():
             x = T.reshape(input.detach(), (n, c, m))

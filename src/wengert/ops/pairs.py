@@ -16,7 +16,7 @@ from .._general import general
 from .._kinds import binary
 from .._registry import REGISTRY, place, public
 from .._tensor import Tensor
-from .arithmetic import BOOL, NUMBERS, _like, integer_pairs, number_or_item, refuse_complex
+from .arithmetic import BOOL, NUMBERS, SCALARS, _like, integer_pairs, number_or_item, refuse_complex
 
 LN2 = math.log(2.0)
 NOTHING: frozenset[Any] = frozenset()
@@ -242,6 +242,15 @@ def _addcdiv(lib, self, tensor1, tensor2, value):
     return self + value * (tensor1 / tensor2) if value != 1 else self + tensor1 / tensor2
 
 
+def _alike(x: Any, y: Any, z: Any) -> bool:
+    """Whether all three are tensors of one floating dtype."""
+    try:
+        dtype = x._a.dtype
+        return dtype is y._a.dtype and dtype is z._a.dtype and dtype in FLOATING
+    except AttributeError:
+        return False
+
+
 def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     """The arguments of ``addcmul`` and ``addcdiv``, today's or the old order (input, value, tensor1, tensor2)."""
     if rest:
@@ -268,14 +277,19 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
 
 
 @public("torch.addcmul Tensor.addcmul")
-@with_out
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
+def addcmul(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """``input + value * tensor1 * tensor2``, broadcasting.
 
     >>> import wengert as torch
     >>> torch.addcmul(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([3.]), value=10)
     tensor([61.])
     """
+    if out is not None:
+        return write_out(out, addcmul, (input, tensor1, tensor2, *rest), {"value": value})
+    if type(value) in SCALARS and not rest and _alike(input, tensor1, tensor2):
+        return _addcmul(input, tensor1, tensor2, value)
     input, tensor1, tensor2, value = _three("addcmul", input, tensor1, tensor2, rest, value)
     dtype = common_dtype((input, tensor1, tensor2))
     if dtype is BOOL:
@@ -284,14 +298,19 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: 
 
 
 @public("torch.addcdiv Tensor.addcdiv")
-@with_out
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
+def addcdiv(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None
+) -> Tensor:
     """``input + value * tensor1 / tensor2``, broadcasting.
 
     >>> import wengert as torch
     >>> torch.addcdiv(torch.tensor([1.]), torch.tensor([6.]), torch.tensor([3.]), value=10)
     tensor([21.])
     """
+    if out is not None:
+        return write_out(out, addcdiv, (input, tensor1, tensor2, *rest), {"value": value})
+    if type(value) in SCALARS and not rest and _alike(input, tensor1, tensor2):
+        return _addcdiv(input, tensor1, tensor2, value)
     input, tensor1, tensor2, value = _three("addcdiv", input, tensor1, tensor2, rest, value)
     if logical_dtype(tensor1) not in INEXACT and logical_dtype(tensor2) not in INEXACT:
         raise RuntimeError(

@@ -95,27 +95,33 @@ def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: I
     """The largest element of each window and its flat index; nan is larger than everything."""
     k = len(kernel)
     padded = _filled(x, padding, _reach(out, kernel, stride, dilation), _lowest(x.dtype))
-    nans = x.dtype.kind == "f" and bool(x.size) and bool(np.isnan(np.max(x)))
     shape = (*x.shape[:-k], *out)
-    which = np.empty(shape, np.uint8 if math.prod(kernel) <= 256 else np.intp)
+    counter = np.uint8 if math.prod(kernel) <= 255 else np.uint32
+    which = np.empty(shape, counter)
     which[...] = _first_inside(out, stride, padding, dilation, kernel)
-    best = None
+    best = padded[_places((0,) * k, out, stride, dilation)].copy()
+    nans = x.dtype.kind == "f" and bool(x.size) and bool(np.isnan(np.maximum.reduce(x, None)))
     for number, offset in enumerate(itertools.product(*map(range, kernel))):
-        candidate = padded[_places(offset, out, stride, dilation)]
-        if best is None:
-            best = np.array(candidate)
+        if not number:
             if nans:
-                which[np.isnan(best)] = number
+                which[np.isnan(best)] = 0
             continue
+        candidate = padded[_places(offset, out, stride, dilation)]
         better = candidate > best
         if nans:
             better |= np.isnan(candidate)
-        np.copyto(best, candidate, where=better)
-        np.copyto(which, number, where=better, casting="unsafe")
+        np.maximum(best, candidate, best)
+        # numbers grow, so the last one that was better is the largest: no masked copy is needed
+        np.maximum(which, np.multiply(better.view(np.uint8), counter(number), dtype=counter), which)
     corner, relative = _index_tables(x.shape[-k:], kernel, stride, padding, dilation, out)
     index = relative.take(which)
     index += corner
     return best, index
+
+
+def _apart(kernel: Ints, stride: Ints, dilation: Ints) -> bool:
+    """Whether each window ends before the next one begins."""
+    return all(d * (k - 1) < s for k, s, d in zip(kernel, stride, dilation, strict=True))
 
 
 _MAX_SAMPLES = [
@@ -142,7 +148,7 @@ def _distinct(shapes: Any) -> Any:
 
 @general(
     grad=lambda xp, g, self_shape, result1, kernel, stride, padding, dilation, out: xp.pool_scatter(
-        g, result1, tuple(self_shape[-len(kernel) :])
+        g, result1, tuple(self_shape[-len(kernel) :]), _apart(kernel, stride, dilation)
     ),
     jvp=lambda xp, tangents, result, self, kernel, stride, padding, dilation, out: (
         xp.pool_gather(tangents[0], result[1], len(kernel)),
@@ -166,7 +172,9 @@ def _adaptive_edges(n: int, out: int) -> list[tuple[int, int]]:
 
 
 @general(
-    grad=lambda xp, g, self_shape, result1, out: xp.pool_scatter(g, result1, tuple(self_shape[-len(out) :])),
+    grad=lambda xp, g, self_shape, result1, out: xp.pool_scatter(
+        g, result1, tuple(self_shape[-len(out) :]), False
+    ),
     jvp=lambda xp, tangents, result, self, out: (xp.pool_gather(tangents[0], result[1], len(out)), None),
     outputs=2,
     differentiable=(True, False),
@@ -197,23 +205,27 @@ def max_parts(lib, self, out):
 
 
 @general(
-    grad={"g": lambda xp, h, indices, size: xp.pool_gather(h, indices, len(size))},
+    grad={"g": lambda xp, h, indices, size, unique: xp.pool_gather(h, indices, len(size))},
     tensors=2,
     batch="shape",
     dtypes="fci",
     samples=lambda rng: [
-        ((rng.standard_normal((2, 3)), rng.integers(0, 5, (2, 3))), ((5,),)),
-        ((rng.standard_normal((2, 2, 2)), rng.integers(0, 12, (2, 2, 2))), ((3, 4),)),
+        ((rng.standard_normal((2, 3)), rng.integers(0, 5, (2, 3))), ((5,), False)),
+        ((rng.standard_normal((2, 2, 2)), rng.integers(0, 12, (2, 2, 2))), ((3, 4), False)),
+        ((rng.standard_normal((2, 3)), np.array([[0, 2, 1], [4, 0, 3]])), ((5,), True)),
     ],
 )
-def pool_scatter(lib, g, indices, size):
-    """Zeros of ``size`` with each element of g added where its index says."""
+def pool_scatter(lib, g, indices, size, unique):
+    """Zeros of ``size`` with each element of g added where its index says; ``unique``: no two at the same place."""
     k = len(size)
     lead = g.shape[: g.ndim - k]
     rows, n = math.prod(lead), math.prod(size)
     flat = indices.reshape(rows, -1) + (lib.arange(rows) * n)[:, None]
-    if g.dtype.name == "float64":
-        r = lib.bincount(flat.reshape(-1), g.reshape(-1), rows * n) if g.size else lib.zeros(rows * n)
+    if unique:
+        r = lib.zeros(rows * n, g.dtype)
+        r[flat.reshape(-1)] = g.reshape(-1)
+    elif g.dtype.kind == "f" and g.size:
+        r = lib.bincount(flat.reshape(-1), g.reshape(-1), rows * n).astype(g.dtype, copy=False)
     else:
         r = lib.zeros(rows * n, g.dtype)
         lib.add.at(r, flat.reshape(-1), g.reshape(-1))
@@ -222,7 +234,9 @@ def pool_scatter(lib, g, indices, size):
 
 @general(
     grad={
-        "self": lambda xp, g, self_shape, indices, rank: xp.pool_scatter(g, indices, tuple(self_shape[-rank:])),
+        "self": lambda xp, g, self_shape, indices, rank: xp.pool_scatter(
+            g, indices, tuple(self_shape[-rank:]), False
+        ),
     },
     tensors=2,
     batch="shape",

@@ -14,14 +14,13 @@ import numpy as np
 
 from .._dims import as_int, normal_dim
 from .._dtypes import BY_NUMPY
-from .._errors import here
-from .._general import general
 from .._kinds import linear
 from .._modes import M
-from .._node import Box, cell_of, tick, view_of
-from .._registry import RAW, REGISTRY, XP, T, public
+from .._node import Box, cell_of
+from .._registry import RAW, REGISTRY, T, public
 from .._tensor import Tensor, alias_payload, wrap
 from ._ties import tied
+from .chains import address_of, renamed, replay, view_scatter
 from .shape import COLONS, Lifted, ints, lifted_dims, payload
 
 
@@ -39,7 +38,8 @@ def _batch_back(position: int) -> Any:
 _DIMS = frozenset(("dim", "dim1", "dim2", "dimension"))
 
 
-# ------------------------------------------------------------------------------------------------------- one index, one slice
+# ------------------------------------------------------------------------------------------------------- one index,
+# one slice
 @linear(
     transpose=lambda xp, g, self_shape, dim, index: xp.select_backward(g, self_shape, dim, index),
     view=True,
@@ -87,7 +87,8 @@ def slice_backward(lib, self, size, dim, start, end, step):
     return r
 
 
-# ------------------------------------------------------------------------------------------------------------------ diagonals
+# ------------------------------------------------------------------------------------------------------------------
+# diagonals
 @linear(
     transpose=lambda xp, g, self_shape, offset, dim1, dim2: xp.diagonal_backward(g, self_shape, offset, dim1, dim2),
     view=True,
@@ -117,7 +118,8 @@ def diagonal_backward(lib, self, size, offset, dim1, dim2):
     return r
 
 
-# ------------------------------------------------------------------------------------------------------------ sliding windows
+# ------------------------------------------------------------------------------------------------------------ sliding
+# windows
 def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
     """A view of ``a`` with its windows along a dimension, their elements in a new last dimension."""
     if not a.ndim:
@@ -137,9 +139,9 @@ def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
     view=True,
     node="UnfoldBackward0",
     batch=Lifted(
-        lambda name, shape, p, size: ((name, (p[0] + 1, *p[1:])),)
-        if shape
-        else (("unsqueeze_dim", (1,)), ("slice_dim", (1, 0, p[1], 1)))
+        lambda name, shape, p, size: (
+            ((name, (p[0] + 1, *p[1:])),) if shape else (("unsqueeze_dim", (1,)), ("slice_dim", (1, 0, p[1], 1)))
+        )
     ),
     samples=[((5, 2), (0, 3, 1)), ((2, 6), (1, 2, 3)), ((2, 6), (1, 2, 2)), ((3,), (0, 3, 1))],
 )
@@ -167,7 +169,8 @@ def unfold_backward(lib, self, size, dimension, width, step):
     return r
 
 
-# ---------------------------------------------------------------------------------------------------------- strides by hand
+# ---------------------------------------------------------------------------------------------------------- strides by
+# hand
 class Memory:
     """What NumPy's array interface needs to make a view from an address."""
 
@@ -183,7 +186,10 @@ def _at(a: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> 
     address, read_only = interface["data"]
     dtype = a.dtype
     interface.update(
-        shape=size, strides=tuple(s * step for s in stride), data=(address + offset * step, read_only), descr=[("", dtype.str)]
+        shape=size,
+        strides=tuple(s * step for s in stride),
+        data=(address + offset * step, read_only),
+        descr=[("", dtype.str)],
     )
     if dtype.kind == "V":
         interface["typestr"] = f"|V{step}"
@@ -232,7 +238,11 @@ def _batch_strided_back(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any
     view=True,
     node="AsStridedBackward0",
     batch=Lifted(_lift_strided),
-    samples=[((3, 4), ((2, 2), (1, 5), 1, (4, 1))), ((5,), ((3, 3), (1, 1), 0, (1,))), ((2, 3), ((3, 2), (1, 3), 0, (3, 1)))],
+    samples=[
+        ((3, 4), ((2, 2), (1, 5), 1, (4, 1))),
+        ((5,), ((3, 3), (1, 1), 0, (1,))),
+        ((2, 3), ((3, 2), (1, 3), 0, (3, 1))),
+    ],
 )
 def as_strided_view(lib, self, size, stride, storage_offset, own):
     """The memory of a tensor whose own strides are ``own``, seen with other sizes and strides.
@@ -283,209 +293,8 @@ def add_at(lib: Any, length: int, index: Any, values: Any) -> Any:
     return r
 
 
-# ------------------------------------------------------------------------------------------------------------ chains of views
-def replay(x: Any, chain: Any) -> Any:
-    """The view of an array that a chain of (operator, parameters) makes; a copy where its strides do not allow a view."""
-    xp = XP[type(x)]
-    for name, p in chain:
-        fn = getattr(xp, name)
-        x = fn(x, *p) if REGISTRY[name].outputs == 1 else fn(x, *p[:-1])[p[-1]]
-    return x
-
-
-def _lifted_chain(shape: tuple[int, ...], chain: Any, size: int) -> tuple[Any, ...]:
-    """The chain that does to each of ``size`` elements of a batch what ``chain`` does to one."""
-    steps: list[Any] = []
-    x = np.empty(shape, _base_dtype(np.dtype(np.float32), chain))
-    for step in chain:
-        name, p = step
-        info = REGISTRY[name]
-        several = info.outputs != 1
-        more = info.batch.lift(name, x.shape, p[:-1] if several else p, size)
-        steps += more[:-1]
-        last, q = more[-1]
-        steps.append((last, (*q, p[-1]) if several else q))
-        x = replay(x, (step,))
-    return tuple(steps)
-
-
-def _batch_gather(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    x = inner[0]
-    return U.view_gather(x, _lifted_chain(tuple(x.shape[1:]), p[0], x.shape[0]))
-
-
-def _batch_scatter(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    from .._batching import batch_size
-
-    size = batch_size(inner, mine)
-    base, src = (x if m else U.expand(x, (size, *x.shape)) for x, m in zip(inner, mine, strict=True))
-    return U.view_scatter(base, src, _lifted_chain(tuple(base.shape[1:]), p[0], size))
-
-
-_CHAIN = (("select", (0, 1)), ("slice_dim", (0, 1, 4, 2)))
-_REORDERED = (("permute", ((1, 0),)), ("view", ((6,),)))
-_REPEATED = (("select", (1, 0)), ("expand", ((2, 3),)))
-_WINDOWS = (("unfold_view", (0, 3, 1)),)
-
-
-@linear(
-    transpose=lambda xp, g, self_shape, chain: xp.view_back(g, self_shape, chain),
-    batch=_batch_gather,
-    samples=[((3, 4), (_CHAIN,)), ((2, 3), (_REORDERED,)), ((3, 1), (_REPEATED,)), ((5,), (_WINDOWS,))],
-)
-def view_gather(lib, self, chain):
-    """What a chain of view operators makes of a tensor."""
-    return replay(self, chain)
-
-
-@linear(
-    transpose=lambda xp, g, size, chain: xp.view_gather(g, chain),
-    batch=lambda U, info, inner, mine, p: U.view_back(
-        inner[0], (inner[0].shape[0], *p[0]), _lifted_chain(p[0], p[1], inner[0].shape[0])
-    ),
-    samples=[((2,), ((3, 4), _CHAIN)), ((6,), ((2, 3), _REORDERED)), ((2, 3), ((3, 1), _REPEATED)), ((3, 3), ((5,), _WINDOWS))],
-)
-def view_back(lib, self, size, chain):
-    """What comes back through ``view_gather``: zeros, with what a chain of views makes of them; repeats are added up."""
-    r = lib.zeros(size, _base_dtype(self.dtype, chain))
-    part = replay(r, chain)
-    if lib.may_share_memory(part, r) and part.flags.writeable and _MAY_REPEAT.isdisjoint(name for name, _ in chain):
-        part[...] = self
-    elif part.size:
-        lib.add.at(_components(r), _places(r, chain), _components(lib.asarray(self)))
-    return r
-
-
-_MAY_REPEAT = frozenset(("expand", "unfold_view", "as_strided_view"))
-
-
-def _base_dtype(dtype: Any, chain: Any) -> Any:
-    """The dtype of what a chain of views begins with, if it ends with this one."""
-    for name, _ in chain:
-        if name == "view_as_real":
-            return np.result_type(dtype, np.complex64)
-        if name == "view_as_complex":
-            return np.empty(0, dtype).real.dtype
-    return dtype
-
-
-def _components(a: Any) -> Any:
-    """The elements of an array in order, each complex one as two real ones; a view if the array is C-contiguous."""
-    flat = a.reshape(-1)
-    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
-
-
-def _places(a: Any, chain: Any) -> Any:
-    """Which of a's components a chain of views leads to."""
-    count = a.size * (2 if a.dtype.kind == "c" else 1)
-    numbers = np.arange(count, dtype=np.float64)
-    numbers = (numbers.view(np.complex128) if a.dtype.kind == "c" else numbers).reshape(a.shape)
-    return _components(np.ascontiguousarray(replay(numbers, chain))).astype(np.int64)
-
-
-@general(
-    tensors=2,
-    grad={
-        "base": lambda xp, g, chain: xp.view_scatter(g, xp.zeros_like(xp.view_gather(g, chain)), chain),
-        "src": lambda xp, g, chain: xp.view_gather(g, chain),
-    },
-    jvp=lambda xp, tangents, result, base, src, chain: xp.view_scatter(
-        *(xp.zeros_like(x) if t is None else t for x, t in zip((base, src), tangents, strict=True)), chain
-    ),
-    holomorphic=False,
-    batch=_batch_scatter,
-    samples=[((3, 4), (2,), (_CHAIN,)), ((2, 3), (6,), (_REORDERED,))],
-)
-def view_scatter(lib, base, src, chain):
-    """A copy of ``base`` in which what a chain of view operators makes of it is ``src``."""
-    r = lib.array(base, order="C")
-    part = replay(r, chain)
-    if lib.may_share_memory(part, r) and part.flags.writeable:
-        part[...] = src
-    elif part.size:  # a chain that is no view of memory in this order: find the places by their numbers
-        _components(r)[_places(r, chain)] = _components(lib.broadcast_to(src, part.shape))
-    return r
-
-
-@general(batch="elementwise", samples=[((2, 3), ()), ((), ())], dtypes="fcib")
-def zeros_like(lib, self):
-    """Zeros of the tensor's shape and dtype."""
-    return lib.zeros(self.shape, self.dtype)
-
-
-moved: list[str] = []  # what gave a tensor another array than it was made with, if anything did in this process
-
-
-def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
-    """A view's base, and the chain of (operator, parameters) that makes the view from it.
-
-    If the base, or a view between, was given another shape in place since (``t_``, ``squeeze_``, ...), the chain leads
-    elsewhere; then it is the view's sizes and strides, which always hold.
-    """
-    steps = []
-    base = tensor
-    view = view_of(tensor)
-    while view is not None:
-        steps.append((view[1].name, view[2]))
-        base = view[0]
-        view = view_of(base)
-    chain = tuple(reversed(steps))
-    if not moved:
-        return base, chain
-    a, b = tensor._a, base._a
-    if type(a) is not np.ndarray or type(b) is not np.ndarray:
-        return base, chain
-    try:
-        r = replay(b, chain)
-    except (ValueError, IndexError):
-        r = b
-    address = _address(a)
-    if r.shape != a.shape or r.strides != a.strides or _address(r) != address:
-        step = a.itemsize
-        chain = (
-            (
-                "as_strided_view",
-                (
-                    a.shape,
-                    tuple(s // step for s in a.strides),
-                    (address - _address(b)) // step,
-                    tuple(s // step for s in b.strides),
-                ),
-            ),
-        )
-    return base, chain
-
-
-def gathered(base: Tensor, chain: tuple[Any, ...]) -> Any:
-    """The node of a view of a base whose history was rewritten: one node, whatever the views between, as PyTorch's."""
-    if base._fn is None:
-        return None
-    n = AS_STRIDED()
-    n.fx = base._fn
-    n.seq = tick()
-    n.h = None
-    n.p = (chain,)
-    n.shape = base._a.shape
-    n.code, n.lasti = here()
-    return n
-
-
-def _address(a: Any) -> int:
-    return a.__array_interface__["data"][0]  # type: ignore[no-any-return]
-
-
-def _view_gather_recorded(self: Tensor, chain: Any) -> Tensor:
-    """What ``xp.view_gather`` is on Tensors: the views themselves."""
-    for name, p in chain:
-        info = REGISTRY[name]
-        self = info.op(self, *p) if info.outputs == 1 else info.op(self, *p[:-1])[p[-1]]
-    return self
-
-
-T.view_gather = _view_gather_recorded
-
-
-# ------------------------------------------------------------------------------------------------------------- what users call
+# ------------------------------------------------------------------------------------------------------------- what
+# users call
 @public("torch.select Tensor.select")
 def select_public(input: Tensor, dim: int, index: int) -> Tensor:
     """A view of the part at one index of a dimension, which goes away.
@@ -610,7 +419,7 @@ def storage_of(a: Any) -> Any:
 
 def offset_of(a: Any) -> int:
     """How many elements after the start of its storage an array begins."""
-    return (_address(a) - _address(storage_of(a))) // a.itemsize
+    return (address_of(a) - address_of(storage_of(a))) // a.itemsize
 
 
 def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, name: str) -> tuple[Any, ...]:
@@ -634,7 +443,8 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
         have = storage_of(a).nbytes
         if need > have:
             raise RuntimeError(
-                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize {a.itemsize} "
+                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize "
+                f"{a.itemsize} "
                 f"requiring a storage size of {need} are out of bounds for storage of size {have}"
             )
     return size, stride, start - here, tuple(s // a.itemsize for s in a.strides)
@@ -653,36 +463,16 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     return as_strided_view(input, *strided_params(input, size, stride, storage_offset, "as_strided"))
 
 
-AS_STRIDED = type("AsStridedBackward0", (REGISTRY["view_gather"].node,), {"__slots__": (), "__module__": "torch.autograd.graph"})
-_renamed: dict[tuple[type, str], type] = {}
-
-
-def renamed(t: Tensor, name: str) -> Tensor:
-    """The tensor, its node called otherwise: for operators that are another one under a name of their own."""
-    node = t._fn
-    if node is not None:
-        cls = type(node)
-        named = _renamed.get((cls, name))
-        if named is None:
-            named = _renamed[cls, name] = type(name, (cls,), {"__slots__": (), "__module__": cls.__module__})
-        node.__class__ = named
-    return t
-
-
-def untied(t: Tensor, node: str | None = None) -> Tensor:
-    """What a view operator made, as the copy that it stands for: with its history, but no view of its input."""
-    r = wrap(t._a, t._fn)
-    return r if node is None else renamed(r, node)
-
-
 def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) -> Tensor:
     from .._dispatch import cast, logical_dtype
 
     payload(input, name)
     have = tuple(replay(np.empty(tuple(input._a.shape), np.bool_), chain).shape)
     if tuple(src._a.shape) != have:
-        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src._a.shape)}, "
-                           f"slice size = {list(have)}")
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src._a.shape)}, "
+            f"slice size = {list(have)}"
+        )
     return renamed(view_scatter(input, cast(src, logical_dtype(input)), chain), node)
 
 
@@ -746,18 +536,21 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
             raise RuntimeError(f"self.dim() cannot be 0 to view {names} (different element sizes)")
         if a.strides[-1] != a.itemsize and a.size:
             raise RuntimeError(
-                f"self.stride(-1) must be 1 to view {names} (different element sizes), but got {a.strides[-1] // a.itemsize}"
+                f"self.stride(-1) must be 1 to view {names} (different element sizes), but got "
+                f"{a.strides[-1] // a.itemsize}"
             )
         ratio = new.itemsize // a.itemsize
         if ratio > 1:
             if a.shape[-1] % ratio:
                 raise RuntimeError(
-                    f"self.size(-1) must be divisible by {ratio} to view {names} (different element sizes), but got {a.shape[-1]}"
+                    f"self.size(-1) must be divisible by {ratio} to view {names} (different element sizes), but got "
+                    f"{a.shape[-1]}"
                 )
             for i, s in enumerate(a.strides[:-1]):
                 if s % new.itemsize:
                     raise RuntimeError(
-                        f"self.stride({i}) must be divisible by {ratio} to view {names} (different element sizes), but got "
+                        f"self.stride({i}) must be divisible by {ratio} to view {names} (different element sizes), but "
+                        "got "
                         f"{s // a.itemsize}"
                     )
     return same_memory(self, r.view(new))

@@ -37,23 +37,35 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
-class CrossMapLRN2d(Module):
-    """The form of ``LocalResponseNorm`` that PyTorch took over from Lua Torch; it computes the same."""
+class CrossMapLRN2d(LocalResponseNorm):
+    """The form of ``LocalResponseNorm`` that PyTorch took over from Lua Torch, over (N, C, H, W).
 
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+    Its windows have one channel too many from the middle on, and so have they here. The gradient is that of the values;
+    PyTorch's is that of other windows.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """The input, each element divided by a norm of its neighbours."""
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        windows = torch.tensor(_lua_windows(input.size(1), self.size), dtype=input.dtype)
+        sums = torch.matmul(windows, (input * input).flatten(2)).view_as(input)
+        return input * (sums * (self.alpha / self.size) + self.k) ** -self.beta
 
-    def extra_repr(self) -> str:
-        """The options."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+def _lua_windows(channels: int, size: int) -> list[list[float]]:
+    """Which channels each channel's sum is over: Lua Torch's running sum, written out."""
+    half = int((size - 1) / 2 + 1)
+    row = [float(c < half) for c in range(channels)]
+    rows = [row]
+    for c in range(1, channels):
+        row = row.copy()
+        if c < channels - half + 1:
+            row[c + half - 1] += 1.0
+        if c > half:
+            row[c - half] -= 1.0
+        rows.append(row)
+    return rows
 
 
 class _Affine(Module):

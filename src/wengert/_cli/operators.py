@@ -1,0 +1,147 @@
+"""What every operator can do, from the registry: the table of `python -m wengert info --ops`.
+
+An operator is what is declared once and has a derivative; public functions are made of operators. What the table says
+is what the declarations say; `tests/test_every_op.py` checks each of them against numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from wengert._registry import PUBLIC, REGISTRY, Info
+
+_GROUPS = {"f": "float", "c": "complex", "i": "int", "b": "bool"}
+_HEADINGS = ("operator", "kind", "reverse", "forward", "second", "vmap", "dtypes", "reason")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operator's line.
+
+    `reverse`, `forward` and `second` tell whether reverse mode, forward mode and the derivative of the derivative are
+    there; `raises` that a gradient can be asked for and is an error, as in PyTorch; `forward_by` whether the tangent
+    has a formula of its own or is the transpose of the reverse formula; `vmap` how it is batched, `None` if it is not.
+    """
+
+    name: str
+    public: tuple[str, ...]
+    kind: str
+    reverse: bool
+    raises: bool
+    forward: bool
+    forward_by: str | None
+    second: bool
+    vmap: str | None
+    dtypes: tuple[str, ...]
+    reason: str
+
+    def cells(self) -> tuple[str, ...]:
+        """The line's cells, as text."""
+        yes = {True: "yes", False: "no"}
+        derivative = "raises" if self.raises else yes[self.reverse]
+        dtypes = " ".join(self.dtypes)
+        return (
+            self.name,
+            self.kind,
+            derivative,
+            yes[self.forward],
+            yes[self.second],
+            self.vmap or "no",
+            dtypes,
+            self.reason,
+        )
+
+
+def rows() -> list[Row]:
+    """All operators by name, those that no program calls directly (`_...` and helpers of formulas) among them."""
+    names: dict[int, list[str]] = {}
+    for space, functions in PUBLIC.items():
+        for name, fn in functions.items():
+            names.setdefault(id(fn), []).append(f"{space}.{name}")
+    return [_row(REGISTRY[name], tuple(sorted(names.get(id(REGISTRY[name].op), ())))) for name in sorted(REGISTRY)]
+
+
+def _row(info: Info, public: tuple[str, ...]) -> Row:
+    recorded = info.node is not None
+    derived = recorded and info.why_not is None
+    return Row(
+        name=info.name,
+        public=public,
+        kind=info.kind,
+        reverse=derived,
+        raises=recorded and not derived,
+        forward=derived,
+        forward_by=None if not derived else "transpose" if info.jvp is None else "formula",
+        second=derived,  # a formula runs on Tensors as it runs on arrays: there is no other way to write one
+        vmap=_batching(info.batch),
+        dtypes=tuple(_GROUPS[letter] for letter in info.dtypes),
+        reason="; ".join(_reasons(info)),
+    )
+
+
+def _batching(rule: Any) -> str | None:
+    """A batching rule in a word: its own for a tuple such as `("dim", ...)`, "rule" for a function."""
+    if rule is None or isinstance(rule, str):
+        return rule
+    return str(rule[0]) if isinstance(rule, tuple) else "rule"
+
+
+def _reasons(info: Info) -> list[str]:
+    """Why something is missing."""
+    found = []
+    if info.why_not is not None:
+        found.append(info.why_not if info.why_not.startswith(("no ", "PyTorch ")) else f"no derivative: {info.why_not}")
+    elif info.node is None:
+        found.append("no derivative, and no reason is declared")
+    else:
+        found += _partly(info)
+    if info.batch is None:
+        found.append("no batching rule")
+    return found
+
+
+def _partly(info: Info) -> list[str]:
+    """The operands and the outputs of a differentiable operator that have no derivative."""
+    operands = [info.params[k] for k in info.__dict__.get("underived", ()) if k < len(info.params)]
+    outputs = [str(k) for k, flag in enumerate(info.differentiable) if not flag]
+    found = [f"none with respect to {', '.join(operands)}"] if operands else []
+    return found + ([f"none of output {', '.join(outputs)}"] if outputs else [])
+
+
+def summary(table: list[Row]) -> dict[str, int]:
+    """How many operators have what."""
+    return {
+        "operators": len(table),
+        "reverse": sum(row.reverse for row in table),
+        "forward": sum(row.forward for row in table),
+        "second": sum(row.second for row in table),
+        "vmap": sum(row.vmap is not None for row in table),
+        "vmap by a loop": sum(row.vmap == "loop" for row in table),
+        "without a derivative": sum(not row.reverse for row in table),
+        "without a reason": sum(not (row.reverse and row.vmap) and not row.reason for row in table),
+        "public functions": sum(len(names) for space, names in PUBLIC.items() if space != "Tensor"),
+        "methods": len(PUBLIC["Tensor"]),
+    }
+
+
+def text() -> str:
+    """The table with its summary as the last line."""
+    table = rows()
+    lines = [_HEADINGS, *(row.cells() for row in table)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS) - 1)]
+    shown = ["  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() for line in lines]
+    counts = summary(table)
+    last = (
+        f"{counts['operators']} operators: reverse mode {counts['reverse']}, forward mode {counts['forward']}, "
+        f"second order {counts['second']}, vmap {counts['vmap']} ({counts['vmap by a loop']} by a loop); "
+        f"{counts['without a derivative']} without a derivative, {counts['without a reason']} without a reason. "
+        f"They make {counts['public functions']} public functions and {counts['methods']} methods."
+    )
+    return "\n".join([*shown, "", last])
+
+
+def data() -> dict[str, Any]:
+    """The same for `--json`."""
+    table = rows()
+    return {"summary": summary(table), "operators": [asdict(row) for row in table]}
