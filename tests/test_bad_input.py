@@ -26,14 +26,25 @@ class Odd:
 def world(torch: Any) -> dict[str, Any]:
     """What the expressions of data/bad_input.txt may name."""
     return {
-        "torch": torch, "np": np, "Odd": Odd, "t": torch.tensor, "x": torch.ones(2, 3), "v": torch.ones(3), "m": torch.ones(3, 4),
-        "g": torch.ones(2, 3, requires_grad=True), "i": torch.tensor([0, 1]), "b": torch.tensor([True, False]),
-    }  # fmt: skip
+        "torch": torch,
+        "np": np,
+        "Odd": Odd,
+        "t": torch.tensor,
+        "x": torch.ones(2, 3),
+        "v": torch.ones(3),
+        "m": torch.ones(3, 4),
+        "g": torch.ones(2, 3, requires_grad=True),
+        "i": torch.tensor([0, 1]),
+        "b": torch.tensor([True, False]),
+    }
 
 
 def state_of(names: dict[str, Any]) -> Any:
     tensors = {k: x for k, x in names.items() if isinstance(x, T.Tensor)}
-    return {k: (x.tolist(), x._version, x.grad, x.requires_grad, x.is_leaf, tuple(x.shape), str(x.dtype)) for k, x in tensors.items()}
+    return {
+        k: (x.tolist(), x._version, x.grad, x.requires_grad, x.is_leaf, tuple(x.shape), str(x.dtype))
+        for k, x in tensors.items()
+    }
 
 
 def error_of(fn: Callable[[], Any]) -> BaseException:
@@ -51,8 +62,19 @@ def first_sentence(error: BaseException) -> str:
     return str(error).split("\n")[0].split(". ")[0].rstrip(". ")
 
 
-CLEAR = (AssertionError, TypeError, ValueError, RuntimeError, IndexError, AttributeError, NotImplementedError, OverflowError)
-NUMPYS_WORDS = re.compile(r"ufunc|operands could not be broadcast|could not broadcast|object arrays|\b_[a-z]\w*\(\)|has no attribute '_")
+CLEAR = (
+    AssertionError,
+    TypeError,
+    ValueError,
+    RuntimeError,
+    IndexError,
+    AttributeError,
+    NotImplementedError,
+    OverflowError,
+)
+NUMPYS_WORDS = re.compile(
+    r"ufunc|operands could not be broadcast|could not broadcast|object arrays|\b_[a-z]\w*\(\)|has no attribute '_"
+)
 
 
 # --------------------------------------------------------------------------------------------------- one expression each
@@ -79,12 +101,27 @@ def test_refused_as_pytorch_does(torch: Any, code: str, other_words: bool) -> No
 
 
 # ---------------------------------------------------------------------------------------------------------- enormous sizes
-@pytest.mark.parametrize("code", [
-    "torch.empty(10**15)", "torch.zeros(10**15)", "torch.ones(10**12, 10**12)", "torch.empty(2**62, 4)", "torch.rand(10**15)",
-    "torch.arange(10**15)", "torch.eye(10**8)", "torch.full((10**15,), 1.0)", "x.expand(10**12, 2, 3).clone()", "x.repeat(10**9, 10**6)",
-    "torch.zeros(2**63)", "x.new_zeros(10**15)", "torch.randn(10**15)", "torch.linspace(0, 1, 10**15)", "x.view(1, 6).expand(10**14, 6) + 1",
-    "torch.outer(v.expand(10**10, 3).reshape(-1)[:0].new_ones(1).expand(10**8), v.new_ones(1).expand(10**8))",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "code",
+    [
+        "torch.empty(10**15)",
+        "torch.zeros(10**15)",
+        "torch.ones(10**12, 10**12)",
+        "torch.empty(2**62, 4)",
+        "torch.rand(10**15)",
+        "torch.arange(10**15)",
+        "torch.eye(10**8)",
+        "torch.full((10**15,), 1.0)",
+        "x.expand(10**12, 2, 3).clone()",
+        "x.repeat(10**9, 10**6)",
+        "torch.zeros(2**63)",
+        "x.new_zeros(10**15)",
+        "torch.randn(10**15)",
+        "torch.linspace(0, 1, 10**15)",
+        "x.view(1, 6).expand(10**14, 6) + 1",
+        "torch.outer(v.expand(10**10, 3).reshape(-1)[:0].new_ones(1).expand(10**8), v.new_ones(1).expand(10**8))",
+    ],
+)
 def test_enormous_sizes_are_an_error(code: str) -> None:
     """Never a crash, and nothing is swallowed: the message says how much was asked for."""
     error = error_of(lambda: eval(code, world(T)))
@@ -100,10 +137,24 @@ def test_read_only_arrays() -> None:
         warnings.simplefilter("ignore")
         x = T.from_numpy(a)
     assert (x + 1).tolist() == [2, 2, 2]
-    for write in (lambda: x.add_(1), lambda: x.zero_(), lambda: x.fill_(2), lambda: x.__setitem__(0, 1.0), lambda: x.copy_(T.zeros(3)),
-                  lambda: x.exp_(), lambda: x[0].mul_(2), lambda: x[1:].fill_(0), lambda: x.uniform_(), lambda: x.view(3, 1).add_(1),
-                  lambda: x.masked_fill_(x > 0, 0.0), lambda: x.index_put_((T.tensor([0]),), T.tensor(0.0)), lambda: x.expand(2, 3)[0].add_(1),
-                  lambda: T.add(x, 1, out=x), lambda: x.detach().add_(1), lambda: x.data.add_(1)):  # fmt: skip
+    for write in (
+        lambda: x.add_(1),
+        lambda: x.zero_(),
+        lambda: x.fill_(2),
+        lambda: x.__setitem__(0, 1.0),
+        lambda: x.copy_(T.zeros(3)),
+        lambda: x.exp_(),
+        lambda: x[0].mul_(2),
+        lambda: x[1:].fill_(0),
+        lambda: x.uniform_(),
+        lambda: x.view(3, 1).add_(1),
+        lambda: x.masked_fill_(x > 0, 0.0),
+        lambda: x.index_put_((T.tensor([0]),), T.tensor(0.0)),
+        lambda: x.expand(2, 3)[0].add_(1),
+        lambda: T.add(x, 1, out=x),
+        lambda: x.detach().add_(1),
+        lambda: x.data.add_(1),
+    ):
         with pytest.raises(RuntimeError, match="read-only"):
             write()
     assert a.tolist() == [1, 1, 1]
@@ -179,14 +230,17 @@ def test_tensor_hooks_that_return(what: str, on: str) -> None:
         through(hook, on)
 
 
-@pytest.mark.parametrize(("hook", "text"), [
-    (lambda gi, go: "a", "expected tuple, but hook returned 'str'"),
-    (lambda gi, go: gi[0], "expected tuple, but hook returned 'Tensor'"),
-    (lambda gi, go: (3, None), "expected Variable, but hook returned 'int'"),
-    (lambda gi, go: (T.ones(3), None), "hook '<lambda>' has changed the size of value"),
-    (lambda gi, go: (gi[0], gi[0], gi[0]), "hook '<lambda>' has returned an incorrect number of values"),
-    (lambda gi, go: (), "hook '<lambda>' has returned an incorrect number of values"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("hook", "text"),
+    [
+        (lambda gi, go: "a", "expected tuple, but hook returned 'str'"),
+        (lambda gi, go: gi[0], "expected tuple, but hook returned 'Tensor'"),
+        (lambda gi, go: (3, None), "expected Variable, but hook returned 'int'"),
+        (lambda gi, go: (T.ones(3), None), "hook '<lambda>' has changed the size of value"),
+        (lambda gi, go: (gi[0], gi[0], gi[0]), "hook '<lambda>' has returned an incorrect number of values"),
+        (lambda gi, go: (), "hook '<lambda>' has returned an incorrect number of values"),
+    ],
+)
 def test_node_hooks_that_return(hook: Any, text: str) -> None:
     error = error_of(lambda: through(hook, "node"))
     assert isinstance(error, (TypeError, RuntimeError))
@@ -255,7 +309,7 @@ def test_a_backward_that_raises_leaves_a_graph_that_works_or_says_why(retain: bo
         z.backward()
         assert x.grad.tolist() == [6, 6]
     else:
-        with pytest.raises(RuntimeError, match="^Trying to backward through the graph a second time"):
+        with pytest.raises(RuntimeError, match=r"^Trying to backward through the graph a second time"):
             z.backward()
         assert x.grad is None
 
@@ -284,7 +338,9 @@ def test_a_forward_that_returns_nonsense(returned: Any) -> None:
 def test_a_backward_with_the_wrong_shape_or_number(made: Any) -> None:
     x = T.ones(2, requires_grad=True)
     y = custom(lambda ctx, x: x * 2, lambda ctx, g: made(g)).apply(x)
-    with pytest.raises(RuntimeError, match="(?i)^function CustomBackward returned an (invalid gradient|incorrect number of gradients)"):
+    with pytest.raises(
+        RuntimeError, match=r"(?i)^function CustomBackward returned an (invalid gradient|incorrect number of gradients)"
+    ):
         y.sum().backward()
     assert x.grad is None
 
@@ -303,15 +359,32 @@ def test_nan_and_infinity_pass_in_silence() -> None:
 
 
 # ----------------------------------------------------------------------------------------- in-place writes that do not fit
-@pytest.mark.parametrize("write", [
-    lambda t: t.add_(T.ones(5, 2, 3)), lambda t: t.add_(T.ones(4)), lambda t: t.mul_(1j), lambda t: t.copy_(T.ones(4)),
-    lambda t: t.fill_(T.ones(3)), lambda t: t.masked_fill_(T.ones(4) > 0, 1.0), lambda t: t.__setitem__(0, T.ones(4)),
-    lambda t: t.__setitem__((0, 0, 0), 1.0), lambda t: t.__setitem__(9, 1.0), lambda t: t.index_put_((T.tensor([9]),), T.ones(())),
-    lambda t: t.index_put_((T.tensor([0]),), T.ones((), dtype=T.float64)), lambda t: t.scatter_(0, T.tensor([[9]]), 1.0),
-    lambda t: t.index_add_(0, T.tensor([9]), T.ones(1, 3)), lambda t: t.addmm_(T.ones(2, 2), T.ones(3, 3)),
-    lambda t: t.clamp_("a"), lambda t: t.sub_(None), lambda t: t.div_("a"), lambda t: t.pow_(T.ones(7)),
-    lambda t: T.add(T.ones(2), T.ones(2), out=t.long()), lambda t: t.unsqueeze_(9), lambda t: t.transpose_(0, 5),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda t: t.add_(T.ones(5, 2, 3)),
+        lambda t: t.add_(T.ones(4)),
+        lambda t: t.mul_(1j),
+        lambda t: t.copy_(T.ones(4)),
+        lambda t: t.fill_(T.ones(3)),
+        lambda t: t.masked_fill_(T.ones(4) > 0, 1.0),
+        lambda t: t.__setitem__(0, T.ones(4)),
+        lambda t: t.__setitem__((0, 0, 0), 1.0),
+        lambda t: t.__setitem__(9, 1.0),
+        lambda t: t.index_put_((T.tensor([9]),), T.ones(())),
+        lambda t: t.index_put_((T.tensor([0]),), T.ones((), dtype=T.float64)),
+        lambda t: t.scatter_(0, T.tensor([[9]]), 1.0),
+        lambda t: t.index_add_(0, T.tensor([9]), T.ones(1, 3)),
+        lambda t: t.addmm_(T.ones(2, 2), T.ones(3, 3)),
+        lambda t: t.clamp_("a"),
+        lambda t: t.sub_(None),
+        lambda t: t.div_("a"),
+        lambda t: t.pow_(T.ones(7)),
+        lambda t: T.add(T.ones(2), T.ones(2), out=t.long()),
+        lambda t: t.unsqueeze_(9),
+        lambda t: t.transpose_(0, 5),
+    ],
+)
 @pytest.mark.parametrize("recorded", [False, True])
 def test_a_write_that_does_not_fit_changes_nothing(write: Any, recorded: bool) -> None:
     x = T.ones(2, 3, requires_grad=recorded)
@@ -326,10 +399,21 @@ def test_a_write_that_does_not_fit_changes_nothing(write: Any, recorded: bool) -
     assert tuple(y.shape) == (2, 3)
 
 
-@pytest.mark.parametrize("write", [
-    lambda t: t.add_(1.5), lambda t: t.mul_(T.ones(3)), lambda t: t.div_(2), lambda t: t.add_(1j), lambda t: t.sqrt_(), lambda t: t.exp_(),
-    lambda t: t.mean(), lambda t: t.__itruediv__(2), lambda t: t.sigmoid_(), lambda t: t.uniform_(0, T.ones(3)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda t: t.add_(1.5),
+        lambda t: t.mul_(T.ones(3)),
+        lambda t: t.div_(2),
+        lambda t: t.add_(1j),
+        lambda t: t.sqrt_(),
+        lambda t: t.exp_(),
+        lambda t: t.mean(),
+        lambda t: t.__itruediv__(2),
+        lambda t: t.sigmoid_(),
+        lambda t: t.uniform_(0, T.ones(3)),
+    ],
+)
 def test_integers_refuse_what_is_no_integer(write: Any) -> None:
     x = T.ones(2, 3, dtype=T.int64)
     assert isinstance(error_of(lambda: write(x)), (RuntimeError, TypeError, NotImplementedError))
@@ -413,16 +497,28 @@ def unused_input() -> None:
 
 MISTAKES = [
     (second_backward, "W001", "Trying to backward through the graph a second time"),
-    (changed_in_place, "W002", "one of the variables needed for gradient computation has been modified by an inplace operation"),
+    (
+        changed_in_place,
+        "W002",
+        "one of the variables needed for gradient computation has been modified by an inplace operation",
+    ),
     (no_grad_at_the_root, "W003", "element 0 of tensors does not require grad and does not have a grad_fn"),
     (root_of_several, "W004", "grad can be implicitly created only for scalar outputs"),
     (leaf_in_place, "W005", "a leaf Variable that requires grad is being used in an in-place operation."),
-    (view_of_a_leaf_in_place, "W005", "a view of a leaf Variable that requires grad is being used in an in-place operation."),
+    (
+        view_of_a_leaf_in_place,
+        "W005",
+        "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+    ),
     (numpy_of_a_result, "W006", "Can't call numpy() on Tensor that requires grad."),
     (integer_leaf, "W007", "only Tensors of floating point dtype can require gradients"),
     (integer_leaf_made, "W007", "Only Tensors of floating point and complex dtype can require gradients"),
     (broadcast, "W008", "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0"),
-    (broadcast_in_place, "W008", "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0"),
+    (
+        broadcast_in_place,
+        "W008",
+        "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0",
+    ),
     (matrices, "W008", "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"),
     (matrices_by_name, "W008", "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"),
     (matrix_and_vector, "W008", "size mismatch, got input (2), mat (2x3), vec (2)"),
@@ -451,7 +547,9 @@ def test_the_ten_mistakes_are_explained(mistake: Any, code: str, text: str) -> N
 
 def test_the_gradient_of_a_result_says_where_it_was_made() -> None:
     y = T.ones(2, requires_grad=True) * 2
-    with pytest.warns(UserWarning, match="The .grad attribute of a Tensor that is not a leaf Tensor is being accessed") as seen:
+    with pytest.warns(
+        UserWarning, match="The .grad attribute of a Tensor that is not a leaf Tensor is being accessed"
+    ) as seen:
         assert y.grad is None
     (warning,) = seen
     assert warning.filename == __file__
@@ -471,14 +569,24 @@ def test_every_code_of_the_documentation_is_raised_by_a_mistake() -> None:
 def test_a_stale_value_is_explained_for_every_kind_of_node() -> None:
     """A written value that a general operator saved, or one of a list, names its producer or none."""
     x = T.ones(2, 2, requires_grad=True)
-    for fn in (lambda y: T.addmm(y, y, y), lambda y: T.linalg.inv(y + T.eye(2)) @ y, lambda y: y.softmax(0) * y,
-               lambda y: T.where(y > 0, y, -y) * y, lambda y: T.einsum("ij,jk->ik", y, y), lambda y: y.norm() * y,
-               lambda y: y.var() * y, lambda y: T.nn.functional.layer_norm(y, (2,), y[0], y[1]), lambda y: y.prod()):  # fmt: skip
+    for fn in (
+        lambda y: T.addmm(y, y, y),
+        lambda y: T.linalg.inv(y + T.eye(2)) @ y,
+        lambda y: y.softmax(0) * y,
+        lambda y: T.where(y > 0, y, -y) * y,
+        lambda y: T.einsum("ij,jk->ik", y, y),
+        lambda y: y.norm() * y,
+        lambda y: y.var() * y,
+        lambda y: T.nn.functional.layer_norm(y, (2,), y[0], y[1]),
+        lambda y: y.prod(),
+    ):
         y = x * 1
         z = fn(y)
         y.mul_(2)
         error = error_of(lambda z=z: z.sum().backward())
-        assert str(error).startswith("one of the variables needed for gradient computation has been modified by an inplace operation: [")
+        assert str(error).startswith(
+            "one of the variables needed for gradient computation has been modified by an inplace operation: ["
+        )
         assert "is at version 1; expected version 0 instead" in str(error)
         assert any("y.mul_(2)" in note for note in error.__notes__)
     w = T.ones(2)

@@ -90,16 +90,18 @@ for name, fn in {
     "reductions": lambda x: x.sum() * x.mean() + x.max() + x.std() + x.norm() + x.logsumexp(0).prod(),
     "views": lambda x: x.t().reshape(-1)[1:].view(-1, 1).expand(-1, 3).permute(1, 0)[::2].diagonal(),
     "several_results": lambda x: sum(p.sum() for p in (*x.unbind(0), *x.split(1), *x.sort(0)[:1], *x.topk(2)[:1])),
-    "sequences": lambda x: T.cat([x, x * 2]) .sum() + T.stack([x, x]).mean() + T.where(x > 0, x, -x).sum(),
+    "sequences": lambda x: T.cat([x, x * 2]).sum() + T.stack([x, x]).mean() + T.where(x > 0, x, -x).sum(),
     "indexing": lambda x: x[x > 0].sum() + x[[0, 1]].mean() + x.gather(1, T.zeros(3, 2, dtype=T.int64)).sum() + x[1, 2],
     "softmax": lambda x: x.softmax(0) * x.log_softmax(1) + x.cumsum(0) * x.cumprod(1),
-    "linear_algebra": lambda x: T.linalg.inv(x + 5 * T.eye(3)).sum() + T.linalg.det(x) + T.einsum("ij,jk->ik", x, x).sum(),
+    "linear_algebra": lambda x: (
+        T.linalg.inv(x + 5 * T.eye(3)).sum() + T.linalg.det(x) + T.einsum("ij,jk->ik", x, x).sum()
+    ),
     "custom": lambda x: Square.apply(Square.apply(x)),
     "custom_in_place": lambda x: InPlace.apply(x * 1) * x,
     "legacy_custom": lambda x: Legacy()(x),
     "complex": lambda x: (x * (1 + 2j)).abs() + (x + 0j).real,
     "dtypes": lambda x: x.double().sin().float() + x.half().float(),
-}.items():  # fmt: skip
+}.items():
     SCENES[name] = lambda x, fn=fn: backward(fn(x))
     SCENES[name + "_forward_only"] = lambda x, fn=fn: fn(x)
 
@@ -129,7 +131,12 @@ def second_order_of_a_custom_function(x: T.Tensor) -> Any:
 @scene
 def saved_values_read(x: T.Tensor) -> Any:
     y = x.exp() * x
-    return y.grad_fn._saved_self, y.grad_fn._saved_other, y.grad_fn.next_functions[0][0]._saved_result, y.grad_fn.metadata
+    return (
+        y.grad_fn._saved_self,
+        y.grad_fn._saved_other,
+        y.grad_fn.next_functions[0][0]._saved_result,
+        y.grad_fn.metadata,
+    )
 
 
 @scene
@@ -231,7 +238,13 @@ def walked_twice(x: T.Tensor) -> Any:
 
 @scene
 def errors_in_forward(x: T.Tensor) -> Any:
-    for bad in (lambda: x + T.ones(7), lambda: x @ T.ones(7, 7), lambda: x.view(7), lambda: x.sum(9), lambda: T.cat([x, T.ones(1, 1)])):
+    for bad in (
+        lambda: x + T.ones(7),
+        lambda: x @ T.ones(7, 7),
+        lambda: x.view(7),
+        lambda: x.sum(9),
+        lambda: T.cat([x, T.ones(1, 1)]),
+    ):
         with pytest.raises((RuntimeError, IndexError)):
             bad()
 
@@ -273,14 +286,25 @@ def generators(x: T.Tensor) -> Any:
 
 @scene
 def saved_tensor_hooks(x: T.Tensor) -> Any:
-    with T.autograd.graph.saved_tensors_hooks(lambda t: t.numpy() if not t.requires_grad else t.detach(), lambda t: T.as_tensor(t)):
+    with T.autograd.graph.saved_tensors_hooks(
+        lambda t: t.numpy() if not t.requires_grad else t.detach(), lambda t: T.as_tensor(t)
+    ):
         y = x.exp() * x
     return backward(y)
 
 
 @scene
 def iteration_and_copies(x: T.Tensor) -> Any:
-    return [row.sum() for row in x], list(x.detach()), x.clone(), x.detach().numpy(), x.data, repr(x), x.tolist(), x.detach().clone().requires_grad_()
+    return (
+        [row.sum() for row in x],
+        list(x.detach()),
+        x.clone(),
+        x.detach().numpy(),
+        x.data,
+        repr(x),
+        x.tolist(),
+        x.detach().clone().requires_grad_(),
+    )
 
 
 @scene
@@ -305,8 +329,14 @@ def several_roots(x: T.Tensor) -> Any:
 @scene
 def transforms(x: T.Tensor) -> Any:
     f = T.func
-    g = lambda v: (v**3).sum()  # noqa: E731
-    return f.grad(g)(x), f.vmap(lambda r: r * 2)(x), f.jvp(g, (x,), (x,)), f.jacrev(lambda v: v * v)(x[0]), f.vjp(g, x)[0]
+    g = lambda v: (v**3).sum()
+    return (
+        f.grad(g)(x),
+        f.vmap(lambda r: r * 2)(x),
+        f.jvp(g, (x,), (x,)),
+        f.jacrev(lambda v: v * v)(x[0]),
+        f.vjp(g, x)[0],
+    )
 
 
 def graph_of(value: Any, seen: list[Any]) -> None:
@@ -355,13 +385,13 @@ def test_memory_does_not_grow(name: str, no_gc: None) -> None:
         warnings.simplefilter("ignore")
         for _ in range(20):
             SCENES[name](leaf())
-        grown = []
-        for _ in range(3):
+        grown: list[int] = []
+        while len(grown) < 10 and (not grown or grown[-1] >= rounds // 2):  # caches fill up; a leak goes on
             before = blocks()
             for _ in range(rounds):
                 SCENES[name](leaf())
             grown.append(blocks() - before)
-    assert min(grown) < rounds // 2, grown
+    assert grown[-1] < rounds // 2, grown
 
 
 def blocks() -> int:
@@ -444,11 +474,23 @@ def test_a_million_nodes_in_a_chain(no_gc: None) -> None:
         assert b < 40 * a + 0.5, (short, long)
 
 
-@pytest.mark.parametrize("step", [
-    lambda y, x: y * y, lambda y, x: (y * x).tanh(), lambda y, x: y[:], lambda y, x: y.view(1, 2).t().reshape(2), lambda y, x: Square.apply(y),
-    lambda y, x: y.mul_(0.5).add_(x), lambda y, x: T.cat([y, x])[1:3], lambda y, x: y.sort()[0], lambda y, x: T.where(y > 0, y, x),
-    lambda y, x: y.unbind(0)[0].expand(2), lambda y, x: y + 2, lambda y, x: T.addcmul(y, x, x),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda y, x: y * y,
+        lambda y, x: (y * x).tanh(),
+        lambda y, x: y[:],
+        lambda y, x: y.view(1, 2).t().reshape(2),
+        lambda y, x: Square.apply(y),
+        lambda y, x: y.mul_(0.5).add_(x),
+        lambda y, x: T.cat([y, x])[1:3],
+        lambda y, x: y.sort()[0],
+        lambda y, x: T.where(y > 0, y, x),
+        lambda y, x: y.unbind(0)[0].expand(2),
+        lambda y, x: y + 2,
+        lambda y, x: T.addcmul(y, x, x),
+    ],
+)
 def test_deep_chains_of_every_kind(step: Any, no_gc: None) -> None:
     x = T.full((2,), 0.5, requires_grad=True)
     y = x * 1

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import wengert as W
 from wengert import nn
 
@@ -37,7 +38,7 @@ def test_nn_is_not_imported_by_wengert() -> None:
     assert result.stdout == "ok\n"
 
 
-# --------------------------------------------------------------------------------------------------------------- Parameter
+# ------------------------------------------------------------------------------------------------------------ Parameter
 def test_parameter_shares_memory_and_its_results_are_plain() -> None:
     t = W.tensor([1.0, 2.0])
     p = nn.Parameter(t)
@@ -103,7 +104,7 @@ def test_data_setter_keeps_the_parameter() -> None:
     assert p.grad.tolist() == [2, 2, 2]
 
 
-# ------------------------------------------------------------------------------------------------------------ registration
+# --------------------------------------------------------------------------------------------------------- registration
 def test_what_is_inside() -> None:
     net = Net()
     assert [n for n, _ in net.named_parameters()] == ["scale", "a.weight", "a.bias", "b.0.weight", "b.0.bias"]
@@ -135,13 +136,17 @@ def test_reassignment_moves_a_name_between_spaces() -> None:
     m.x = 1
     m.x = nn.Parameter(W.ones(1))
     assert "x" in m._parameters and "x" not in m.__dict__
-    with pytest.raises(TypeError, match=r"cannot assign 'torch.FloatTensor' as parameter 'x' \(torch.nn.Parameter or None"):
+    with pytest.raises(TypeError, match=r"cannot assign 'torch.FloatTensor' as parameter 'x' \(torch.nn.Param"):
         m.x = W.ones(1)
     m.x = None
     assert m._parameters == {"x": None} and list(m.parameters()) == []
+    del m.x
     m.x = nn.ReLU()
-    assert "x" in m._modules and "x" not in m._parameters
-    with pytest.raises(TypeError, match=r"cannot assign 'int' as child module 'x' \(torch.nn.Module or None expected\)"):
+    m.x = nn.Parameter(W.ones(1))
+    assert "x" in m._parameters and "x" not in m._modules
+    del m.x
+    m.x = nn.ReLU()
+    with pytest.raises(TypeError, match=r"cannot assign 'int' as child module 'x' \(torch.nn.Module or"):
         m.x = 3
     del m.x
     assert not hasattr(m, "x")
@@ -159,7 +164,7 @@ def test_reassignment_moves_a_name_between_spaces() -> None:
         (KeyError, "attribute 'train' already exists", lambda m: m.register_parameter("train", None)),
         (KeyError, 'parameter name can\'t contain "."', lambda m: m.register_parameter("a.b", None)),
         (KeyError, 'buffer name can\'t be empty string ""', lambda m: m.register_buffer("", None)),
-        (KeyError, "module name can't contain \".\", got: a.b", lambda m: m.add_module("a.b", None)),
+        (KeyError, 'module name can\'t contain ".", got: a.b', lambda m: m.add_module("a.b", None)),
         (TypeError, "3 is not a Module subclass", lambda m: m.add_module("a", 3)),
         (TypeError, "buffer name should be a string. Got int", lambda m: m.register_buffer(3, None)),
         (ValueError, "Cannot assign non-leaf Tensor to parameter 'w'", lambda m: setattr(m, "w", _non_leaf())),
@@ -198,7 +203,7 @@ def test_before_init() -> None:
         assert str(info.value) == text
 
 
-# --------------------------------------------------------------------------------------------------------------------- hooks
+# ---------------------------------------------------------------------------------------------------------------- hooks
 def test_forward_hooks_in_order() -> None:
     m, calls = nn.Linear(2, 2), []
     handles = [
@@ -269,7 +274,7 @@ def test_full_backward_hook_without_grad_inputs() -> None:
 def test_two_sorts_of_backward_hooks_exclude_each_other() -> None:
     m = nn.Linear(2, 1)
     m.register_full_backward_hook(lambda *a: None)
-    with pytest.raises(RuntimeError, match="Cannot use both regular backward hooks and full backward hooks on a single"):
+    with pytest.raises(RuntimeError, match="Cannot use both regular backward hooks and full backward hooks"):
         m.register_backward_hook(lambda *a: None)
 
 
@@ -309,11 +314,11 @@ def _double(module: Any, args: Any, output: Any) -> Any:
     return output * 2
 
 
-# -------------------------------------------------------------------------------------------------------------------- states
+# --------------------------------------------------------------------------------------------------------------- states
 def test_state_dict_shares_memory_and_is_detached() -> None:
     net = Net()
     state = net.state_dict(prefix="p.")
-    assert isinstance(state, OrderedDict) and list(state)[0] == "p.scale"
+    assert isinstance(state, OrderedDict) and next(iter(state)) == "p.scale"
     assert not state["p.scale"].requires_grad
     state["p.scale"].fill_(7)
     assert net.scale.item() == 7
@@ -335,8 +340,8 @@ def test_load_state_dict_messages() -> None:
         "Error(s) in loading state_dict for Sequential:\n\t"
         'Missing key(s) in state_dict: "two.bias". \n\t'
         'Unexpected key(s) in state_dict: "extra", "three.deep.x". \n\t'
-        "size mismatch for one.weight: copying a param with shape torch.Size([4, 2]) from checkpoint, the shape in current "
-        "model is torch.Size([3, 2])."
+        "size mismatch for one.weight: copying a param with shape torch.Size([4, 2]) from checkpoint, the shape in "
+        "current model is torch.Size([3, 2])."
     )
     del state["one.weight"]
     result = net.load_state_dict(state, strict=False)
@@ -383,7 +388,7 @@ def test_state_hooks_and_extra_state() -> None:
     assert other.note == "old" and calls[1] == ([], [])
 
 
-# --------------------------------------------------------------------------------------------------------------- conversions
+# ---------------------------------------------------------------------------------------------------------- conversions
 def test_conversions_keep_the_parameters() -> None:
     net = Net()
     weight, optimizer_view = net.a.weight, list(net.parameters())
@@ -433,7 +438,7 @@ def test_no_cycle(no_gc: Any) -> None:
     assert not gc.isenabled()
 
 
-# ---------------------------------------------------------------------------------------------------------------- containers
+# ----------------------------------------------------------------------------------------------------------- containers
 def test_sequential_as_a_list() -> None:
     s = nn.Sequential(nn.Linear(1, 1), nn.ReLU(), nn.Tanh())
     assert len(s) == 3 and s[-1] is s[2] and isinstance(s[:2], nn.Sequential) and [*s][1] is s[1]
@@ -542,7 +547,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_messages_beside_torch(name: str, torch: Any) -> None:
-    with pytest.raises(Exception) as theirs:  # noqa: B017, PT011  whatever torch raises
+    with pytest.raises(Exception) as theirs:
         MISTAKES[name](torch.nn, torch)
     with pytest.raises(theirs.type) as ours:
         MISTAKES[name](nn, W)

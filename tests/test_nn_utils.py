@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import wengert as W
 from wengert import nn
 
@@ -15,7 +16,7 @@ def _equal(ours: Any, theirs: Any) -> None:
     np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-5, atol=1e-6)
 
 
-# --------------------------------------------------------------------------------------------------------------------- init
+# ----------------------------------------------------------------------------------------------------------------- init
 INITS = {
     "uniform_": lambda i, t: i.uniform_(t, -1, 2),
     "normal_": lambda i, t: i.normal_(t, 1, 3),
@@ -56,11 +57,11 @@ def test_dirac_and_gains(torch: Any) -> None:
         assert nn.init.calculate_gain(name) == torch.nn.init.calculate_gain(name)
     with pytest.raises(ValueError, match="Unsupported nonlinearity x"):
         nn.init.calculate_gain("x")
-    with pytest.warns(FutureWarning, match=r"`nn.init.xavier_normal` is now deprecated in favor of `nn.init.xavier_normal_`"):
+    with pytest.warns(FutureWarning, match="`nn.init.xavier_normal` is now deprecated in favor of"):
         nn.init.xavier_normal(W.empty(2, 2))
 
 
-# ------------------------------------------------------------------------------------------------------------------ clipping
+# ------------------------------------------------------------------------------------------------------------- clipping
 @pytest.mark.parametrize("norm_type", [2.0, 1.0, float("inf"), 0.5])
 def test_clip_grad_norm(norm_type: float, torch: Any) -> None:
     results = []
@@ -77,7 +78,7 @@ def test_clip_grad_norm(norm_type: float, torch: Any) -> None:
 def test_clipping_alone() -> None:
     p = nn.Parameter(W.zeros(2))
     p.grad = W.tensor([float("nan"), 1.0])
-    with pytest.raises(RuntimeError, match=r"The total norm of order 2.0 for gradients from `parameters` is non-finite"):
+    with pytest.raises(RuntimeError, match="for gradients from `parameters`"):
         nn.utils.clip_grad_norm_(p, 1.0, error_if_nonfinite=True)
     p.grad = W.tensor([5.0, -0.1])
     nn.utils.clip_grad_value_([p], 0.5)
@@ -98,7 +99,7 @@ def test_parameters_to_vector() -> None:
     assert isinstance(layer.weight, nn.Parameter)
 
 
-# ----------------------------------------------------------------------------------------------------------------- sequences
+# ------------------------------------------------------------------------------------------------------------ sequences
 def _sequences(lib: Any) -> list[Any]:
     rng = np.random.RandomState(0)
     return [lib.tensor(rng.standard_normal((n, 4)).astype(np.float32), requires_grad=True) for n in (2, 5, 3)]
@@ -114,11 +115,12 @@ def test_packed_sequences_through_recurrent_layers(mode: str, bidirectional: boo
         sequences = _sequences(lib)
         packed = lib.nn.utils.rnn.pack_sequence(sequences, enforce_sorted=False)
         output, state = layer(packed)
-        padded, lengths = lib.nn.utils.rnn.pad_packed_sequence(output, batch_first=True, padding_value=-1.0, total_length=6)
+        unpack = lib.nn.utils.rnn.pad_packed_sequence
+        padded, lengths = unpack(output, batch_first=True, padding_value=-1.0, total_length=6)
         states = list(state) if isinstance(state, tuple) else [state]
         (padded.sum() + sum((s * s).sum() for s in states)).backward()
-        results.append([packed.data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices, padded, lengths,
-                        *states, *(s.grad for s in sequences), *(p.grad for p in layer.parameters())])  # fmt: skip
+        grads = [t.grad for t in (*sequences, *layer.parameters())]
+        results.append([*packed, padded, lengths, *states, *grads])
     for ours, theirs in zip(*results, strict=True):
         assert ours.shape == theirs.shape
         np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-4, atol=1e-5)
@@ -141,7 +143,7 @@ def test_padding() -> None:
         rnn.pack_padded_sequence(W.ones(3, 2), [3, 0])
 
 
-# -------------------------------------------------------------------------------------------------------- parametrizations
+# ----------------------------------------------------------------------------------------------------- parametrizations
 WRAPPERS = {
     "weight_norm": lambda u, m: u.weight_norm(m),
     "weight_norm_dim": lambda u, m: u.weight_norm(m, dim=None),
@@ -212,7 +214,7 @@ def test_parametrize() -> None:
         layer.__getstate__()
     parametrize.remove_parametrizations(layer, "weight")
     assert type(layer) is nn.Linear and layer.weight.tolist() == [[1.0] * 3] * 3
-    with pytest.raises(ValueError, match="does not have a parameter, a buffer, or a parametrized element with name 'x'"):
+    with pytest.raises(ValueError, match="does not have a parameter, a buffer, or a parametrized element"):
         parametrize.register_parametrization(layer, "x", Symmetric())
 
 

@@ -258,9 +258,29 @@ def shares(x: Any, y: Any) -> bool:
 def test_views_detached_tensors_and_arrays_share_memory() -> None:
     x = T.arange(12, dtype=T.float32).reshape(3, 4).requires_grad_()
     y = x * 1
-    for v in (y[0], y[:, 1:3], y[..., ::2], y.t(), y.view(-1), y.reshape(2, 6), y.unsqueeze(0), y[None], y.expand(2, 3, 4),
-              y.diagonal(), y.unfold(0, 2, 1), y.narrow(1, 0, 2), y.chunk(2)[1], y.unbind(1)[2], y.detach(), y.data, y.mT,
-              y.squeeze(), y.flatten(), y.swapaxes(0, 1), y.movedim(0, 1)):  # fmt: skip
+    for v in (
+        y[0],
+        y[:, 1:3],
+        y[..., ::2],
+        y.t(),
+        y.view(-1),
+        y.reshape(2, 6),
+        y.unsqueeze(0),
+        y[None],
+        y.expand(2, 3, 4),
+        y.diagonal(),
+        y.unfold(0, 2, 1),
+        y.narrow(1, 0, 2),
+        y.chunk(2)[1],
+        y.unbind(1)[2],
+        y.detach(),
+        y.data,
+        y.mT,
+        y.squeeze(),
+        y.flatten(),
+        y.swapaxes(0, 1),
+        y.movedim(0, 1),
+    ):
         assert shares(v, y)
     assert not shares(y.clone(), y)
     assert not shares(y.t().reshape(-1), y)
@@ -276,9 +296,17 @@ def test_views_detached_tensors_and_arrays_share_memory() -> None:
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_gradients_share_memory_with_nothing(create_graph: bool) -> None:
     cotangent = T.ones(2, 3)
-    for fn in (lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a.view(2, 3) + b.t().t(), lambda a, b: a * 1 + b * 1,
-               lambda a, b: (a + b).expand(2, 3), lambda a, b: T.where(T.ones(2, 3) > 0, a, b), lambda a, b: T.cat([a, b])[:2] + b,
-               lambda a, b: a + 0 * b, lambda a, b: a * b):  # fmt: skip
+    for fn in (
+        lambda a, b: a + b,
+        lambda a, b: a - b,
+        lambda a, b: a.view(2, 3) + b.t().t(),
+        lambda a, b: a * 1 + b * 1,
+        lambda a, b: (a + b).expand(2, 3),
+        lambda a, b: T.where(T.ones(2, 3) > 0, a, b),
+        lambda a, b: T.cat([a, b])[:2] + b,
+        lambda a, b: a + 0 * b,
+        lambda a, b: a * b,
+    ):
         a, b = T.ones(2, 3, requires_grad=True), T.full((2, 3), 2.0, requires_grad=True)
         y = fn(a, b)
         first = T.autograd.grad(y, [a, b, y], cotangent, retain_graph=True, create_graph=create_graph)
@@ -449,6 +477,53 @@ def test_recorded_writes_make_a_chain_that_is_walked_in_linear_time() -> None:
 
 
 # --------------------------------------------------------------------------------------------------- finding history again
+def test_every_view_refers_to_the_memorys_owner() -> None:
+    """Whether a base has other views is seen by counting references to the array that owns the memory (``_mark_views``)."""
+    y = T.ones(4, 4, requires_grad=True) * 1
+    first = y[:]
+    z = (T.ones(2, requires_grad=True) * 1j)[:]
+    made = [
+        first.squeeze(),
+        first.squeeze(0),
+        first[1:],
+        first.view(16),
+        first.t(),
+        first.permute(1, 0),
+        first.unsqueeze(0),
+        first.expand(2, 4, 4),
+        first.t().expand(2, 4, 4),
+        first.expand(4, 4),
+        first.diagonal(),
+        first.unfold(0, 2, 1),
+        first.mT,
+        first.as_strided((2, 2), (1, 1)),
+        first.unbind(0)[0],
+        first.split(2)[0],
+        first[None],
+        first.select(0, 1),
+        first[...],
+        first.flatten(),
+        first.narrow(0, 1, 2),
+        first.unflatten(0, (2, 2)),
+        first.view_as(first),
+        first.reshape(4, 4),
+        z.real,
+        T.view_as_real(z),
+        z.imag,
+        first.movedim(0, 1),
+        first.swapaxes(0, 1),
+    ]
+    for v in made:
+        base = v._a.base if isinstance(v._a.base, np.ndarray) else v._a.base.base
+        assert base is v._base._a or base is v._base._a.base
+        assert v._a is not v._v[0]._a
+        if v._v[3]:
+            continue  # one of several: it refuses to be looked up again
+        old = v.grad_fn
+        (first if v._base is y else z).mul_(2)
+        assert v.grad_fn is not old
+
+
 def reasons() -> tuple[int, int, int, int]:
     return len(M), len(EVERY), len(stale_views), len(quiet_views)
 
@@ -516,7 +591,9 @@ def test_a_view_made_under_no_grad_after_a_write_can_be_read() -> None:
     assert v.sum().item() == 6
     assert "2." in repr(v)
     y.mul_(2)  # now it is one of before
-    with pytest.raises(RuntimeError, match="^A view was created in no_grad mode and its base or another view of its base has been"):
+    with pytest.raises(
+        RuntimeError, match=r"^A view was created in no_grad mode and its base or another view of its base has been"
+    ):
         _ = v.grad_fn
     assert other.requires_grad
 
@@ -529,11 +606,23 @@ def test_a_view_made_under_no_grad_is_not_written_with_grad_mode_on() -> None:
             w = base.view(2, 2)[0]
             v.add_(1)
         for view in (v, w, v[1:], v.view(3)):
-            for write in (lambda t: t.add_(1), lambda t: t.zero_(), lambda t: t.copy_(T.ones_like(t)), lambda t: t.fill_(2.0),
-                          lambda t: t.exp_(), lambda t: t.__setitem__(0, 1.0), lambda t: t.__iadd__(1), lambda t: t.mul_(T.ones(())),
-                          lambda t: t.uniform_(), lambda t: t.masked_fill_(t > 0, 1.0), lambda t: t.clamp_(0)):  # fmt: skip
+            for write in (
+                lambda t: t.add_(1),
+                lambda t: t.zero_(),
+                lambda t: t.copy_(T.ones_like(t)),
+                lambda t: t.fill_(2.0),
+                lambda t: t.exp_(),
+                lambda t: t.__setitem__(0, 1.0),
+                lambda t: t.__iadd__(1),
+                lambda t: t.mul_(T.ones(())),
+                lambda t: t.uniform_(),
+                lambda t: t.masked_fill_(t > 0, 1.0),
+                lambda t: t.clamp_(0),
+            ):
                 values, version = base.tolist(), base._version
-                with pytest.raises(RuntimeError, match="created in no_grad mode and is being modified inplace with grad mode enabled"):
+                with pytest.raises(
+                    RuntimeError, match="created in no_grad mode and is being modified inplace with grad mode enabled"
+                ):
                     write(view)
                 assert (base.tolist(), base._version) == (values, version)
         with T.no_grad():
@@ -578,18 +667,26 @@ def test_gradients_through_real_views_of_what_was_written() -> None:
 def test_an_operand_on_the_written_storage_is_stale() -> None:
     """``y.mul_(y.detach())`` needs the old values for y's gradient, and overwrites them."""
     x = T.tensor([2.0, 3.0], requires_grad=True)
-    for other in (lambda y: y, lambda y: y.detach(), lambda y: y[:], lambda y: y.view(2), lambda y: y.detach().view(1, 2)[0]):
+    for other in (
+        lambda y: y,
+        lambda y: y.detach(),
+        lambda y: y[:],
+        lambda y: y.view(2),
+        lambda y: y.detach().view(1, 2)[0],
+    ):
         y = x * 1
         y.mul_(other(y))
         assert y.tolist() == [4, 9]
-        with pytest.raises(RuntimeError, match=r"^one of the variables needed for gradient computation.*version 1; expected version 0"):
+        with pytest.raises(
+            RuntimeError, match=r"^one of the variables needed for gradient computation.*version 1; expected version 0"
+        ):
             y.sum().backward()
         y = x * 1
         y.add_(other(y))  # saves nothing
         y.sum().backward()
     y = x * 1
     y.addcmul_(y.detach(), x)
-    with pytest.raises(RuntimeError, match="^one of the variables needed for gradient computation has been modified"):
+    with pytest.raises(RuntimeError, match=r"^one of the variables needed for gradient computation has been modified"):
         y.sum().backward()
 
 
@@ -599,7 +696,9 @@ def test_copying_a_tensor_onto_itself_is_a_write() -> None:
     y.copy_(y)
     assert y._version == 1
     assert y.grad_fn.name().endswith("CopyBackwards")
-    with pytest.raises(RuntimeError, match="^a leaf Variable that requires grad is being used in an in-place operation"):
+    with pytest.raises(
+        RuntimeError, match=r"^a leaf Variable that requires grad is being used in an in-place operation"
+    ):
         x.copy_(x)
     with T.no_grad():
         x.copy_(x)
@@ -609,7 +708,7 @@ def test_copying_a_tensor_onto_itself_is_a_write() -> None:
 def test_parts_of_an_expanded_tensor_in_which_nothing_repeats_can_be_written() -> None:
     x = T.zeros(3, 1)
     wide = x.expand(3, 4)
-    with pytest.raises(RuntimeError, match="^unsupported operation: more than one element of the written-to tensor"):
+    with pytest.raises(RuntimeError, match=r"^unsupported operation: more than one element of the written-to tensor"):
         wide.add_(1)
     assert wide._version == x._version == 0
     wide[:, 2].add_(1)
@@ -629,14 +728,18 @@ def test_views_of_several_refuse_to_be_written() -> None:
         y = x * 1
         part = make(y)[1]
         name = y.grad_fn.name()
-        with pytest.raises(RuntimeError, match=r"^Output 1 of \w+ is a view and is being modified inplace\. This view is the output of"):
+        with pytest.raises(
+            RuntimeError, match=r"^Output 1 of \w+ is a view and is being modified inplace\. This view is the output of"
+        ):
             part.add_(1)
         with pytest.raises(RuntimeError, match=r"^Output \d of \w+ is a view.*being modified inplace"):
             part[0] = 1.0
         assert y._version == 0
         assert y.grad_fn.name() == name
         y.mul_(2)
-        with pytest.raises(RuntimeError, match=r"^Output 1 of \w+ is a view and its base or another view of its base has been modified"):
+        with pytest.raises(
+            RuntimeError, match=r"^Output 1 of \w+ is a view and its base or another view of its base has been modified"
+        ):
             part * 2
         with T.no_grad():
             part.add_(1)

@@ -325,7 +325,7 @@ def attempt(fn: Callable[[], Any], known: Callable[[BaseException], bool]) -> An
     """What ``fn`` returns, or the error that it raises as text."""
     try:
         return fn()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is compared
+    except Exception as error:
         if not known(error):
             raise
         return first_sentence(error)
@@ -385,7 +385,9 @@ class Run:
                         return table[name](T, x, a, b, c)
             raise KeyError(name)
 
-        result = attempt(act, lambda e: isinstance(e, (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError)))
+        result = attempt(
+            act, lambda e: isinstance(e, (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError))
+        )
         if isinstance(result, str):
             return result
         if isinstance(result, (tuple, list)):
@@ -398,7 +400,6 @@ class Run:
 
     def gradients(self) -> Any:
         """The leaf's gradient of a sum of everything that depends on it."""
-        T = self.T
 
         def act() -> Any:
             total = None
@@ -438,14 +439,18 @@ def difference(one: list[Any], two: list[Any]) -> str | None:
     """The first place where wengert's run differs from PyTorch's, in words; ``None`` if they are the same."""
     quiet_writes = False
     for (step, said, tensors), (_, other_said, others) in zip(one, two, strict=True):
-        quiet_writes |= step[0] == "detach" or step[0] in (*WRITES, *PAIRS) and not step[-1]
+        quiet_writes |= step[0] == "detach" or (step[0] in (*WRITES, *PAIRS) and not step[-1])
         errors = isinstance(said, str) and isinstance(other_said, str) and "done" not in (said, other_said)
         if errors and (_refused(said) or _refused(other_said)):
             continue  # two things are wrong: they need not be found in the same order
         seen = [other_said, *(u[2] for u in others)]
         if any(isinstance(s, str) and any(text in s for text in ONLY_PYTORCH_REFUSES) for s in seen):
             return None
-        if step[0] == "gradient" and isinstance(other_said, str) and "more than one element of the written-to" in other_said:
+        if (
+            step[0] == "gradient"
+            and isinstance(other_said, str)
+            and "more than one element of the written-to" in other_said
+        ):
             return None  # PyTorch's derivative of a write to an expanded tensor writes to an expanded gradient
         if not _same(said, other_said):
             return f"{step}: {said!r} and {other_said!r}"

@@ -69,19 +69,19 @@ def acosh_(self: Tensor) -> Tensor:
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
 def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any: ...
-def add(input: Tensor, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def add(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input + value * tensor1 / tensor2``, broadcasting."""
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input + value * tensor1 * tensor2``, broadcasting."""
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * outer(vec1, vec2)``."""
 def adjoint(input: Tensor) -> Tensor:
     """Each matrix of a batch transposed and conjugated."""
@@ -178,10 +178,10 @@ def atleast_1d(*tensors: Any) -> Any:
 def atleast_2d(*tensors: Any) -> Any:
     """Each tensor with at least two dimensions; a vector becomes a row."""
 def atleast_3d(*tensors: Any) -> Any:
-    """Each tensor with at least three dimensions; a vector of n becomes (1, n, 1), a matrix (m, n) becomes (m, n, 1)."""
+    """Each tensor with at least three dimensions: a vector of n becomes (1, n, 1), a matrix (m, n) (m, n, 1)."""
 def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
 def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
     """``nn.functional.batch_norm`` with its arguments in another order."""
@@ -790,7 +790,7 @@ def mvlgamma(input: Tensor, p: _int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p."""
 nan: _float
 def nan_to_num(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
-    """Nan replaced by ``nan`` (0), the infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
+    """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
 def nan_to_num_(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
     """In-place form of ``nan_to_num``."""
 def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
@@ -1076,9 +1076,9 @@ def std(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Standard deviation and mean; arguments as of ``std``."""
 strided: _layout
-def sub(input: Tensor, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def sub(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-def subtract(input: Tensor, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def subtract(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
     """Sum of the elements: of all of them, or along one or several dims."""
@@ -1111,7 +1111,7 @@ def tanh_(self: Tensor) -> Tensor:
 def tensor(data: Any, *, dtype: _dtype | None = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new leaf tensor with a copy of ``data``: a number, nested lists or tuples, a NumPy array, a tensor."""
 def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
-    """Views of pieces along a dimension: ``n`` of sizes as equal as possible, or what lies between the indices of a list."""
+    """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Sum of products over some dimensions of a and as many of b."""
 def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
@@ -1135,11 +1135,11 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _
 def triangular_solve(b: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> Any:
     """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
 def tril(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """A copy with zeros above a diagonal of the last two dimensions: 0 the main one, above it positive."""
+    """A copy with zeros above a diagonal (0: the main one) of the last two dimensions."""
 def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
     """The row and column numbers, as two rows, of the lower triangle of a matrix of this size."""
 def triu(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """A copy with zeros below a diagonal of the last two dimensions: 0 the main one, above it positive."""
+    """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
 def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
     """The row and column numbers, as two rows, of the upper triangle of a matrix of this size."""
 def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
@@ -1207,7 +1207,7 @@ def vsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = Non
     """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
 def vstack(tensors: Any) -> Tensor:
     """Tensors one below the other; vectors are rows."""
-def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None, **renamed: Any) -> Any:
+def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
     """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
 def xlogy(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""

@@ -239,7 +239,8 @@ def _no_tensor(info: Info, x: Any, y: Any, c: Any, *p: Any) -> Any:
                 return bind(info, x, y, c, *p)
             name = info.name.strip("_")
             raise TypeError(
-                f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, not {type_text(t)}"
+                f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, not "
+                f"{type_text(t)}"
             )
     return first_operand(info, x, y, c, *p)
 

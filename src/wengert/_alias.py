@@ -410,6 +410,7 @@ class Overwritten:
     version = property(lambda self: self.shared.version)
     code = property(lambda self: self.shared.code)
     lasti = property(lambda self: self.shared.lasti)
+    writer = property(lambda self: self.shared.writer)
 
     def version_at(self, seq: int) -> int:
         """The version that the operator saw."""

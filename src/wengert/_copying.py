@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ._dtypes import BY_NUMPY
 from ._errors import noted
 from ._node import leaf_node
 from ._registry import public
@@ -29,6 +30,9 @@ def _attributes(self: Tensor) -> dict[str, Any]:
 
 def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
     """A tensor from what was pickled."""
+    known = BY_NUMPY[a.dtype].np
+    if a.dtype is not known:  # unpickling made another dtype object; operators compare dtypes by identity
+        a = a.view(known)
     t = new(cls)
     t._a = a
     t._m = None

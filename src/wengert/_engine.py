@@ -61,7 +61,7 @@ class Sums:
             try:
                 np.add(old, new, out=old)
             except ARITHMETIC:  # NumPy complains of inf - inf when the sum is done
-                pass
+                return old
             return old
         self.owned.add(node)
         try:
@@ -448,7 +448,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
         try:
             np.add(a, g, a, casting="same_kind")
         except ARITHMETIC:  # as in Sums.add
-            pass
+            g = None
     else:
         old._a = a + g
         if old._m is not None:

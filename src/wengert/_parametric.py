@@ -16,7 +16,7 @@ from typing import Any
 
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, silently
-from ._dispatch import cast, default_np, first_operand, slow
+from ._dispatch import cast, default_np, first_operand, logical_dtype, slow
 from ._kinds import Formula, camel, formula_names, info_for, node_class
 from ._modes import EVERY, M
 from ._node import FREED, Box, box_of, ticks
@@ -31,15 +31,19 @@ def parametric(
     names: str = "",
     node: str | None = None,
     to_float: bool = False,
+    fast: Any = None,
     holomorphic: bool = True,
     saved_as: dict[str, str] | None = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
     """Elementwise in one tensor, with parameters; see the module's text.
 
-    ``to_float``: integers become the default dtype first. ``saved_as``: PyTorch's names of saved values where they
+    ``to_float``: integers become the default dtype first. ``fast``: the dtypes that need no look at ``check(info, x, None,
+    dtype)``, which raises PyTorch's error for a dtype that the operator refuses. ``saved_as``: PyTorch's names of saved values where they
     are not those of the formula.
     """
+    accepted = INEXACT if fast is None else fast
+    careful = to_float or fast is not None
     uses = formula_names(grad)
     keep_self, keep_result = "self" in uses, "result" in uses
     kept = keep_self + keep_result
@@ -73,8 +77,12 @@ def parametric(
                 return first_operand(info, input, *p)
             if fx is not None and M:
                 return slow(info, (input, *p))
-            if to_float and a.dtype not in INEXACT:
-                return info.op(cast(input, default_np()), *p)
+            if careful and a.dtype not in accepted:
+                dtype = logical_dtype(input)
+                if fast is not None:
+                    info.check(info, input, None, dtype)
+                if to_float and dtype not in INEXACT:
+                    return info.op(cast(input, default_np()), *p)
             t = make()
             t._m = None
             try:

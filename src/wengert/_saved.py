@@ -75,8 +75,6 @@ def producer_name(n: Node, box: Box) -> str:
 
     Nothing for a leaf.
     """
-    if box.cell.writer is not None:
-        return f", which is output 0 of {_short(box.cell.writer)},"
     saved = [(getattr(n, "f" + name, None), getattr(n, name, None)) for name in ("x", "y")]
     fn: Node | None = n
     for edge, value in (*saved, *getattr(n, "boxed_edges", ())):
@@ -84,6 +82,8 @@ def producer_name(n: Node, box: Box) -> str:
             fn = edge
             break
     k = 0
+    if fn is not n and box.cell.writer is not None:
+        return f", which is output 0 of {_short(box.cell.writer)},"
     if type(fn) is Port:
         fn, k = fn.fx, fn.k
     if fn is None or type(fn) is AccumulateGrad:

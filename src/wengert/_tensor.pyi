@@ -183,7 +183,6 @@ class Tensor(metaclass=TensorMeta):
         """``xor`` with a number on the left."""
     def __setitem__(self, key: Any, value: Any) -> None:
         """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
-    def __str__(self, *, tensor_contents: Any = None) -> _str: ...
     def __sub__(self, other: Any, /) -> Tensor:
         """Difference of each pair of elements, broadcasting."""
     def __truediv__(self, other: Any, /) -> Tensor:
@@ -221,33 +220,33 @@ class Tensor(metaclass=TensorMeta):
         """The inverse hyperbolic cosine of each element; nan below 1."""
     def acosh_(self) -> Tensor:
         """In-place form of ``acosh``."""
-    def add(self, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def add(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-    def add_(self, other: Any, *rest: Any, alpha: Any = 1) -> Tensor:
+    def add_(self, other: Tensor | Number, third: Any = None, *, alpha: _int = 1) -> Tensor:
         """In-place form of ``add``."""
-    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
-    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """In-place form of ``addbmm``."""
-    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
         """``input + value * tensor1 / tensor2``, broadcasting."""
     def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
         """In-place form of ``addcdiv``."""
-    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
         """``input + value * tensor1 * tensor2``, broadcasting."""
     def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
         """In-place form of ``addcmul``."""
-    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addmm(self, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """In-place form of ``addmm``."""
-    def addmv(self, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addmv(self, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
-    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addmv_(self, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """In-place form of ``addmv``."""
-    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addr(self, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """``beta * input + alpha * outer(vec1, vec2)``."""
-    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addr_(self, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """In-place form of ``addr``."""
     def adjoint(self) -> Tensor:
         """Each matrix of a batch transposed and conjugated."""
@@ -333,9 +332,9 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``atanh``."""
     def backward(self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False, inputs: Any = None, *, retain_variables: _bool | None = None) -> None:
         """Accumulate this tensor's gradients into the leaves it was computed from; see ``autograd.backward``."""
-    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
-    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """In-place form of ``baddbmm``."""
     def bernoulli(self, p: _float | None = None, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
         """Ones with the probabilities that ``input`` holds (or all with probability ``p``), else zeros."""
@@ -973,7 +972,7 @@ class Tensor(metaclass=TensorMeta):
     def name(self) -> Any:
         """``None``: kept for programs that ask."""
     def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
-        """Nan replaced by ``nan`` (0), the infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
+        """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
     def nan_to_num_(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """In-place form of ``nan_to_num``."""
     def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
@@ -1119,7 +1118,7 @@ class Tensor(metaclass=TensorMeta):
     def renorm_(self, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:
         """In-place form of ``renorm``."""
     def repeat(self, *repeats: Any, **given: Any) -> Tensor:
-        """A copy with the tensor several times side by side along each dimension; more numbers than dimensions add some in front."""
+        """A copy with the tensor several times side by side along each dimension; more numbers add dimensions in front."""
     def repeat_interleave(self, repeats: Any = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
         """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says."""
     @property
@@ -1247,13 +1246,13 @@ class Tensor(metaclass=TensorMeta):
         """How many elements the first one lies behind the beginning of the storage."""
     def stride(self, dim: _int | None = None) -> Any:
         """How many elements lie between neighbours in each dimension, or in one."""
-    def sub(self, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def sub(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-    def sub_(self, other: Any, *rest: Any, alpha: Any = 1) -> Tensor:
+    def sub_(self, other: Tensor | Number, third: Any = None, *, alpha: _int = 1) -> Tensor:
         """In-place form of ``sub``."""
-    def subtract(self, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def subtract(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-    def subtract_(self, other: Any, *rest: Any, alpha: Any = 1) -> Tensor:
+    def subtract_(self, other: Tensor | Number, third: Any = None, *, alpha: _int = 1) -> Tensor:
         """In-place form of ``sub``."""
     def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
         """Sum of the elements: of all of them, or along one or several dims."""
@@ -1288,7 +1287,7 @@ class Tensor(metaclass=TensorMeta):
     def tanh_(self) -> Tensor:
         """In-place form of ``tanh``."""
     def tensor_split(self, indices_or_sections: Any = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
-        """Views of pieces along a dimension: ``n`` of sizes as equal as possible, or what lies between the indices of a list."""
+        """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
     def tile(self, *dims: Any, **given: Any) -> Tensor:
         """``repeat``, the numbers counted from the last dimension."""
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -1308,11 +1307,11 @@ class Tensor(metaclass=TensorMeta):
     def triangular_solve(self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> Any:
         """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
     def tril(self, diagonal: _int = 0) -> Tensor:
-        """A copy with zeros above a diagonal of the last two dimensions: 0 the main one, above it positive."""
+        """A copy with zeros above a diagonal (0: the main one) of the last two dimensions."""
     def tril_(self, diagonal: _int = 0) -> Tensor:
         """In-place form of ``tril``."""
     def triu(self, diagonal: _int = 0) -> Tensor:
-        """A copy with zeros below a diagonal of the last two dimensions: 0 the main one, above it positive."""
+        """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """In-place form of ``triu``."""
     def true_divide(self, other: Any, *, out: Tensor | None = None) -> Tensor:

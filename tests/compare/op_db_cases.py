@@ -152,7 +152,7 @@ class Inputs:
 
     def __init__(self) -> None:
         self.copies: dict[int, Any] = {}
-        self.storages: dict[tuple[int, Any], Any] = {}
+        self.storages: dict[tuple[int, int, Any], Any] = {}
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
@@ -190,8 +190,8 @@ class Inputs:
         plain = value.detach().resolve_conj().resolve_neg()
         if plain.dtype is torch.bfloat16 or plain.ndim > 64:
             raise Unsupported("NumPy has no bfloat16 and at most 64 dimensions")
-        key = (plain.untyped_storage().data_ptr(), plain.dtype)
         whole = plain.untyped_storage().nbytes() // plain.element_size()
+        key = (plain.untyped_storage().data_ptr(), whole, plain.dtype)
         if key not in self.storages or not key[0]:
             flat = torch.as_strided(plain, (whole,), (1,), 0).numpy().copy()
             self.storages[key] = wengert.from_numpy(flat)

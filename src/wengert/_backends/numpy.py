@@ -58,16 +58,20 @@ def full(shape: Any, value: Any, dtype: Any) -> Any:
     return r
 
 
-class _Zeros(dict[Any, Any]):
-    """dtype -> a 0-dimensional zero: NumPy takes an array sooner than a Python number."""
+class _Constants(dict[Any, Any]):
+    """dtype -> a 0-dimensional number: NumPy takes an array sooner than a Python number."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
 
     def __missing__(self, dtype: Any) -> Any:
-        zero = self[dtype] = np.zeros((), dtype)
-        zero.flags.writeable = False
-        return zero
+        constant = self[dtype] = np.full((), self.value, dtype)
+        constant.flags.writeable = False
+        return constant
 
 
-lib.ZEROS = _Zeros()
+lib.ZEROS = _Constants(0)
+lib.ONES = _Constants(1)
 
 
 class ByDtype(dict[Any, Any]):

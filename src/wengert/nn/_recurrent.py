@@ -14,7 +14,7 @@ from .._tensor import Tensor
 from . import functional as F
 
 
-# ------------------------------------------------------------------------------------------------------------ single steps
+# --------------------------------------------------------------------------------------------------------- single steps
 def _lstm_step(given: Tensor, hx: Any, weights: Any) -> Any:
     h, c = hx
     gates = given + F.linear(h, weights.hh, weights.bias_hh)
@@ -50,6 +50,8 @@ class Weights:
     """The parameters of one layer in one direction."""
 
     __slots__ = ("bias_hh", "bias_ih", "hh", "hr", "ih")
+    bias_ih: Any
+    bias_hh: Any
 
     def __init__(self, flat: Any, bias: bool, projected: bool = False) -> None:
         self.ih, self.hh = flat[:2]
@@ -63,7 +65,7 @@ def cell(mode: str, input: Tensor, hx: Any, *flat: Any) -> Any:
     return STEPS[mode](F.linear(input, weights.ih, weights.bias_ih), hx, weights)
 
 
-# --------------------------------------------------------------------------------------------------------- over a sequence
+# ------------------------------------------------------------------------------------------------------ over a sequence
 def _rows(state: Any, start: int, end: int) -> Any:
     if isinstance(state, tuple):
         return tuple(s[start:end] for s in state)
@@ -130,7 +132,7 @@ def recurrence(
     dropout: float,
     training: bool,
 ) -> tuple[Tensor, list[Any]]:
-    """All layers over (L, N, H), or over a packed sequence if ``sizes`` are given: the last layer's output, all states."""
+    """All layers over (L, N, H), or with ``sizes`` over a packed sequence: the last layer's output, all states."""
     last = []
     layers = len(weights) // directions
     for layer in range(layers):

@@ -92,7 +92,7 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean') -> Tensor:
     """Negative log-likelihood under normal distributions with means ``input`` and variances ``var`` (at least eps)."""
 def gelu(input: Tensor, *, approximate: _str = 'none') -> Tensor:
-    """x times the probability that a standard normal variable is below x; ``approximate="tanh"`` by a formula without erf."""
+    """x times the probability that a standard normal variable is below x; ``approximate="tanh"``: without erf."""
 def glu(input: Tensor, dim: _int = -1) -> Tensor:
     """The first half along a dim of even size, times the sigmoid of the second."""
 def grid_sample(input: Tensor, grid: Tensor, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: _bool | None = None) -> Tensor:

@@ -39,7 +39,8 @@ __all__ = [
     "zeros_",
 ]
 
-_LINEAR = frozenset(("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"))
+_CONVOLUTIONS = [f"{name}{d}d" for name in ("conv", "conv_transpose") for d in (1, 2, 3)]
+_LINEAR = frozenset(("linear", *_CONVOLUTIONS))
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -65,7 +66,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-# ------------------------------------------------------------------------------------------------------------ plain fillings
+# ------------------------------------------------------------------------------------------------------- plain fillings
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform numbers on [a, b)."""
     with no_grad():
@@ -121,14 +122,15 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return tensor
 
 
-# ------------------------------------------------------------------------------------------------------- truncated normals
+# ---------------------------------------------------------------------------------------------------- truncated normals
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
     """Normal numbers that lie in [a, b], by drawing again those that do not."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+            "incorrect.",
             stacklevel=2,
         )
     with no_grad():
@@ -177,7 +179,7 @@ def _by_uniforms(tensor: Tensor, mean: float, std: float, a: float, b: float, ge
     return tensor
 
 
-# ------------------------------------------------------------------------------------------------- by the number of inputs
+# ---------------------------------------------------------------------------------------------- by the number of inputs
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
@@ -231,7 +233,7 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(fan), generator)
 
 
-# ------------------------------------------------------------------------------------------------------------------ matrices
+# ------------------------------------------------------------------------------------------------------------- matrices
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """A random (semi-)orthogonal matrix; dimensions after the first count as one."""
     if tensor.ndimension() < 2:
@@ -261,7 +263,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     return tensor
 
 
-# ------------------------------------------------------------------------------------------------------- names until 0.4
+# ------------------------------------------------------------------------------------------------------ names until 0.4
 def _deprecated(fn: Any) -> Any:
     old = fn.__name__[:-1]
 

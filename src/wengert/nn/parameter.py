@@ -103,7 +103,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             known = memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return known
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, **options: Any) -> str:
         return "Parameter containing:\n" + Tensor.__repr__(self)
 
 
@@ -121,17 +121,17 @@ class UninitializedTensorMixin:
         cpu_only(device, "materialize")
         self._a = np.empty(tuple(shape), (dtype or self.dtype).np)
         self._m.a = self._a
-        self.__class__ = self.cls_to_become
         if self._fn is not None:
             self._fn.cls = self.cls_to_become
+        self.__class__ = self.cls_to_become
 
     @property
     def shape(self) -> Any:
         """Not known yet: RuntimeError."""
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
-            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` to "
-            "initialize the parameters before accessing their attributes."
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
+            "to initialize the parameters before accessing their attributes."
         )
 
     def share_memory_(self) -> Any:
@@ -141,7 +141,7 @@ class UninitializedTensorMixin:
             "before calling `module.share_memory()`."
         )
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, **options: Any) -> str:
         return f"<{type(self).__name__}>"
 
     def __reduce_ex__(self: Any, protocol: Any) -> Any:

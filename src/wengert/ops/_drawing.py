@@ -123,8 +123,8 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
         return sampler(generator, *operands)
     from .._values import Batched
 
-    opened = [_opened(a) for a in operands]
-    batched = {tag for _, tags in opened for tag in tags}
+    arrays = [opened(a) for a in operands]
+    batched = {tag for _, tags in arrays for tag in tags}
     tags, sizes = [], []
     for randomness, size, tag in LEVELS.get():
         if randomness == "error":
@@ -139,7 +139,7 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
             sizes.append(size)
     if not batched <= set(tags):
         raise RuntimeError(_NOT_ALLOWED)
-    full = [_expanded(a, own, tags, sizes, rank) for (a, own), rank in _ranked(opened)]
+    full = [_expanded(a, own, tags, sizes, rank) for (a, own), rank in _ranked(arrays)]
     if rows and tags:
         folded = [a.reshape(-1, *a.shape[len(tags) :]) if a.ndim - len(tags) == rows else a for a in full]
         folded = [a.reshape(-1, a.shape[-1]) for a in folded]
@@ -152,7 +152,7 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
     return result
 
 
-def _opened(payload: Any) -> tuple[Any, list[int]]:
+def opened(payload: Any) -> tuple[Any, list[int]]:
     """The array inside of a payload, and the tags of the vmaps whose batch dims it has in front, outermost first."""
     from .._values import Batched, Value
 
@@ -169,10 +169,19 @@ def _opened(payload: Any) -> tuple[Any, list[int]]:
             return np.asarray(payload), tags[::-1]
 
 
-def _ranked(opened: Any) -> Any:
+def closed(a: Any, tags: list[int]) -> Any:
+    """The payload of an array with the batch dims of these vmaps in front: what ``opened`` undoes."""
+    from .._values import Batched
+
+    for tag in tags:
+        a = Batched(a, tag)
+    return a
+
+
+def _ranked(arrays: Any) -> Any:
     """Each opened operand with the rank that all of them have for the program."""
-    rank = max(a.ndim - len(tags) for a, tags in opened)
-    return [(pair, rank) for pair in opened]
+    rank = max(a.ndim - len(tags) for a, tags in arrays)
+    return [(pair, rank) for pair in arrays]
 
 
 def _expanded(a: Any, own: list[int], tags: list[int], sizes: list[int], rank: int) -> Any:

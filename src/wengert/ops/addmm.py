@@ -17,7 +17,7 @@ from .._dispatch import cast, common_dtype, logical_dtype
 from .._registry import T, place
 from .._tensor import Tensor
 from .matmul import (
-    _as_tensors,
+    as_tensors,
     check_batches,
     check_mat_vec,
     dtype_name,
@@ -57,7 +57,7 @@ def _spread(xp: Any, t: Any, shape: Any, beta: Any, alpha: Any) -> Any:
 
 
 def _batched(rank: int, product: Any) -> Any:
-    """The batching rule: ``product(U, x, y, many_x, many_y)`` on values with vmap's dimension in front of ``rank`` others."""
+    """The batching rule: ``product(U, x, y, many_x, many_y)`` on values with a batch before ``rank`` others."""
 
     def rule(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
         x, y, c = inner
@@ -91,7 +91,13 @@ def _outer(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
 
 
 _SCALES = ((1, 1), (2.0, -1.5), (0, 3.0))
-_FACTS: dict[str, Any] = {"added": _added, "spread": _spread, "added_first": True, "refuse_shapes": _refuse, "dtypes": "fci"}
+_FACTS: dict[str, Any] = {
+    "added": _added,
+    "spread": _spread,
+    "added_first": True,
+    "refuse_shapes": _refuse,
+    "dtypes": "fci",
+}
 
 
 @affine(
@@ -127,8 +133,12 @@ def affine_mv(lib, mat, vec, input, beta, alpha):
 
 
 @affine(
-    first=lambda xp, g, batch1, batch2, beta, alpha: scaled(xp.contract(g, batch2, (1, 3), (0, 2, 3), (0, 1, 2)), alpha),
-    second=lambda xp, g, batch1, batch2, beta, alpha: scaled(xp.contract(batch1, g, (0, 1, 2), (1, 3), (0, 2, 3)), alpha),
+    first=lambda xp, g, batch1, batch2, beta, alpha: scaled(
+        xp.contract(g, batch2, (1, 3), (0, 2, 3), (0, 1, 2)), alpha
+    ),
+    second=lambda xp, g, batch1, batch2, beta, alpha: scaled(
+        xp.contract(batch1, g, (0, 1, 2), (1, 3), (0, 2, 3)), alpha
+    ),
     node="AddbmmBackward0",
     batch=_batched(2, _bmm_sum),
     samples=[((2, 2, 3), (2, 3, 4), c, p) for p in _SCALES for c in ((2, 4), (4,))],
@@ -174,7 +184,7 @@ def affine_outer(lib, vec1, vec2, input, beta, alpha):
     return add_up(lib, vec1.reshape(len(vec1), 1) * vec2, input, beta, alpha)
 
 
-# ----------------------------------------------------------------------------------------------------------- what users call
+# ------------------------------------------------------------------------------------------------------ what users call
 def _unusual(fn: Any, args: tuple[Any, ...], beta: Any, alpha: Any, out: Any) -> Any:
     """``out=``, or numbers among the positional arguments: beta and alpha, as PyTorch had them before 0.5."""
     name = fn.__name__
@@ -184,7 +194,8 @@ def _unusual(fn: Any, args: tuple[Any, ...], beta: Any, alpha: Any, out: Any) ->
         if len(args) != 3 or len(numbers) > 2:
             raise TypeError(f"{name}() takes 3 tensors, beta and alpha")
         warnings.warn(
-            f"This overload of {name} is deprecated:\n\t{name}(Number beta, Tensor input, Number alpha, ...)\nConsider using "
+            f"This overload of {name} is deprecated:\n\t{name}(Number beta, Tensor input, Number alpha, "
+            "...)\nConsider using "
             f"one of the following signatures instead:\n\t{name}(Tensor input, ..., *, Number beta, Number alpha)",
             UserWarning,
             stacklevel=3,
@@ -236,7 +247,7 @@ def addmm(
         a, b = mat1._a, mat2._a
         c = input._a
     except AttributeError:
-        return _as_tensors("addmm", ("input", input), ("mat1", mat1), ("mat2", mat2))
+        return as_tensors("addmm", ("input", input), ("mat1", mat1), ("mat2", mat2))
     for name, x in (("mat1", a), ("mat2", b)):
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
@@ -258,11 +269,13 @@ def addmv(
     """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
     if old or out is not None:
         return _unusual(addmv, (input, mat, vec, *old), beta, alpha, out)
-    _as_tensors("addmv", ("input", input), ("mat", mat), ("vec", vec))
+    as_tensors("addmv", ("input", input), ("mat", mat), ("vec", vec))
     a, b = mat._a, vec._a
     check_mat_vec(a, b)
     if tuple(input._a.shape) not in ((a.shape[0],), (1,), ()):
-        raise RuntimeError(f"size mismatch, got input ({input._a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec ({b.shape[0]})")
+        raise RuntimeError(
+            f"size mismatch, got input ({input._a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec ({b.shape[0]})"
+        )
     refuse_bool(input, "addmv_impl_cpu")
     return affine_mv(mat, vec, input, _number(input, beta), _number(input, alpha))
 
@@ -274,7 +287,7 @@ def addbmm(
     """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
     if old or out is not None:
         return _unusual(addbmm, (input, batch1, batch2, *old), beta, alpha, out)
-    _as_tensors("addbmm", ("input", input), ("batch1", batch1), ("batch2", batch2))
+    as_tensors("addbmm", ("input", input), ("batch1", batch1), ("batch2", batch2))
     _check(input, (batch1._a.shape[-2], batch2._a.shape[-1]), "addbmm")
     check_batches(batch1, batch2)
     return affine_bmm_sum(batch1, batch2, input, _number(input, beta), _number(input, alpha))
@@ -287,7 +300,7 @@ def baddbmm(
     """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
     if old or out is not None:
         return _unusual(baddbmm, (input, batch1, batch2, *old), beta, alpha, out)
-    _as_tensors("baddbmm", ("input", input), ("batch1", batch1), ("batch2", batch2))
+    as_tensors("baddbmm", ("input", input), ("batch1", batch1), ("batch2", batch2))
     _check(input, (batch1._a.shape[0], batch1._a.shape[-2], batch2._a.shape[-1]), "baddbmm")
     check_batches(batch1, batch2)
     return affine_bmm(batch1, batch2, input, _number(input, beta), _number(input, alpha))
@@ -300,13 +313,15 @@ def addr(
     """``beta * input + alpha * outer(vec1, vec2)``."""
     if old or out is not None:
         return _unusual(addr, (input, vec1, vec2, *old), beta, alpha, out)
-    _as_tensors("addr", ("input", input), ("vec1", vec1), ("vec2", vec2))
+    as_tensors("addr", ("input", input), ("vec1", vec1), ("vec2", vec2))
     for name, v in (("vec1", vec1), ("vec2", vec2)):
         if v.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {v.ndim}-D")
     size = (vec1._a.shape[0], vec2._a.shape[0])
     shape = tuple(input._a.shape)
-    if shape != size and (len(shape) > 2 or any(m not in (1, n) for m, n in zip(shape[::-1], size[::-1], strict=False))):
+    if shape != size and (
+        len(shape) > 2 or any(m not in (1, n) for m, n in zip(shape[::-1], size[::-1], strict=False))
+    ):
         raise refuse_expand(shape, size)
     dtype = common_dtype((input, vec1, vec2))
     input, vec1, vec2 = (cast(t, dtype) for t in (input, vec1, vec2))

@@ -36,8 +36,7 @@ from .views import permute_public, reshape_public, squeeze, transpose, view_publ
 from .views import t as transposed
 
 
-# ----------------------------------------------------------------------------------------------------- flips, rolls,
-# triangles
+# ---------------------------------------------------------------------------------------------- flips, rolls, triangles
 @linear(
     transpose=lambda xp, g, dims: xp.flip_dims(g, dims),
     node="FlipBackward0",
@@ -237,8 +236,7 @@ _triangle_indices("tril_indices", np.tril_indices)
 _triangle_indices("triu_indices", np.triu_indices)
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# diagonals
+# ------------------------------------------------------------------------------------------------------------ diagonals
 @linear(
     transpose=lambda xp, g, offset, dim1, dim2: xp.diagonal_view(g, offset, dim1, dim2),
     node="DiagEmbedBackward0",
@@ -318,8 +316,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     return self
 
 
-# ----------------------------------------------------------------------------------------------------------------
-# repetitions
+# ---------------------------------------------------------------------------------------------------------- repetitions
 def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The shapes with each dimension's repetitions in front of it: of the result, and of the input."""
     padded = (1,) * (len(repeats) - len(shape)) + shape
@@ -444,8 +441,7 @@ def _counted(counts: Any, dtype: Any, output_size: int | None) -> Any:
     return r
 
 
-# ------------------------------------------------------------------------------------------------------------- from
-# several
+# --------------------------------------------------------------------------------------------------------- from several
 def _corners(shapes: Any) -> list[tuple[int, int, int, int]]:
     """Rows and columns, from and to, of each block on a diagonal of blocks."""
     rows = cols = 0
@@ -526,7 +522,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         if x._a.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
         if logical_dtype(x) is not logical_dtype(vectors[0]):
-            raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     swap = indexing == "xy" and len(vectors) >= 2
     if swap:
         vectors[:2] = vectors[1::-1]
@@ -606,8 +602,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(found)
 
 
-# ------------------------------------------------------------------------------------------------------- views, as
-# copies
+# ----------------------------------------------------------------------------------------------------- views, as copies
 def _copied(t: Tensor, name: str | None = None) -> Tensor:
     """A copy of what a view shows, with the view's history."""
     a = t._a

@@ -71,9 +71,7 @@ def _samples(rng: Any) -> Any:
 
 
 @general(
-    grad=lambda xp, g, query, key, value, mask, needs, causal, scale: _attention_grads(
-        xp, g, query, key, value, mask, needs, causal, scale
-    ),
+    grad=_attention_grads,
     tensors=4,
     node="ScaledDotProductFlashAttentionForCpuBackward0",
     batch=_attention_batch,
@@ -142,7 +140,7 @@ def softmax_or_zero(scores):
     """softmax over the last dimension; a row of -inf alone gives zeros."""
 
 
-# ----------------------------------------------------------------------------------------------------------- what users call
+# ------------------------------------------------------------------------------------------------------ what users call
 def _additive(mask: Any, query: Any) -> Any:
     """A bool mask (true: look) as one to add."""
     if mask is None or logical_dtype(mask).kind != "b":
@@ -161,7 +159,8 @@ def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None
     if len({logical_dtype(t) for t in (query, key, value)}) > 1:
         names = [f"{n}.dtype: {dtype_name(t).lower()}" for n, t in (("query", query), ("key", key), ("value", value))]
         raise RuntimeError(
-            f"Expected query, key, and value to have the same dtype, but got {names[0]} {names[1]} and {names[2]} instead."
+            f"Expected query, key, and value to have the same dtype, but got {names[0]} {names[1]} and {names[2]} "
+            "instead."
         )
     if mask is not None:
         if logical_dtype(mask).kind != "b" and logical_dtype(mask) is not logical_dtype(query):
@@ -188,8 +187,8 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """``softmax(query @ key.mT / sqrt(E) + mask) @ value``.
 
-    ``query`` is ``(*, L, E)``, ``key`` ``(*, S, E)``, ``value`` ``(*, S, Ev)``; the result is ``(*, L, Ev)``. A bool mask
-    is true where a query may look, another one is added. A query that may look at nothing gives zeros.
+    ``query`` is ``(*, L, E)``, ``key`` ``(*, S, E)``, ``value`` ``(*, S, Ev)``; the result is ``(*, L, Ev)``. A bool
+    mask is true where a query may look, another one is added. A query that may look at nothing gives zeros.
     ``enable_gqa``: fewer heads (dimension -3) of keys and values than of queries, each used by several.
 
     >>> import wengert as torch

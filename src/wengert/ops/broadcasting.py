@@ -16,8 +16,7 @@ from .shape import EXPAND, expand, ints, payload, unsqueeze_dim
 from .views import view_public
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# broadcasting
+# --------------------------------------------------------------------------------------------------------- broadcasting
 def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
     """The size that ``expand`` is asked for, with every -1 replaced, checked."""
     shape = tuple(input._a.shape)
@@ -25,8 +24,7 @@ def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
     if lead < 0:
         raise RuntimeError(
             f"expand({_type_name(input)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
-            f"({len(size)}) must "
-            f"be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     full = list(size)
     for i in range(len(size) - 1, -1, -1):  # from the last on, as PyTorch, which names the first that it finds
@@ -45,8 +43,7 @@ def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
         elif n < 0 or old not in (1, n):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton "
-                f"dimension {i}.  "
-                f"Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
+                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
             )
         full[i] = n
     return tuple(full)
@@ -190,8 +187,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
             if result[i] != 1:
                 raise RuntimeError(
                     f"Attempting to broadcast a dimension of length {n} at {i}! Mismatching argument at index {k} had "
-                    f"{shape}; "
-                    f"but expected shape should be broadcastable to {result}"
+                    f"{shape}; but expected shape should be broadcastable to {result}"
                 )
             result[i] = n
     return make_size(tuple(result))

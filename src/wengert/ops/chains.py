@@ -13,12 +13,11 @@ from .._errors import here
 from .._general import general
 from .._kinds import linear
 from .._node import tick, view_of
-from .._registry import REGISTRY, XP, T
+from .._registry import REGISTRY, XP, Info, T
 from .._tensor import Tensor, wrap
 
 
-# ------------------------------------------------------------------------------------------------------------ chains
-# of views
+# ------------------------------------------------------------------------------------------------------ chains of views
 def replay(x: Any, chain: Any) -> Any:
     """The view that a chain of (operator, parameters) makes of an array; a copy where strides allow no view."""
     xp = XP[type(x)]
@@ -26,6 +25,13 @@ def replay(x: Any, chain: Any) -> Any:
         fn = getattr(xp, name)
         x = fn(x, *p) if REGISTRY[name].outputs == 1 else fn(x, *p[:-1])[p[-1]]
     return x
+
+
+def lifted(info: Info, shape: tuple[int, ...], p: tuple[Any, ...], size: int) -> Any:
+    """The steps that do to each of ``size`` elements of a batch what a view operator does to one (see ``Lifted``)."""
+    if info.batch == "shape":  # its parameters, if it has any, do not depend on the rank
+        return ((info.name, p),)
+    return info.batch.lift(info.name, shape, p, size)
 
 
 def _lifted_chain(shape: tuple[int, ...], chain: Any, size: int) -> tuple[Any, ...]:
@@ -36,7 +42,7 @@ def _lifted_chain(shape: tuple[int, ...], chain: Any, size: int) -> tuple[Any, .
         name, p = step
         info = REGISTRY[name]
         several = info.outputs != 1
-        more = info.batch.lift(name, x.shape, p[:-1] if several else p, size)
+        more = lifted(info, x.shape, p[:-1] if several else p, size)
         steps += more[:-1]
         last, q = more[-1]
         steps.append((last, (*q, p[-1]) if several else q))

@@ -17,10 +17,10 @@ from .._general import general, named_by
 from .._registry import T, public
 from .._tensor import Tensor, wrap
 from .loss import MEAN, NONE, SUM, reduce_values, reduction_code, refuse_weight_grad
-from .matmul import _as_tensors, dtype_name
+from .matmul import as_tensors, dtype_name
 
 
-# ------------------------------------------------------------------------------------------------- negative log-likelihoods
+# --------------------------------------------------------------------------------------------- negative log-likelihoods
 @functools.lru_cache(64)
 def _row_starts(rows: int, columns: int) -> Any:
     """Where each row of a matrix starts in memory."""
@@ -129,7 +129,9 @@ def _nll_backward_samples(rng: Any) -> Any:
     found = []
     for (x, target, w), (reduction, ignored) in _nll_samples(rng):
         shape = target.shape if reduction == NONE else ()
-        found.append(((rng.uniform(-1, 1, shape) if shape else np.array(0.7), target, w), (x.shape, reduction, ignored)))
+        found.append(
+            ((rng.uniform(-1, 1, shape) if shape else np.array(0.7), target, w), (x.shape, reduction, ignored))
+        )
     return found
 
 
@@ -146,9 +148,11 @@ def _nll_backward_samples(rng: Any) -> Any:
     samples=_nll_samples,
 )
 def nll(lib, self, target, weight, reduction, ignore_index):
-    """Minus the element of each sample that its target names, weighted; classes are along dim 1 (0 if it is the only)."""
+    """Minus the element of each sample that its target names, weighted; classes are along dim 1 (or the only one)."""
     if not self.size:
-        return self.dtype.type(math.nan if reduction == MEAN else 0) if reduction else lib.zeros(target.shape, self.dtype)
+        return (
+            self.dtype.type(math.nan if reduction == MEAN else 0) if reduction else lib.zeros(target.shape, self.dtype)
+        )
     if weight is None and ignore_index is None and self.ndim == 2:
         r = -self.reshape(self.size).take(target + _row_starts(*self.shape))
         if reduction == NONE:
@@ -229,7 +233,9 @@ def _check_nll(input: Any, target: Any, weight: Any) -> None:
     elif t.ndim and a.shape[0] != t.shape[0]:
         raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({t.shape[0]}).")
     elif a.ndim == 4 and t.ndim != 3:
-        raise RuntimeError(f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {t.ndim}")
+        raise RuntimeError(
+            f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {t.ndim}"
+        )
     elif a.ndim == 4 and (a.shape[0], *a.shape[2:]) != tuple(t.shape):
         raise RuntimeError(f"size mismatch (got input: {list(a.shape)} , target: {list(t.shape)}")
     elif a.ndim > 2 and (a.shape[0], *a.shape[2:]) != tuple(t.shape):
@@ -257,7 +263,7 @@ def _nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) 
         and np.maximum.reduce(t.view(np.uint64)) < a.shape[1]  # a negative number is a very large one here
     ):
         return nll(input, target, None, code, None)
-    _as_tensors("nll_loss_nd", ("input", input), ("target", target))
+    as_tensors("nll_loss_nd", ("input", input), ("target", target))
     _check_nll(input, target, weight)
     if logical_dtype(target).name not in ("int64", "uint8"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {dtype_name(target)}")
@@ -289,8 +295,8 @@ def nll_loss(
 ) -> Tensor:
     """Negative log-likelihood: minus the element of ``input`` that each target names.
 
-    ``input`` holds log-probabilities, ``(N, C)``, ``(C,)`` or ``(N, C, d1, ...)``; ``target`` the classes, int64, of the
-    shape without C. The mean is weighted by ``weight`` and skips targets equal to ``ignore_index``.
+    ``input`` holds log-probabilities, ``(N, C)``, ``(C,)`` or ``(N, C, d1, ...)``; ``target`` the classes, int64, of
+    the shape without C. The mean is weighted by ``weight`` and skips targets equal to ``ignore_index``.
 
     >>> import wengert as torch
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
@@ -299,7 +305,7 @@ def nll_loss(
     return _nll_nd(input, target, weight, reduction_code(reduction, size_average, reduce), ignore_index)
 
 
-# ------------------------------------------------------------------------------------------------------------ cross entropy
+# -------------------------------------------------------------------------------------------------------- cross entropy
 @public("nn.functional.cross_entropy")
 def cross_entropy(
     input: Tensor,
@@ -321,7 +327,7 @@ def cross_entropy(
     tensor(2.3026)
     """
     code = reduction_code(reduction, size_average, reduce)
-    _as_tensors("cross_entropy_loss", ("input", input), ("target", target))
+    as_tensors("cross_entropy_loss", ("input", input), ("target", target))
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     class_dim = 0 if input._a.ndim == 1 else 1
@@ -338,7 +344,9 @@ def cross_entropy(
         raise NotImplementedError(f"\"log_softmax_lastdim_kernel_impl\" not implemented for '{dtype_name(input)}'")
     if label_smoothing:
         _check_class_weight(input, weight, class_dim)
-        return _smoothed(T.log_softmax(input, class_dim), target, weight, code, ignore_index, label_smoothing, class_dim)
+        return _smoothed(
+            T.log_softmax(input, class_dim), target, weight, code, ignore_index, label_smoothing, class_dim
+        )
     return _nll_nd(T.log_softmax(input, class_dim), target, weight, code, ignore_index)
 
 
@@ -346,7 +354,8 @@ def _check_class_weight(input: Any, weight: Any, class_dim: int) -> None:
     n = input._a.shape[class_dim]
     if weight is not None and tuple(weight.shape) != (n,):
         raise RuntimeError(
-            f"cross_entropy: weight tensor should be defined either for all {n} classes or no classes but got weight tensor of "
+            f"cross_entropy: weight tensor should be defined either for all {n} classes or no classes but got weight "
+            "tensor of "
             f"shape: {list(weight.shape)}"
         )
 
@@ -356,9 +365,7 @@ def _by_class(weight: Any, rank: int, class_dim: int) -> Any:
     return T.reshape(weight, tuple(weight._a.shape[0] if d == class_dim else 1 for d in range(rank)))
 
 
-def _from_probabilities(
-    input: Any, target: Any, weight: Any, code: int, label_smoothing: float, class_dim: int
-) -> Any:
+def _from_probabilities(input: Any, target: Any, weight: Any, code: int, label_smoothing: float, class_dim: int) -> Any:
     n = input._a.shape[class_dim]
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / n
@@ -377,7 +384,7 @@ def _from_probabilities(
 def _smoothed(
     logs: Any, target: Any, weight: Any, code: int, ignore_index: int, label_smoothing: float, class_dim: int
 ) -> Any:
-    """ATen's ``cross_entropy_loss_label_smoothing``: the picked class and the mean over classes, each reduced by itself."""
+    """ATen's ``cross_entropy_loss_label_smoothing``: the picked class and the mean of all, each reduced by itself."""
     picked = _nll_nd(logs, target, weight, code, ignore_index)
     n = logs._a.shape[class_dim]
     weighted = logs if weight is None else logs * _by_class(weight, logs._a.ndim, class_dim)
@@ -397,7 +404,7 @@ def _smoothed(
     return picked * (1 - label_smoothing) + smooth * (label_smoothing / n)
 
 
-# ----------------------------------------------------------------------------------------------------------- margin losses
+# -------------------------------------------------------------------------------------------------------- margin losses
 def _classes(n: int) -> Any:
     """The numbers of all classes, as a constant."""
     return wrap(np.arange(n))
@@ -435,7 +442,8 @@ def multi_margin_loss(
     rows = 1 if single else a.shape[0]
     if (t.size if single else (t.ndim == 1 and t.shape[0])) != rows:
         raise RuntimeError(
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            "size). "
             f"Expected target size [{rows}], but got {list(t.shape)}. Input has shape {list(a.shape)}."
         )
     if logical_dtype(target).name != "int64":

@@ -10,6 +10,7 @@ O output channels.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator
@@ -93,7 +94,7 @@ def _column_blocks(view: Any, k: int, size: int) -> Iterator[tuple[slice, slice,
         yield some, rows, whole, buffer.reshape(part.shape[0], groups, -1, math.prod(part.shape[-k:]))
 
 
-# ----------------------------------------------------------------------------------------------- few places, many channels
+# -------------------------------------------------------------------------------------------- few places, many channels
 #
 # With few places per sample a window's rows are too short to copy fast and its columns too few for BLAS. Then the
 # channels go last: a window is a few long runs of memory, and the places of all samples are the rows of one matrix.
@@ -142,8 +143,8 @@ def _input_few(g: Any, weight: Any, size: Ints, stride: Ints, dilation: Ints) ->
     columns = rows.reshape(len(g), *out, *kernel, -1)
     k = len(stride)
     r = np.zeros((len(g), *size, weight.shape[1]), rows.dtype)
-    for offset in itertools.product(*map(range, kernel)):
-        r[(slice(None), *_places(offset, out, stride, dilation))] += columns[(slice(None),) * (k + 1) + offset]
+    for offset, place in _places(kernel, out, stride, dilation):
+        r[(slice(None), *place)] += columns[(slice(None),) * (k + 1) + offset]
     return np.moveaxis(r, -1, 1)
 
 
@@ -153,14 +154,22 @@ def _weight_few(x: Any, g: Any, kernel: Ints, stride: Ints, dilation: Ints) -> A
     return np.ascontiguousarray(np.moveaxis(r, -1, 1))
 
 
-def _places(offset: Ints, out: Ints, stride: Ints, dilation: Ints) -> tuple[slice, ...]:
-    """Where one element of every window is."""
-    return tuple(
-        slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, s, n in zip(offset, dilation, stride, out, strict=True)
-    )
+@functools.lru_cache(256)
+def _places(kernel: Ints, out: Ints, stride: Ints, dilation: Ints) -> list[tuple[Ints, tuple[Any, ...]]]:
+    """For each element of a window its offset, and the index of that element of all windows in an input."""
+    return [
+        (
+            offset,
+            tuple(
+                slice(o * d, o * d + (n - 1) * s + 1, s)
+                for o, d, s, n in zip(offset, dilation, stride, out, strict=True)
+            ),
+        )
+        for offset in itertools.product(*map(range, kernel))
+    ]
 
 
-# ------------------------------------------------------------------------------------------------------ one channel per group
+# ------------------------------------------------------------------------------------------------ one channel per group
 def _by_channel(weight: Any, offset: Ints, k: int) -> Any:
     return weight[(slice(None), 0, *offset)].reshape(-1, *(1,) * k)
 
@@ -169,8 +178,8 @@ def _convolve_each(x: Any, weight: Any, stride: Ints, dilation: Ints, out: Ints)
     k = len(stride)
     y = np.zeros((*x.shape[:2], *out), x.dtype)
     part = np.empty_like(y)
-    for offset in itertools.product(*map(range, weight.shape[2:])):
-        y += np.multiply(x[(..., *_places(offset, out, stride, dilation))], _by_channel(weight, offset, k), part)
+    for offset, place in _places(weight.shape[2:], out, stride, dilation):
+        y += np.multiply(x[(..., *place)], _by_channel(weight, offset, k), part)
     return y
 
 
@@ -178,22 +187,21 @@ def _input_each(g: Any, weight: Any, size: Ints, stride: Ints, dilation: Ints) -
     k = len(stride)
     r = np.zeros((*g.shape[:2], *size), g.dtype)
     part = np.empty(g.shape, g.dtype)
-    for offset in itertools.product(*map(range, weight.shape[2:])):
-        place = (..., *_places(offset, g.shape[2:], stride, dilation))
-        r[place] += np.multiply(g, _by_channel(weight, offset, k), part)
+    for offset, place in _places(weight.shape[2:], g.shape[2:], stride, dilation):
+        r[(..., *place)] += np.multiply(g, _by_channel(weight, offset, k), part)
     return r
 
 
 def _weight_each(x: Any, g: Any, kernel: Ints, stride: Ints, dilation: Ints) -> Any:
     r = np.empty((x.shape[1], 1, *kernel), x.dtype)
     letters = "nc" + "xyz"[: len(kernel)]
-    for offset in itertools.product(*map(range, kernel)):
-        part = x[(..., *_places(offset, g.shape[2:], stride, dilation))]
+    for offset, place in _places(kernel, g.shape[2:], stride, dilation):
+        part = x[(..., *place)]
         r[(slice(None), 0, *offset)] = np.einsum(f"{letters},{letters}->c", part, g)
     return r
 
 
-# -------------------------------------------------------------------------------------------------------- the three products
+# --------------------------------------------------------------------------------------------------- the three products
 def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """Every filter applied at every place."""
     k = len(stride)
@@ -204,7 +212,9 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
     w = weight.reshape(groups, filters, -1)
     places = math.prod(out)
     if _pointwise(kernel, stride):
-        return np.matmul(w, x.reshape(samples, groups, x.shape[1] // groups, places)).reshape(samples, groups * filters, *out)
+        return np.matmul(w, x.reshape(samples, groups, x.shape[1] // groups, places)).reshape(
+            samples, groups * filters, *out
+        )
     if not samples:
         return np.zeros((0, groups * filters, *out), x.dtype)
     if _few(samples, places, groups):
@@ -224,7 +234,6 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
 
 def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """The transpose of ``convolve`` in its input: what each place sends back to the elements of its window."""
-    k = len(stride)
     kernel, out = weight.shape[2:], g.shape[2:]
     samples, filters, channels = g.shape[0], weight.shape[0] // groups, weight.shape[1]
     w = weight.reshape(groups, filters, -1).swapaxes(1, 2)
@@ -249,13 +258,13 @@ def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints,
 
 
 def scatter_windows(r: Any, columns: Any, stride: Ints, dilation: Ints, first: int = 0) -> None:
-    """Add ``(n, G, C, *kernel, *out)`` to the elements of ``r`` that the windows cover, beginning at a row of places."""
+    """Add ``(n, G, C, *kernel, *out)`` to the elements of ``r`` that the windows cover, from a row of places on."""
     k = len(stride)
     kernel, out = columns.shape[3 : 3 + k], columns.shape[3 + k :]
     if first:
         r = r[(..., slice(first * stride[0], None), *(slice(None),) * (k - 1))]
-    for offset in itertools.product(*map(range, kernel)):
-        r[(..., *_places(offset, out, stride, dilation))] += columns[(slice(None),) * 3 + offset]
+    for offset, place in _places(kernel, out, stride, dilation):
+        r[(..., *place)] += columns[(slice(None),) * 3 + offset]
 
 
 def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:

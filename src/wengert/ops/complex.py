@@ -157,7 +157,8 @@ def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
     for position, t in enumerate((x, y)):
         if not isinstance(t, Tensor):
             raise TypeError(
-                f"{name}(): argument '{arguments[position]}' (position {position + 1}) must be Tensor, not {type_text(t)}"
+                f"{name}(): argument '{arguments[position]}' (position {position + 1}) must be Tensor, not "
+                f"{type_text(t)}"
             )
     a, b = logical_dtype(x), logical_dtype(y)
     if a not in FLOATING or b not in FLOATING:
@@ -167,11 +168,21 @@ def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
         )
     if a is not b:
         raise RuntimeError(
-            f"Expected object of scalar type {BY_NUMPY[a].scalar_name} but got scalar type {BY_NUMPY[b].scalar_name} for "
-            "second argument"
+            f"Expected object of scalar type {BY_NUMPY[a].scalar_name} but got scalar type {BY_NUMPY[b].scalar_name} "
+            "for second argument"
         )
     if a not in COMPLEX_OF or a == np.float16:
         raise TypeError(f"data type 'complex32' not understood: NumPy has no complex numbers of {a} parts")
+
+
+def _polar_jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
+    parts = []
+    if tangents[0] is not None:
+        parts.append(xp.complex(tangents[0] * xp.cos(other), tangents[0] * xp.sin(other)))
+    if tangents[1] is not None:
+        parts.append(result * 1j * tangents[1])
+    total = parts[0] if len(parts) == 1 else parts[0] + parts[1]
+    return total if total.shape == result.shape else xp.expand(total, result.shape)
 
 
 @general(
@@ -184,7 +195,7 @@ def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
     },
     batch="elementwise",
     holomorphic=False,
-    jvp=lambda xp, tangents, result, self, other: _polar_jvp(xp, tangents, result, self, other),
+    jvp=_polar_jvp,
     dtypes="f",
     samples=[((3,), (3,), ()), ((2, 1), (3,), ()), ((), (), ())],
 )
@@ -194,16 +205,6 @@ def polar(lib, self, other):
     result.real = self * lib.cos(other)
     result.imag = self * lib.sin(other)
     return result
-
-
-def _polar_jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
-    parts = []
-    if tangents[0] is not None:
-        parts.append(xp.complex(tangents[0] * xp.cos(other), tangents[0] * xp.sin(other)))
-    if tangents[1] is not None:
-        parts.append(result * 1j * tangents[1])
-    total = parts[0] if len(parts) == 1 else parts[0] + parts[1]
-    return total if total.shape == result.shape else xp.expand(total, result.shape)
 
 
 @public("torch.polar")

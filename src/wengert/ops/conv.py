@@ -24,7 +24,7 @@ from .matmul import CPP_TYPES, dtype_name
 Ints = tuple[int, ...]
 
 
-# --------------------------------------------------------------------------------------------------------------- primitives
+# ----------------------------------------------------------------------------------------------------------- primitives
 def _wide(*arrays: Any) -> Any:
     """Half precision is computed in float32."""
     return [a.astype(np.float32) if a.dtype.itemsize == 2 and a.dtype.kind in "fV" else a for a in arrays]
@@ -138,7 +138,8 @@ def _refuse_dtypes(info: Any, x: Any, w: Any, b: Any = None, *p: Any) -> Any:
     if logical_dtype(x) is not logical_dtype(w):
         kinds = [f"torch.{dtype_name(t)}Tensor" for t in (x, w)]
         raise RuntimeError(
-            f"Input type ({kinds[0]}) and weight type ({kinds[1]}) should be the same or input should be a MKLDNN tensor and "
+            f"Input type ({kinds[0]}) and weight type ({kinds[1]}) should be the same or input should be a MKLDNN "
+            "tensor and "
             "weight is a dense tensor"
         )
     names = [CPP_TYPES.get(logical_dtype(t).name, logical_dtype(t).name) for t in (x, b)]
@@ -149,7 +150,7 @@ def _reraise(error: Exception, *rest: Any) -> Any:
     raise error
 
 
-# (input, weight, stride, padding, dilation, groups)
+# shapes of an input and a weight, then stride, padding, dilation, groups
 _GEOMETRIES = [
     ((2, 2, 5), (3, 2, 3), (1,), (0,), (1,), 1),
     ((2, 2, 5), (2, 1, 2), (2,), (1,), (2,), 2),
@@ -237,9 +238,7 @@ def conv_weight(input, g, kernel, stride, padding, dilation, groups):
     refuse_shapes=_reraise,
     batch=_conv_batch,
     dtypes="fci",
-    samples=[
-        (_out(x, w, *p[:3]), w, b, (x[2:], *p)) for x, w, *p in _GEOMETRIES for b in (None, (w[1] * p[3],))
-    ]
+    samples=[(_out(x, w, *p[:3]), w, b, (x[2:], *p)) for x, w, *p in _GEOMETRIES for b in (None, (w[1] * p[3],))]
     + [((1, 2, 3), (2, 1, 2), None, ((7,), (1,), (0,), (3,), 1))],
 )
 def convolution_transposed(lib, input, weight, bias, size, stride, padding, dilation, groups):
@@ -248,7 +247,7 @@ def convolution_transposed(lib, input, weight, bias, size, stride, padding, dila
     return with_bias(np.ascontiguousarray(r), bias, r.dtype)
 
 
-# ----------------------------------------------------------------------------------------------------------- what users call
+# ------------------------------------------------------------------------------------------------------ what users call
 def per_dim(name: str, value: Any, k: int) -> Ints:
     """A geometry argument as a number for each dimension."""
     if isinstance(value, (tuple, list)):
@@ -257,7 +256,8 @@ def per_dim(name: str, value: Any, k: int) -> Ints:
             return found * k
         if len(found) != k:
             raise RuntimeError(
-                f"expected {name} to be a single integer value or a list of {k} values to match the convolution dimensions, "
+                f"expected {name} to be a single integer value or a list of {k} values to match the convolution "
+                "dimensions, "
                 f"but got {name}={list(found)}"
             )
         return found
@@ -278,7 +278,8 @@ def _check_ranks(name: str, k: int, input: Any, weight: Any) -> None:
         raise RuntimeError("weight should have at least three dimensions")
     if len(w) != k + 2:
         raise RuntimeError(
-            f"expected stride to be a single integer value or a list of {len(w) - 2} values to match the convolution dimensions, "
+            f"expected stride to be a single integer value or a list of {len(w) - 2} values to match the convolution "
+            "dimensions, "
             f"but got stride={[1] * k}"
         )
 
@@ -292,19 +293,22 @@ def _check_channels(k: int, input: Any, weight: Any, bias: Any, groups: int, tra
         raise RuntimeError("non-positive groups is not supported")
     if w[0] < groups:
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size {list(w)} "
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(w)} "
             "instead"
         )
     if w[0] % groups:
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            "size "
             f"[{list(w)}] instead"
         )
     wanted = w[0] if transposed else w[1] * groups
     if x[1] != wanted:
         given = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
         raise RuntimeError(
-            f"Given {given}, weight of size {list(w)}, expected input{list(x)} to have {wanted} channels, but got {x[1]} "
+            f"Given {given}, weight of size {list(w)}, expected input{list(x)} to have {wanted} channels, but got "
+            f"{x[1]} "
             "channels instead"
         )
     out = w[1] * groups if transposed else w[0]
@@ -341,7 +345,8 @@ def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Int
     total = [d * (n - 1) for d, n in zip(dilation, kernel, strict=True)]
     if any(t % 2 for t in total):
         warnings.warn(
-            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
+            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
+            "input be "
             "created",
             stacklevel=4,
         )
@@ -350,9 +355,7 @@ def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Int
     return input, tuple(t // 2 for t in total)
 
 
-def _convolve(
-    k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     _check_ranks(f"conv{k}d", k, input, weight)
     stride, dilation = per_dim("stride", stride, k), per_dim("dilation", dilation, k)
     kernel = tuple(weight._a.shape[2:])
@@ -370,7 +373,8 @@ def _convolve(
     if any(r > n for r, n in zip(reach, size, strict=True)):
         sizes, kernels = (" x ".join(map(str, s)) for s in (size, reach))
         raise RuntimeError(
-            f"Calculated padded input size per channel: ({sizes}). Kernel size: ({kernels}). Kernel size can't be greater than "
+            f"Calculated padded input size per channel: ({sizes}). Kernel size: ({kernels}). Kernel size can't be "
+            "greater than "
             "actual input size"
         )
     result = T.convolution(input, weight, bias, stride, padding, dilation, groups)
@@ -428,7 +432,15 @@ def conv3d(
 
 
 def _transposed(
-    k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int, dilation: Any
+    k: int,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    groups: int,
+    dilation: Any,
 ) -> Any:
     _check_ranks(f"conv_transpose{k}d", k, input, weight)
     stride, padding = per_dim("stride", stride, k), per_dim("padding", padding, k)
@@ -456,7 +468,8 @@ def _transposed(
     )
     if min(size) <= 0:
         raise RuntimeError(
-            f"Given input size per channel: {list(input._a.shape[2:])}. Calculated output size per channel: {list(size)}. "
+            f"Given input size per channel: {list(input._a.shape[2:])}. Calculated output size per channel: "
+            f"{list(size)}. "
             "Output size is too small"
         )
     result = T.convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)

@@ -1,4 +1,4 @@
-"""The same values in another dtype or in memory of their own: ``to``, ``float``, ..., ``clone``, ``contiguous``, ``detach``."""
+"""The same values in another dtype or in their own memory: ``to``, ``float``, ``clone``, ``contiguous``, ``detach``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from .create import _dense_like, _empty_in
 from .shape import payload
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# primitives
+# ----------------------------------------------------------------------------------------------------------- primitives
 @linear(
     transpose=lambda xp, g, memory_format: g,
     node="CloneBackward0",
@@ -42,8 +41,7 @@ def clone(lib, self, memory_format):
     return r
 
 
-# -------------------------------------------------------------------------------------------------------------------
-# copying
+# -------------------------------------------------------------------------------------------------------------- copying
 _FORMATS = {
     None: "keep",
     _dtypes.preserve_format: "keep",
@@ -99,8 +97,7 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     return self if back.flags.c_contiguous else clone(self, "last")
 
 
-# ----------------------------------------------------------------------------------------------------------------
-# converting
+# ----------------------------------------------------------------------------------------------------------- converting
 def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: Any = None) -> Tensor:
     """The tensor in another dtype; itself if it is in that dtype already, unless a copy is forced."""
     want = dtype.np
@@ -160,13 +157,13 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, b
     flags = [kwargs.get("non_blocking", False), kwargs.get("copy", False)]
     ok = ok and len(rest) <= 2 and all(isinstance(f, (bool, int)) for f in rest)
     ok = ok and (device is None or isinstance(device, (str, int, _dtypes.device)))
+    ok = ok and (dtype is None or isinstance(dtype, (Dtype, type)))
     if not ok:
         got = [type_text(a) for a in args] + [f"{k}={type_text(v)}" for k, v in kwargs.items()]
         raise TypeError(
             f"to() received an invalid combination of arguments - got ({', '.join(got)}), but expected one of:\n"
             " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, "
-            "*, "
-            "torch.memory_format memory_format = None)\n"
+            "*, torch.memory_format memory_format = None)\n"
             " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format "
             "= None)\n"
             " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
@@ -232,8 +229,7 @@ for _name in ("cuda", "xpu"):
     _absent(_name)
 
 
-# ----------------------------------------------------------------------------------------------------------------
-# detaching
+# ------------------------------------------------------------------------------------------------------------ detaching
 def _without_history(a: Any) -> Any:
     """A payload without tangents and without the tape of an outer transform."""
     if isinstance(a, Dual):
@@ -277,12 +273,9 @@ def detach_(self: Tensor) -> Tensor:
     if view_of(self) is not None:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-            "training, and "
-            "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
-            "called on "
-            "these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
-            "torch/optim/optimizer.py "
-            "as the solution."
+            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+            "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+            "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
     self._fn = None
     if isinstance(self._a, (Value, Tensor)):

@@ -1,4 +1,4 @@
-"""Distances and directions of vectors: ``normalize``, ``cosine_similarity``, ``pairwise_distance`` and the losses on them.
+"""Distances and directions of vectors: ``normalize``, ``cosine_similarity``, ``cdist``, ... and the losses on them.
 
 All are composed of other operators, in the order in which PyTorch composes them.
 """
@@ -17,7 +17,7 @@ from .._general import general
 from .._grad_mode import no_grad
 from .._registry import T, public
 from .._tensor import Tensor, wrap
-from .loss import _broadcast, reduce_values, reduction_code
+from .loss import broadcast_pair, reduce_values, reduction_code
 from .matmul import dtype_name
 
 
@@ -51,7 +51,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {name}")
     x1, x2 = cast(x1, dtype), cast(x2, dtype)
     if tuple(x1.shape) != tuple(x2.shape):
-        x1, x2 = _broadcast(x1, x2)
+        x1, x2 = broadcast_pair(x1, x2)
     return ((x1 / _length(x1, dim, eps)) * (x2 / _length(x2, dim, eps))).sum(dim)
 
 
@@ -62,7 +62,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 
 def _cdist_grads(xp: Any, g: Any, x1: Any, x2: Any, needs: Any, result: Any) -> tuple[Any, Any]:
-    """With the weights ``w = g / distance`` (zero where that is zero) it is ``sum_j w_ij (x1_i - x2_j)``: two products."""
+    """With ``w = g / distance`` (zero where that is zero) it is ``sum_j w_ij (x1_i - x2_j)``: two products."""
     w = g / xp.where(result == 0, 1, result)
     w = xp.where(result == 0, 0, w)
     n = w.ndim
@@ -75,7 +75,7 @@ def _cdist_grads(xp: Any, g: Any, x1: Any, x2: Any, needs: Any, result: Any) -> 
 
 
 @general(
-    grad=lambda xp, g, x1, x2, needs, result: _cdist_grads(xp, g, x1, x2, needs, result),
+    grad=_cdist_grads,
     tensors=2,
     node="CdistBackward0",
     batch="shape",
@@ -92,14 +92,12 @@ def euclidean_distances(lib, x1, x2):
     square *= -2
     square += norms1[..., :, None]
     square += norms2[..., None, :]
-    lib.maximum(square, 0, square)
+    lib.maximum(square, 0, out=square)
     return lib.sqrt(square, square)
 
 
 @public("torch.cdist")
-def cdist(
-    x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
-) -> Tensor:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The p-norm distance of each row of ``(*, P, M)`` and each row of ``(*, R, M)``: ``(*, P, R)``.
 
     >>> import wengert as torch
@@ -119,9 +117,9 @@ def cdist(
         raise RuntimeError(f"expected scalar type {dtype_name(x1)} but found {dtype_name(x2)}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    from .linalg import _same_batch
+    from .linalg import same_batch
 
-    x1, x2 = _same_batch(x1, x2)
+    x1, x2 = same_batch(x1, x2)
     if p == 2:
         return euclidean_distances(x1, x2)
     a, b = tuple(x1._a.shape), tuple(x2._a.shape)
@@ -177,7 +175,8 @@ def _same_rank(anchor: Any, positive: Any, negative: Any) -> None:
     a, p, n = (t._a.ndim for t in (anchor, positive, negative))
     if not a == p == n:
         raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor "
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            "anchor "
             f"{a}D, positive {p}D, and negative {n}D inputs"
         )
 

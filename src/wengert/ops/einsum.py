@@ -16,12 +16,12 @@ from .._dispatch import logical_dtype
 from .._kinds import bilinear
 from .._registry import T, public
 from .._tensor import Tensor
-from .matmul import _as_tensors, dtype_name, matmul, refuse_batched
+from .matmul import as_tensors, dtype_name, matmul, refuse_batched
 
 Labels = tuple[int, ...]
 
 
-# -------------------------------------------------------------------------------------------------------------- the primitive
+# -------------------------------------------------------------------------------------------------------- the primitive
 @functools.lru_cache(1024)
 def _plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
     """How to bring a contraction to one product of (batches of) matrices: permutations of a, b and the result."""
@@ -108,7 +108,7 @@ def contract(lib, self, other, a, b, out):
     return r if perm_out is None else r.transpose(perm_out)
 
 
-# -------------------------------------------------------------------------------------------------------------------- einsum
+# --------------------------------------------------------------------------------------------------------------- einsum
 _CAPITALS = {c: i for i, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")}
 _ELLIPSIS = -1
 
@@ -134,7 +134,8 @@ def _read_side(text: str, start: int, place: str) -> tuple[int, ...]:
         if c != " ":
             if c not in _CAPITALS:
                 raise RuntimeError(
-                    f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts must be "
+                    f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts must "
+                    "be "
                     "in [a-zA-Z]"
                 )
             labels.append(_CAPITALS[c])
@@ -211,7 +212,7 @@ def _output_labels(sides: list[Labels], out: Labels | None, full: list[Labels], 
 
 @functools.lru_cache(1024)
 def _direct(equation: str, shape_x: tuple[int, ...], shape_y: tuple[int, ...]) -> tuple[Labels, Labels, Labels] | None:
-    """The labels of two operands and the result if that is one contraction; ``None`` if there is more to do or refuse."""
+    """The labels of two operands and the result if that is one contraction; ``None`` if there is more to do."""
     (a, b), out = _prepare(equation, (len(shape_x), len(shape_y)))
     if len(set(a)) < len(a) or len(set(b)) < len(b) or not set(a) ^ set(b) <= set(out):
         return None
@@ -227,7 +228,8 @@ def _sizes(labels: tuple[Labels, ...], operands: list[Any]) -> dict[int, int]:
         for label, n in zip(side, t._a.shape, strict=True):
             if own.setdefault(label, n) != n:
                 raise RuntimeError(
-                    f"einsum(): subscript {_letter(label)} is repeated for operand {k} but the sizes don't match, {n} != "
+                    f"einsum(): subscript {_letter(label)} is repeated for operand {k} but the sizes don't match, "
+                    f"{n} != "
                     f"{own[label]}"
                 )
             if sizes.setdefault(label, n) != n:
@@ -235,7 +237,8 @@ def _sizes(labels: tuple[Labels, ...], operands: list[Any]) -> dict[int, int]:
                     sizes[label] = n
                 elif n != 1:
                     raise RuntimeError(
-                        f"einsum(): subscript {_letter(label)} has size {n} for operand {k} which does not broadcast with "
+                        f"einsum(): subscript {_letter(label)} has size {n} for operand {k} which does not broadcast "
+                        "with "
                         f"previously seen size {sizes[label]}"
                     )
     return sizes
@@ -290,7 +293,7 @@ def einsum(*args: Any) -> Tensor:
     tensor([6., 6.])
     """
     equation, operands = _arguments(args)
-    _as_tensors("einsum", *((f"operands[{i}]", t) for i, t in enumerate(operands)))
+    as_tensors("einsum", *((f"operands[{i}]", t) for i, t in enumerate(operands)))
     if len(operands) == 2 and isinstance(equation, str):
         x, y = operands
         direct = _direct(equation, tuple(x._a.shape), tuple(y._a.shape))
@@ -359,7 +362,7 @@ def _numbered(labels: Any) -> Labels:
     return tuple(found)
 
 
-# ----------------------------------------------------------------------------------------------------- what is made of it
+# --------------------------------------------------------------------------------------------------- what is made of it
 def _same_dtype(x: Any, y: Any) -> None:
     if logical_dtype(x) is not logical_dtype(y):
         raise RuntimeError("both inputs should have same dtype")
@@ -376,7 +379,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
     torch.Size([2, 5])
     """
-    _as_tensors("tensordot", ("a", a), ("b", b))
+    as_tensors("tensordot", ("a", a), ("b", b))
     ra, rb = a._a.ndim, b._a.ndim
     dims_a, dims_b = _tensordot_dims(dims, ra, rb)
     if len(dims_a) != len(dims_b):
@@ -397,7 +400,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
             summed_a.append(da % ra)
         else:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {na} in dim {da} and second has size {nb} in dim {db}"
+                f"contracted dimensions need to match, but first has size {na} in dim {da} and second has size {nb} "
+                f"in dim {db}"
             )
     if summed_a:
         a, b = T.sum_dim(a, tuple(summed_a), False), T.sum_dim(b, tuple(summed_b), False)
@@ -424,13 +428,14 @@ def _tensordot_dims(dims: Any, ra: int, rb: int) -> tuple[list[int], list[int]]:
 @with_out
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
-    _as_tensors("inner", ("input", input), ("other", other))
+    as_tensors("inner", ("input", input), ("other", other))
     a, b = input._a, other._a
     if not a.ndim or not b.ndim:
         return input * other
     if a.shape[-1] != b.shape[-1]:
         raise RuntimeError(
-            f"inner() the last dimension must match on both input tensors but got shapes {list(a.shape)} and {list(b.shape)}"
+            f"inner() the last dimension must match on both input tensors but got shapes {list(a.shape)} and "
+            f"{list(b.shape)}"
         )
     _same_dtype(input, other)
     last = a.ndim - 1
@@ -442,10 +447,11 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 @with_out
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
-    _as_tensors("linalg_vecdot", ("x", x), ("y", y))
+    as_tensors("linalg_vecdot", ("x", x), ("y", y))
     if logical_dtype(x) is not logical_dtype(y):
         raise RuntimeError(
-            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {dtype_name(x)} and y of type "
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {dtype_name(x)} and y of "
+            "type "
             f"{dtype_name(y)} instead"
         )
     return ((T.conj(x) if logical_dtype(x).kind == "c" else x) * y).sum(dim)
@@ -455,7 +461,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 @with_out
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
-    _as_tensors("kron", ("input", input), ("other", other))
+    as_tensors("kron", ("input", input), ("other", other))
     rank = max(input._a.ndim, other._a.ndim)
     a = (1,) * (rank - input._a.ndim) + tuple(input._a.shape)
     b = (1,) * (rank - other._a.ndim) + tuple(other._a.shape)
@@ -488,7 +494,7 @@ def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor 
     return result if bias is None else result + bias
 
 
-# ---------------------------------------------------------------------------------------------------- chains of matrices
+# --------------------------------------------------------------------------------------------------- chains of matrices
 @public("linalg.multi_dot")
 @with_out
 def multi_dot(tensors: Any) -> Tensor:

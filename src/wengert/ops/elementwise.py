@@ -1,7 +1,8 @@
 """Mathematics of one tensor, element by element: roots, exponentials, logarithms, trigonometry, rounding, signs.
 
-What NumPy has is declared without a body. The derivatives are those of PyTorch's ``derivatives.yaml``, holomorphic where
-the function is; integers become the default dtype first, but for what keeps integers (``abs``, ``sign``, ``floor``, ...).
+What NumPy has is declared without a body. The derivatives are those of PyTorch's ``derivatives.yaml``, holomorphic
+where the function is; integers become the default dtype first, but for what keeps integers (``abs``, ``sign``,
+``floor``, ...).
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from .._parametric import parametric
 from .._registry import REGISTRY, place, public
 from .._saved import is_complex
 from .._tensor import Tensor
-from .arithmetic import BOOL
+from ._elementwise import (
+    BOOL,
+)
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-
 from .._kinds import linear
 from .._registry import T, public
 from .._tensor import Tensor
@@ -108,7 +107,7 @@ def pixels_to_channels(lib, self, downscale_factor):
     return lib.ascontiguousarray(x.transpose(order)).reshape(*lead, c * r * r, h // r, w // r)
 
 
-# ----------------------------------------------------------------------------------------------------------- what users call
+# ------------------------------------------------------------------------------------------------------ what users call
 def _pair(name: str, value: Any) -> Ints:
     if isinstance(value, (tuple, list)):
         if len(value) not in (1, 2):
@@ -149,15 +148,18 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     shape = tuple(input._a.shape)
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError(
-            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but "
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+            "input, but "
             f"got: {list(shape)}"
         )
     kernel, dilation, padding, stride = geometry
     places = out_size(shape[-2:], kernel, stride, padding, dilation)
     if min(places) < 1:
         raise RuntimeError(
-            f"Given input with spatial size {_text(shape[-2:])}, kernel_size={_text(kernel)}, dilation={_text(dilation)}, "
-            f"padding={_text(padding)}, calculated shape of the array of sliding blocks as {_text(places)}, but its components "
+            f"Given input with spatial size {_text(shape[-2:])}, kernel_size={_text(kernel)}, "
+            f"dilation={_text(dilation)}, "
+            f"padding={_text(padding)}, calculated shape of the array of sliding blocks as {_text(places)}, but its "
+            "components "
             "must be at least one."
         )
     if input._a.dtype.kind in "iu":
@@ -169,29 +171,33 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
 def fold(
     input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``'s transpose."""
+    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``, back."""
     size = _pair("output_size", output_size)
     kernel, dilation, padding, stride = geometry = _geometry(kernel_size, dilation, padding, stride)
     shape = tuple(input._a.shape)
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise RuntimeError(
-            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but "
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
+            "input, but "
             f"got: {list(shape)}"
         )
     d = len(shape) - 2
     if shape[d] % math.prod(kernel):
         raise RuntimeError(
-            f"Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)="
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            "input.size(1)="
             f"{shape[d]} and kernel_size={_text(kernel)}."
         )
     places = out_size(size, kernel, stride, padding, dilation)
     given = (
-        f"Given output_size={_text(size)}, kernel_size={_text(kernel)}, dilation={_text(dilation)}, padding={_text(padding)}, "
+        f"Given output_size={_text(size)}, kernel_size={_text(kernel)}, dilation={_text(dilation)}, "
+        f"padding={_text(padding)}, "
         f"stride={_text(stride)}, "
     )
     if shape[d + 1] != math.prod(places):
         raise RuntimeError(
-            given + f"expected size of input's dimension 2 to match the calculated number of sliding blocks {places[0]} * "
+            given
+            + f"expected size of input's dimension 2 to match the calculated number of sliding blocks {places[0]} * "
             f"{places[1]} = {math.prod(places)}, but got input.size(2)={shape[d + 1]}."
         )
     if input._a.dtype.kind in "iu":
@@ -216,7 +222,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     c = input._a.shape[-3]
     if c % upscale_factor**2:
         raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            "but "
             f"input.size(-3)={c} is not divisible by {upscale_factor**2}"
         )
     return T.channels_to_pixels(input, upscale_factor)
@@ -230,7 +237,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         n = input._a.shape[d]
         if n % downscale_factor:
             raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({d})={n} is not divisible "
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({d})={n} is not "
+                "divisible "
                 f"by {downscale_factor}"
             )
     return T.pixels_to_channels(input, downscale_factor)
@@ -243,16 +251,10 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     if len(shape) < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(shape)}")
     if groups <= 0:
-        raise RuntimeError(
-            "Number of groups to divide channels in must be positive. Value of groups:" + str(groups)
-        )
+        raise RuntimeError("Number of groups to divide channels in must be positive. Value of groups:" + str(groups))
     n, c = shape[:2]
     if c % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
-        )
+        raise RuntimeError(f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups.")
     x = T.reshape(input, (n, groups, c // groups, *shape[2:]))
     x = T.permute(x, (0, 2, 1, *range(3, len(shape) + 1)))
     return T.reshape(x, shape)
-
-

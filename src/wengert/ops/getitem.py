@@ -29,8 +29,7 @@ SELECT, SLICE, UNSQUEEZE = (REGISTRY[name] for name in ("select", "slice_dim", "
 SELECT_NODE = SELECT.node
 
 
-# ------------------------------------------------------------------------------------------------------------- x[...]:
-# parsing
+# ------------------------------------------------------------------------------------------------------ x[...]: parsing
 def getitem(self: Tensor, key: Any) -> Tensor:
     """``x[...]``: a view if everything is an int, a slice, ``None`` or ``...``; else a copy of what is asked for."""
     if type(key) is int and not M:  # the hot path: what ``select`` does, without the calls
@@ -154,8 +153,7 @@ def _int_error(i: Any, place: int, shape: Any) -> IndexError:
             return IndexError(f"index {i} is out of bounds for dimension {place} with size 0")
         return IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-            "0-dim "
-            "tensor to a number"
+            "0-dim tensor to a number"
         )
     return IndexError(f"index {i} is out of bounds for dimension {place} with size {shape[place]}")
 
@@ -265,8 +263,7 @@ def _check_mask(mask: Tensor, dim: int, x: Tensor) -> None:
         if n != want[dim + j]:
             raise IndexError(
                 f"The shape of the mask {list(shape)} at index {j} does not match the shape of the indexed tensor "
-                f"{list(want)} at "
-                f"index {dim + j}"
+                f"{list(want)} at index {dim + j}"
             )
 
 
@@ -299,29 +296,30 @@ def normal_part(item: Any) -> Any:
     if not isinstance(item, (float, complex, np.floating, np.bool_)) and hasattr(item, "__index__"):
         return operator.index(item)
     raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-        f"(got {type_text(item)})"
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+        f"{type_text(item)})"
     )
 
 
 def _array(items: Any) -> Any:
     """A list of ints or bools, of any depth, as an index array."""
-
-    def plain(x: Any) -> Any:
-        if isinstance(x, Tensor):
-            return x._a.tolist()
-        if isinstance(x, (list, tuple)):
-            return [plain(y) for y in x]
-        if isinstance(x, (str, bytes)) or x is None:
-            raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
-        return x
-
-    a = np.array(plain(items)) if not isinstance(items, range) else np.array(items, np.int64)
+    a = np.array(_plain(items)) if not isinstance(items, range) else np.array(items, np.int64)
     if a.dtype.kind == "b":
         return a
     if a.dtype.kind not in "iuf":
         raise TypeError(f"new(): invalid data type '{type_text(items)}'")
     return a.astype(np.int64)
+
+
+def _plain(x: Any) -> Any:
+    """Nested lists of numbers for nested sequences of numbers and tensors."""
+    if isinstance(x, Tensor):
+        return x._a.tolist()
+    if isinstance(x, (list, tuple)):
+        return [_plain(y) for y in x]
+    if isinstance(x, (str, bytes)) or x is None:
+        raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
+    return x
 
 
 def _is_tuple_in_disguise(key: Any) -> bool:
@@ -332,16 +330,13 @@ def _is_tuple_in_disguise(key: Any) -> bool:
         return False
     warn(
         "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; "
-        "use "
-        "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
-        "x[torch.tensor(seq)], which "
-        "will result either in an error or a different result"
+        "use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+        "x[torch.tensor(seq)], which will result either in an error or a different result"
     )
     return True
 
 
-# --------------------------------------------------------------------------------------------------------- index
-# tensors
+# -------------------------------------------------------------------------------------------------------- index tensors
 def is_plain(x: Tensor) -> bool:
     return isinstance(x._a, (np.ndarray, np.generic))
 
@@ -369,8 +364,7 @@ def fitted(tensors: list[Tensor], dims: tuple[int, ...], indices: list[Tensor]) 
         if not is_plain(i):
             raise RuntimeError(
                 "vmap: It looks like you're attempting to index with a mask inside of vmap: the result's shape depends "
-                "on the "
-                "values. Use torch.where or masked_fill."
+                "on the values. Use torch.where or masked_fill."
             )
         ds += range(d, d + i._a.ndim)
         found += [wrap(j) for j in i._a.nonzero()]
@@ -425,8 +419,7 @@ def value_error(error: Exception, x: Tensor, values: Tensor, dims: Any, indices:
         return error
     return RuntimeError(
         f"shape mismatch: value tensor of shape {list(values._a.shape)} cannot be broadcast to indexing result of "
-        "shape "
-        f"{list(want)}"
+        f"shape {list(want)}"
     )
 
 

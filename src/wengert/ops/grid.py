@@ -2,8 +2,8 @@
 
 A sample is a weighted sum of the elements around it, with weights that are products over the dimensions. ``sample_at``
 takes an *order* of derivative for each dimension: the weights may be those of any derivative with respect to the place.
-So the derivative of a sample with respect to its place is a sample of one order more, and ``spread_from``, the transpose
-of ``sample_at``, has the same orders: with that the two are closed under differentiation.
+So the derivative of a sample with respect to its place is a sample of one order more, and ``spread_from``, the
+transpose of ``sample_at``, has the same orders: with that the two are closed under differentiation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .matmul import dtype_name
 Ints = tuple[int, ...]
 
 
-# -------------------------------------------------------------------------------------------------------- places and weights
+# --------------------------------------------------------------------------------------------------- places and weights
 def _reflected(x: Any, low: float, high: float) -> tuple[Any, Any]:
     """A coordinate reflected between two ends, and the sign of its slope."""
     span = high - low
@@ -111,7 +111,7 @@ def _corners(grid: Any, size: Ints, mode: str, padding: str, align: bool, orders
         yield flat, weight
 
 
-# --------------------------------------------------------------------------------------------------------------- operators
+# ------------------------------------------------------------------------------------------------------------ operators
 def _place_cotangent(xp: Any, g: Any, input: Any, grid: Any, mode: str, padding: str, align: bool, orders: Ints) -> Any:
     """The cotangent of the grid: for each coordinate the sample of one order more, times g, over the channels."""
     k = len(orders)
@@ -139,7 +139,9 @@ def _samples(rng: Any) -> Any:
                 found.append(((rng.standard_normal((2, 2, 3, 4)), grid), (mode, padding, align, (0, 0))))
     grid = rng.uniform(-1.2, 1.2, (1, 2, 2, 2, 3))
     found.append(((rng.standard_normal((1, 2, 3, 3, 2)), grid), ("bilinear", "zeros", False, (0, 0, 0))))
-    found.append(((rng.standard_normal((1, 1, 4, 4)), rng.uniform(-0.9, 0.9, (1, 2, 2, 2))), ("bicubic", "zeros", False, (0, 1))))
+    found.append(
+        ((rng.standard_normal((1, 1, 4, 4)), rng.uniform(-0.9, 0.9, (1, 2, 2, 2))), ("bicubic", "zeros", False, (0, 1)))
+    )
     return found
 
 
@@ -155,9 +157,7 @@ def _spread_samples(rng: Any) -> Any:
         "input": lambda xp, g, input_shape, grid, mode, padding, align, orders: xp.spread_from(
             g, grid, tuple(input_shape[2:]), mode, padding, align, orders
         ),
-        "grid": lambda xp, g, input, grid, mode, padding, align, orders: _place_cotangent(
-            xp, g, input, grid, mode, padding, align, orders
-        ),
+        "grid": _place_cotangent,
     },
     tensors=2,
     node="GridSampler2DBackward0",
@@ -166,7 +166,7 @@ def _spread_samples(rng: Any) -> Any:
     samples=_samples,
 )
 def sample_at(lib, input, grid, mode, padding, align, orders):
-    """``(N, C, *size)`` sampled at the places ``(N, *out, k)``; or its derivatives of ``orders`` with respect to the place."""
+    """``(N, C, *size)`` sampled at the places ``(N, *out, k)``, or derivatives of that with respect to the place."""
     samples, channels, *size = input.shape
     out = grid.shape[1:-1]
     flat_input = input.reshape(samples, channels, math.prod(size))
@@ -181,7 +181,9 @@ def sample_at(lib, input, grid, mode, padding, align, orders):
 
 @general(
     grad={
-        "g": lambda xp, h, grid, size, mode, padding, align, orders: xp.sample_at(h, grid, mode, padding, align, orders),
+        "g": lambda xp, h, grid, size, mode, padding, align, orders: xp.sample_at(
+            h, grid, mode, padding, align, orders
+        ),
         "grid": lambda xp, h, g, grid, size, mode, padding, align, orders: _place_cotangent(
             xp, g, h, grid, mode, padding, align, orders
         ),
@@ -248,7 +250,7 @@ def affine_grid_backward(lib, self, size, align_corners):
     return lib.matmul(g.swapaxes(-1, -2), base)
 
 
-# ----------------------------------------------------------------------------------------------------------- what users call
+# ------------------------------------------------------------------------------------------------------ what users call
 _CHANGED = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
     "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details."
@@ -266,7 +268,7 @@ def grid_sample(
     """Images ``(N, C, H, W)`` sampled at the places ``(N, Ho, Wo, 2)``, or volumes at ``(N, Do, Ho, Wo, 3)``.
 
     A place is (x, y) or (x, y, z), from -1 to 1 over the image: between the outermost centres with ``align_corners``,
-    between the outermost edges without. ``padding_mode`` says what is beyond: "zeros", the "border" or its "reflection".
+    between the outermost edges without. ``padding_mode`` says what is beyond: "zeros", the "border", its "reflection".
 
     >>> import wengert as torch
     >>> image = torch.tensor([[[[1., 2.], [3., 4.]]]])
@@ -305,7 +307,8 @@ def _check_grid(input: Any, grid: Any, mode: str) -> None:
         )
     if x[0] != g[0]:
         raise RuntimeError(
-            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(x)} and grid "
+            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(x)} "
+            "and grid "
             f"with sizes {list(g)}"
         )
     if g[-1] != k:
@@ -335,7 +338,8 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     if len(size) not in (4, 5):
         raise NotImplementedError(
-            f"affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size {size}."
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+            f"{size}."
         )
     k = len(size) - 2
     if tuple(theta._a.shape[1:]) != (k, k + 1) or theta._a.ndim != 3:
@@ -344,7 +348,8 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         )
     if align_corners and min(size[-k:]) == 1:
         warnings.warn(
-            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is not an "
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
+            "is not an "
             "intended use case of affine_grid. See the documentation of affine_grid for details.",
             stacklevel=2,
         )
@@ -352,6 +357,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     if theta._a.shape[0] != size[0]:
         raise RuntimeError(
-            f"Expected tensor to have size {size[0]} at dimension 0, but got size {theta._a.shape[0]} for argument #2 'theta'"
+            f"Expected tensor to have size {size[0]} at dimension 0, but got size {theta._a.shape[0]} for argument "
+            "#2 'theta'"
         )
     return affine_places(theta, tuple(int(n) for n in size[2:]), bool(align_corners))

@@ -18,12 +18,12 @@ from .._batching import batch_size
 from .._general import general
 from .._registry import RAW, REGISTRY, U
 from .._saved import payload_dtype
+from .._tensor import Tensor
 from .create import _dense_like
 from .shape import COLONS
 
 
-# ------------------------------------------------------------------------------------------- places of index tensors,
-# raw
+# ----------------------------------------------------------------------------------------- places of index tensors, raw
 def numpy_key(dims: Any, indices: Any) -> tuple[Any, ...]:
     """What NumPy is given for index arrays at these dims; a mask stands at the first of its dims."""
     key: list[Any] = []
@@ -120,20 +120,20 @@ def add_runs(r: Any, at: Any, run: int, values: Any) -> None:
     np.add.at(flat, at, values)
 
 
-# ---------------------------------------------------------------------------------------------------------- batching
-# rules
+# ------------------------------------------------------------------------------------------------------- batching rules
 def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> tuple[Any, Any, Any]:
     """(index tensors, dims, permutation) of the batched form; the index tensors begin at ``first`` in ``inner``.
 
     The permutation brings the result of the batched form to (batch, result of one); ``None`` if it is there already.
     ``rank`` is the result's for one.
     """
-    indices, theirs = list(inner[first:]), mine[first:]
+    indices, theirs = list(inner[first:]), list(mine[first:])
+    if any(payload_dtype(i).kind == "b" and not m for i, m in zip(indices, theirs, strict=True)):
+        dims, indices, theirs = _numbered(dims, indices, theirs)
     if any(payload_dtype(i).kind == "b" for i in indices):
         raise RuntimeError(
             "vmap: It looks like you're attempting to index with a mask, whose result has a shape that depends on its "
-            "values. "
-            "Use torch.where or masked_fill."
+            "values. Use torch.where or masked_fill."
         )
     k = max(i.ndim - m for i, m in zip(indices, theirs, strict=True))
     up = tuple(d + 1 for d in dims)
@@ -150,6 +150,23 @@ def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> t
     lead = dims[0] if adjacent else 0
     perm = None if not lead else (0, *range(k + 1, k + 1 + lead), *range(1, k + 1), *range(k + 1 + lead, rank + 1))
     return indices, (0, *up), perm
+
+
+def _numbered(dims: Any, indices: Any, theirs: Any) -> tuple[Any, list[Any], list[bool]]:
+    """The same places with the masks that all elements of the batch share as index arrays of integers."""
+    ds: list[int] = []
+    found: list[Any] = []
+    batched: list[bool] = []
+    for d, i, m in zip(dims, indices, theirs, strict=True):
+        plain = i._a if isinstance(i, Tensor) else i
+        if payload_dtype(i).kind != "b" or m or not isinstance(plain, np.ndarray):
+            ds, found, batched = [*ds, d], [*found, i], [*batched, m]
+            continue
+        arrays = plain.nonzero()
+        ds += range(d, d + plain.ndim)
+        found += arrays
+        batched += [False] * len(arrays)
+    return tuple(ds), found, batched
 
 
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
@@ -206,8 +223,7 @@ def result_shape(shape: tuple[int, ...], dims: Any, shapes: Any) -> tuple[int, .
     return rest[:lead] + whole + rest[lead:]
 
 
-# --------------------------------------------------------------------------------------------------------------
-# primitives
+# ----------------------------------------------------------------------------------------------------------- primitives
 def _nones(shapes: Any, *first: Any) -> tuple[Any, ...]:
     return first + (None,) * (len(shapes) - len(first))
 

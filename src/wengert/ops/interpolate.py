@@ -22,7 +22,7 @@ from .matmul import dtype_name
 Scale = float | None
 
 
-# -------------------------------------------------------------------------------------------------------------------- taps
+# ----------------------------------------------------------------------------------------------------------------- taps
 def _step(n: int, out: int, align_corners: bool, scale: Scale, real: Any) -> Any:
     """How far the source moves from one output element to the next."""
     if align_corners:
@@ -107,14 +107,18 @@ def _matrix(n: int, out: int, kind: str, align_corners: bool, scale: Scale, dtyp
     return m
 
 
-# -------------------------------------------------------------------------------------------------------------- one dimension
+# -------------------------------------------------------------------------------------------------------- one dimension
 _DENSE = 1 << 19  # up to this many elements the taps are applied as a matrix: BLAS is faster than gathering
 
 
 def _along(x: Any, d: int, m: Any) -> Any:
     """A matrix applied along one dimension."""
     if d == x.ndim - 1:
-        return x.reshape(-1, x.shape[d]).dot(m.T).reshape(*x.shape[:-1], len(m)) if x.size else x.reshape(-1, x.shape[d]) @ m.T
+        return (
+            x.reshape(-1, x.shape[d]).dot(m.T).reshape(*x.shape[:-1], len(m))
+            if x.size
+            else x.reshape(-1, x.shape[d]) @ m.T
+        )
     lead, rest = x.shape[:d], x.shape[d + 1 :]
     return np.matmul(m, x.reshape(math.prod(lead), x.shape[d], math.prod(rest))).reshape(*lead, len(m), *rest)
 
@@ -171,7 +175,7 @@ def _kind(mode: str) -> str:
     return mode
 
 
-# --------------------------------------------------------------------------------------------------------------- operators
+# ------------------------------------------------------------------------------------------------------------ operators
 _SAMPLES = [
     ((1, 2, 3), ((5,), "nearest", False, (None,))),
     ((1, 2, 3, 4), ((6, 8), "nearest", False, (None, None))),
@@ -249,7 +253,7 @@ def _node_name(n: Any) -> str:
 REGISTRY["upsample"].node.name = _node_name
 
 
-# ----------------------------------------------------------------------------------------------------------- what users call
+# ------------------------------------------------------------------------------------------------------ what users call
 _RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4, "lanczos": 4}
 
 
@@ -264,13 +268,16 @@ def _sizes(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[t
             size = [size] * k
         if len(size) != k:
             raise ValueError(
-                "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of "
-                f"{list(spatial)} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+                "Input and output must have the same number of spatial dimensions, but got input with spatial "
+                "dimensions of "
+                f"{list(spatial)} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) "
+                "format and "
                 "output size in (o1, o2, ...,oK) format."
             )
         if any(isinstance(n, (bool, float)) or not hasattr(n, "__index__") for n in size):
             raise TypeError(
-                "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size with "
+                "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got "
+                "size with "
                 f"types {[type(x) for x in size]}"
             )
         if recompute:
@@ -281,8 +288,10 @@ def _sizes(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[t
     factors = tuple(scale_factor) if isinstance(scale_factor, (list, tuple)) else (scale_factor,) * k
     if len(factors) != k:
         raise ValueError(
-            "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions of "
-            f"{list(spatial)} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) "
+            "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial "
+            "dimensions of "
+            f"{list(spatial)} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, d1, "
+            "d2, ...,dK) "
             "format and scale_factor in (s1, s2, ...,sK) format."
         )
     factors = tuple(float(f) for f in factors)
@@ -313,23 +322,27 @@ def interpolate(
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
+                "trilinear"
             )
     rank = input._a.ndim
-    out, scales = _sizes(input, size, scale_factor, bool(recompute_scale_factor) or mode == "area" and size is None)
+    out, scales = _sizes(input, size, scale_factor, bool(recompute_scale_factor) or (mode == "area" and size is None))
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and rank == 4):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
         )
     if mode == "lanczos" and (align_corners or not antialias):
         raise ValueError(
-            "Lanczos mode does not support align_corners=True" if align_corners else "Lanczos mode requires antialias=True"
+            "Lanczos mode does not support align_corners=True"
+            if align_corners
+            else "Lanczos mode requires antialias=True"
         )
     if mode in _RANKS and rank in (3, 4, 5) and rank != _RANKS[mode] and mode not in ("bicubic", "lanczos"):
         raise NotImplementedError(f"Got {rank}D input, but {mode} mode needs {_RANKS[mode]}D input")
     if rank not in (3, 4, 5) or (mode not in ("nearest", "nearest-exact", "area") and rank != _RANKS.get(mode)):
         raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank}D) for the modes: nearest | linear | bilinear "
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank}D) for the modes: nearest | linear "
+            "| bilinear "
             f"| bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
         )
     if mode == "area":
@@ -351,9 +364,7 @@ def _check_sizes(input: Any, out: tuple[int, ...], mode: str) -> None:
             f"Input and output sizes should be greater than 0, but got input ({before}) output ({after})"
         )
     if 0 in shape[1:]:
-        raise RuntimeError(
-            f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}"
-        )
+        raise RuntimeError(f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}")
     if input._a.dtype.kind in "iub" and not mode.startswith("nearest"):
         raise NotImplementedError(f"\"compute_indices_weights_{mode}\" not implemented for '{dtype_name(input)}'")
 

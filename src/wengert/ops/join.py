@@ -26,8 +26,7 @@ from .strided import slice_dim
 from .views import reshape_public
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# primitives
+# ----------------------------------------------------------------------------------------------------------- primitives
 def _cat_back(xp: Any, g: Any, tensors_shape: Any, dim: Any, needs: Any) -> Any:
     legacy = [len(shape) != g.ndim for shape in tensors_shape]
     sizes = [0 if skip else shape[dim] for skip, shape in zip(legacy, tensors_shape, strict=True)]
@@ -60,7 +59,12 @@ def cat(lib, tensors, dim):
     rank = max(ranks)
     if rank != min(ranks):
         tensors = [t for t in tensors if t.ndim == rank]
-    return lib.concatenate(tensors, dim)
+    return in_order(lib.concatenate(tensors, dim))
+
+
+def in_order(r: Any) -> Any:
+    """The array in row-major order; NumPy keeps to the order of what it joins."""
+    return r if r.flags.c_contiguous else np.ascontiguousarray(r)
 
 
 @general(
@@ -79,7 +83,7 @@ def cat(lib, tensors, dim):
 def stack(lib, tensors, dim):
     """Tensors of one shape, side by side along a new dimension."""
     index = COLONS[dim] + (None,)
-    return lib.concatenate([t[index] for t in tensors], dim)
+    return in_order(lib.concatenate([t[index] for t in tensors], dim))
 
 
 def _split_jvp(name: str) -> Any:
@@ -148,8 +152,7 @@ CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
 assert CAT.formulas.uses == ("tensors_shape", "dim", "needs")  # type: ignore[attr-defined]
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# joining
+# -------------------------------------------------------------------------------------------------------------- joining
 def tensor_list(tensors: Any, name: str) -> list[Tensor]:
     """A function's sequence of tensors, checked."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
@@ -200,7 +203,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     arrays = _plain_arrays(tensors)
     if arrays is not None and type(dim) is int:
         try:
-            r = np.concatenate(arrays, dim)
+            r = in_order(np.concatenate(arrays, dim))
         except ValueError:
             pass  # what follows says what is wrong
         else:
@@ -236,8 +239,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
             if i != dim and n != m:
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
-                    "tensor "
-                    f"number {k} in the list."
+                    f"tensor number {k} in the list."
                 )
     return cat(tensors, dim)
 
@@ -265,7 +267,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
             if dim < 0:
                 dim = len(shape)
             index = NEW_AT[dim]
-            r = np.concatenate([a[index] for a in arrays], dim)
+            r = in_order(np.concatenate([a[index] for a in arrays], dim))
             edges = tuple([x._fn for x in tensors])
             return wrap(r) if edges.count(None) == len(edges) else recorded(STACK, edges, [dim], r)
     tensors = tensor_list(tensors, "stack")
@@ -276,8 +278,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
         if x._a.shape != first:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x._a.shape)} "
-                "at entry "
-                f"{place}"
+                f"at entry {place}"
             )
     return stack(tensors, normal_dim(dim, len(first) + 1, "stack"))
 
@@ -320,8 +321,7 @@ def column_stack(tensors: Any) -> Tensor:
     )
 
 
-# -----------------------------------------------------------------------------------------------------------------
-# splitting
+# ------------------------------------------------------------------------------------------------------------ splitting
 def _sized(tensor: Tensor, dim: int, name: str) -> tuple[int, int]:
     shape = payload(tensor, name).shape
     if not shape:
@@ -390,8 +390,7 @@ def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
     if sum(sizes) != n:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but "
-            "got "
-            f"split_sizes={list(sizes)}"
+            f"got split_sizes={list(sizes)}"
         )
     return sizes
 
@@ -440,8 +439,7 @@ def tensor_split(
         if where._a.ndim > 1:
             raise RuntimeError(
                 "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
-                "but got a "
-                f"tensor with {where._a.ndim} dims"
+                f"but got a tensor with {where._a.ndim} dims"
             )
         where = where._a.tolist()
     if not payload(input, "tensor_split").shape:
@@ -470,8 +468,8 @@ def _split_along(name: str, dim: int, least: int) -> Any:
         shape = payload(input, name).shape
         if len(shape) < least:
             raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
-                f"{len(shape)} dimensions!"
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {len(shape)} "
+                "dimensions!"
             )
         d = 0 if name == "hsplit" and len(shape) == 1 else dim
         if not isinstance(where, (tuple, list, Tensor)) and not hasattr(where, "__index__"):
@@ -483,8 +481,7 @@ def _split_along(name: str, dim: int, least: int) -> Any:
         if not isinstance(where, (tuple, list, Tensor)) and (where <= 0 or shape[d] % where):
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {shape[d]} is not "
-                "divisible "
-                f"by the split_size {where}!"
+                f"divisible by the split_size {where}!"
             )
         return tensor_split(input, where, d)
 
@@ -515,8 +512,7 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return tied_parts(UNBIND, input, (dim,), _unbind_raw(input._a, dim), [dim])
 
 
-# ---------------------------------------------------------------------------------------------------- pieces that are
-# copies
+# ----------------------------------------------------------------------------------------------- pieces that are copies
 @general(
     outputs=-1,
     grad=lambda xp, g, dim: xp.cat(list(g), dim),

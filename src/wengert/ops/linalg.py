@@ -1,4 +1,4 @@
-"""``torch.linalg`` and the functions of ``torch`` from before it: checks, shapes and names around ``decompositions``."""
+"""``torch.linalg``, and the functions of ``torch`` from before it: checks, shapes, names around ``decompositions``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from .._alias import with_out
-from .._dims import normal_dim
-from .._dispatch import cast, logical_dtype, type_text
-from .._kinds import bilinear, linear
+from .._dispatch import cast, logical_dtype
 from .._registry import T, place, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
-from .decompositions import LinAlgError, first_singular, threshold, unpack_lu
-from .einsum import multi_dot
-from .matmul import _as_tensors, dtype_name, matmul
+from ._drawing import closed, opened
+from .decompositions import LinAlgError, unpack_lu
+from .matmul import as_tensors, dtype_name, matmul
 
 place(LinAlgError, "linalg.LinAlgError")
 
@@ -40,18 +38,18 @@ Geqrf = return_type("geqrf", "a", "tau")
 TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficient")
 
 
-# ------------------------------------------------------------------------------------------------------------------- checks
-def _matrices(name: str, A: Any, what: str = "A") -> tuple[int, ...]:
+# --------------------------------------------------------------------------------------------------------------- checks
+def matrix_shape(name: str, A: Any, what: str = "A") -> tuple[int, ...]:
     """The shape of what must be (a batch of) matrices."""
-    _as_tensors(name.replace(".", "_"), (what, A))
+    as_tensors(name.replace(".", "_"), (what, A))
     shape = tuple(A._a.shape)
     if len(shape) < 2:
         raise RuntimeError(f"{name}: The input tensor {what} must have at least 2 dimensions.")
     return shape
 
 
-def _squares(name: str, A: Any) -> int:
-    shape = _matrices(name, A)
+def square_size(name: str, A: Any) -> int:
+    shape = matrix_shape(name, A)
     if shape[-1] != shape[-2]:
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {shape[-2]} by {shape[-1]} matrices"
@@ -64,10 +62,10 @@ def _floats(name: str, A: Any, kernel: str | None = None) -> None:
     dtype = logical_dtype(A)
     if dtype.kind not in "fcV":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
-    _no_half(name, A, kernel)
+    no_half(name, A, kernel)
 
 
-def _no_half(name: str, A: Any, kernel: str | None) -> None:
+def no_half(name: str, A: Any, kernel: str | None) -> None:
     if logical_dtype(A).itemsize == 2:
         if kernel is not None:
             raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(A)}'")
@@ -101,11 +99,11 @@ def _transposed(t: Any) -> Any:
     return t.mT
 
 
-def _adjoint(t: Any) -> Any:
+def adjoint(t: Any) -> Any:
     return T.conj(t.mT) if logical_dtype(t).kind == "c" else t.mT
 
 
-# ------------------------------------------------------------------------------------------------------- inverse, determinant
+# ------------------------------------------------------------------------------------------------- inverse, determinant
 @public("linalg.inv torch.inverse torch.linalg_inv Tensor.inverse")
 @with_out
 def inv(A: Tensor) -> Tensor:
@@ -116,15 +114,16 @@ def inv(A: Tensor) -> Tensor:
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
     """
-    _squares("linalg.inv", A)
+    square_size("linalg.inv", A)
     _floats("linalg.inv", A)
     return T.inverse(A)
 
 
 @public("linalg.inv_ex")
-def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
+@with_out
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """The inverses and, for each, 0 or the place of the zero pivot that leaves it without one."""
-    _squares("linalg.inv", A)
+    square_size("linalg.inv", A)
     _floats("linalg.inv", A)
     try:
         return InvEx((T.inverse(A), _info(A)))
@@ -151,7 +150,7 @@ def det(A: Tensor) -> Tensor:
     >>> torch.linalg.det(torch.tensor([[1., 2.], [3., 4.]]))
     tensor(-2.)
     """
-    _squares("linalg.det", A)
+    square_size("linalg.det", A)
     _floats("linalg.det", A, "lu_cpu")
     return T.determinant(A)
 
@@ -160,7 +159,7 @@ def det(A: Tensor) -> Tensor:
 @with_out
 def slogdet(A: Tensor) -> Any:
     """The sign of each determinant and the logarithm of its absolute value."""
-    _squares("linalg.slogdet", A)
+    square_size("linalg.slogdet", A)
     _floats("linalg.slogdet", A)
     return Slogdet(T.sign_logdet(A))
 
@@ -174,7 +173,7 @@ def old_slogdet(input: Tensor) -> Any:
 @public("torch.logdet Tensor.logdet")
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
-    _squares("logdet", input)
+    square_size("logdet", input)
     _floats("logdet", input)
     sign, log = T.sign_logdet(input)
     if logical_dtype(input).kind == "c":
@@ -182,10 +181,10 @@ def logdet(input: Tensor) -> Tensor:
     return T.where(sign == -1.0, wrap(np.array(math.nan, logical_dtype(input))), log)
 
 
-# ------------------------------------------------------------------------------------------------------ systems of equations
+# ------------------------------------------------------------------------------------------------- systems of equations
 def _solve_shapes(name: str, A: Any, B: Any, left: bool) -> tuple[Any, Any, bool]:
     """A and B with the same batch, and whether B was a (batch of) vector(s)."""
-    n = _squares(name, A)
+    n = square_size(name, A)
     a, b = tuple(A._a.shape), tuple(B._a.shape)
     if logical_dtype(A) is not logical_dtype(B):
         raise RuntimeError(
@@ -200,7 +199,7 @@ def _solve_shapes(name: str, A: Any, B: Any, left: bool) -> tuple[Any, Any, bool
         b = (*b, 1)
     _check_equation(name, a, b, left)
     del n
-    return *_same_batch(A, B), vector
+    return *same_batch(A, B), vector
 
 
 def _check_equation(name: str, a: tuple[int, ...], b: tuple[int, ...], left: bool) -> None:
@@ -211,7 +210,7 @@ def _check_equation(name: str, a: tuple[int, ...], b: tuple[int, ...], left: boo
         )
 
 
-def _same_batch(A: Any, B: Any) -> tuple[Any, Any]:
+def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
     """Both with the batch dimensions of both."""
     a, b = tuple(A._a.shape), tuple(B._a.shape)
     if a[:-2] == b[:-2]:
@@ -241,7 +240,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 
 @public("linalg.solve_ex")
-def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
+@with_out
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """``solve`` and LAPACK's info for each matrix, which is not 0 where A is singular."""
     try:
         return SolveEx((solve(A, B, left=left), _info(A)))
@@ -266,35 +266,34 @@ def eye_of(A: Any) -> Any:
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for triangular A, of which only that triangle is read."""
     name = "linalg.solve_triangular"
-    _squares(name, A)
-    _matrices(name, B, "B")
+    square_size(name, A)
+    matrix_shape(name, B, "B")
     _check_equation(name, tuple(A._a.shape), tuple(B._a.shape), left)
     if logical_dtype(A) is not logical_dtype(B):
         raise RuntimeError(
             f"{name}: Expected A and B to have the same dtype, but found A of type {dtype_name(A)} and B of type "
             f"{dtype_name(B)} instead"
         )
-    A, B = _same_batch(A, B)
+    A, B = same_batch(A, B)
     _kernel_floats("triangular_solve_cpu", A)
     if left:
         return T.triangular_solve_left(A, B, bool(upper), bool(unitriangular))
-    return _transposed(
-        T.triangular_solve_left(_transposed(A), _transposed(B), not upper, bool(unitriangular))
-    )
+    return _transposed(T.triangular_solve_left(_transposed(A), _transposed(B), not upper, bool(unitriangular)))
 
 
 @public("torch.triangular_solve Tensor.triangular_solve")
+@with_out
 def triangular_solve(
     b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
     """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
-    A, b = _same_batch(A, b)
+    A, b = same_batch(A, b)
     source = _transposed(A) if transpose else A
     X = T.triangular_solve_left(source, b, bool(upper) != bool(transpose), bool(unitriangular))
     return TriangularSolve((X, A.clone()))
 
 
-# ------------------------------------------------------------------------------------------------------------------ Cholesky
+# ------------------------------------------------------------------------------------------------------------- Cholesky
 @public("linalg.cholesky")
 @with_out
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
@@ -305,7 +304,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     tensor([[2., 0.],
             [1., 1.]])
     """
-    _squares("linalg.cholesky", A)
+    square_size("linalg.cholesky", A)
     _floats("linalg.cholesky", A, "cholesky_cpu")
     return T.cholesky_factor(A, bool(upper))
 
@@ -318,16 +317,17 @@ def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
 
 
 @public("linalg.cholesky_ex")
-def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+@with_out
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """``cholesky`` and, for each matrix, 0 or the order of the minor that is not positive-definite."""
     try:
         return CholeskyEx((cholesky(A, upper=upper), _info(A)))
     except LinAlgError:
         if check_errors:
             raise
-    from .decompositions import _minor_of
+    from .decompositions import minor_of
 
-    infos = _infos(A, _minor_of)
+    infos = _infos(A, minor_of)
     a = np.asarray(A.detach()._a)
     r = np.full(a.shape, math.nan, a.dtype)
     for index in np.ndindex(*infos.shape):
@@ -345,15 +345,17 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {t._a.ndim} dimensions instead")
     if L._a.shape[-1] != L._a.shape[-2]:
         raise RuntimeError(
-            f"cholesky_solve: A must be batches of square matrices, but they are {L._a.shape[-2]} by {L._a.shape[-1]} matrices"
+            f"cholesky_solve: A must be batches of square matrices, but they are {L._a.shape[-2]} by "
+            f"{L._a.shape[-1]} matrices"
         )
     if L._a.shape[-1] != B._a.shape[-2]:
         raise RuntimeError(
-            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {L._a.shape[-1]} by {L._a.shape[-1]} but each b "
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {L._a.shape[-1]} by {L._a.shape[-1]} "
+            "but each b "
             f"matrix is {B._a.shape[-2]} by {B._a.shape[-1]}"
         )
-    L, B = _same_batch(L, B)
-    Lh = _adjoint(L)
+    L, B = same_batch(L, B)
+    Lh = adjoint(L)
     first, second = (Lh, L) if upper else (L, Lh)
     return T.triangular_solve_left(second, T.triangular_solve_left(first, B, False, False), True, False)
 
@@ -362,11 +364,11 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
 @with_out
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``)."""
-    _squares("cholesky_inverse", L)
+    square_size("cholesky_inverse", L)
     return cholesky_solve(eye_of(L), L, upper)
 
 
-# --------------------------------------------------------------------------------------------------- eigen- and singular values
+# ------------------------------------------------------------------------------------------- eigen- and singular values
 @public("linalg.eigh")
 @with_out
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
@@ -379,7 +381,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     >>> torch.linalg.eigh(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
     tensor([1., 2.])
     """
-    _squares("linalg.eigh", A)
+    square_size("linalg.eigh", A)
     _kernel_floats("linalg_eigh_cpu", A)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
@@ -394,7 +396,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
 
 def _check_eig(A: Any) -> None:
-    _squares("linalg.eig", A)
+    square_size("linalg.eig", A)
     if logical_dtype(A).kind not in "fc":
         raise RuntimeError(f"Unknown Complex ScalarType for {dtype_name(A)}")
     _kernel_floats("linalg_eig_out_cpu", A)
@@ -420,7 +422,7 @@ def eigvals(A: Tensor) -> Tensor:
 
 
 def _check_svd(A: Any) -> None:
-    _matrices("linalg.svd", A)
+    matrix_shape("linalg.svd", A)
     _floats("linalg.svd", A, "linalg_svd_cpu")
 
 
@@ -450,7 +452,8 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
 
 
 @public("torch.svd Tensor.svd")
-def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
+@with_out
+def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
     _check_svd(input)
     U, S, Vh = T.singular(input, not some)
@@ -459,14 +462,14 @@ def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: A
         zeros = (wrap(np.zeros((*input._a.shape[:-2], k, k), logical_dtype(input))) for k in (m, n))
         U, V = zeros
         return OldSvd((U, S, V))
-    return OldSvd((U, S, _adjoint(Vh)))
+    return OldSvd((U, S, adjoint(Vh)))
 
 
 @public("linalg.qr")
 @with_out
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """``A = Q R`` with orthonormal columns and an upper triangular factor; ``mode``: "reduced", "complete" or "r"."""
-    _matrices("linalg.qr", A)
+    matrix_shape("linalg.qr", A)
     _floats("linalg.qr", A, "geqrf_cpu")
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
@@ -476,12 +479,13 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
 
 
 @public("torch.qr Tensor.qr")
-def old_qr(input: Tensor, some: bool = True, *, out: Any = None) -> Any:
+@with_out
+def old_qr(input: Tensor, some: bool = True) -> Any:
     """Deprecated in PyTorch: see ``linalg.qr``."""
     return OldQr(qr(input, "reduced" if some else "complete"))
 
 
-# ------------------------------------------------------------------------------------------------------------------------ LU
+# ------------------------------------------------------------------------------------------------------------------- LU
 def _lu_input(A: Any, name: str) -> None:
     if A._a.ndim < 2:
         raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A._a.shape)} instead")
@@ -497,17 +501,23 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 
 
 @public("linalg.lu_factor_ex")
-def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
+@with_out
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot."""
     LU, pivots = lu_factor(A, pivot=pivot)
-    lu = np.asarray(LU.detach()._a)
+    lu, tags = opened(LU.detach()._a)
     zero = np.einsum("...ii->...i", lu[..., : min(lu.shape[-2:]), : min(lu.shape[-2:])]) == 0
-    info = np.where(zero.any(-1), zero.argmax(-1) + 1, 0).astype(np.int32) if zero.shape[-1] else np.zeros(lu.shape[:-2], np.int32)
-    return LuFactorEx((LU, pivots, wrap(np.asarray(info))))
+    info = (
+        np.where(zero.any(-1), zero.argmax(-1) + 1, 0).astype(np.int32)
+        if zero.shape[-1]
+        else np.zeros(lu.shape[:-2], np.int32)
+    )
+    return LuFactorEx((LU, pivots, wrap(closed(np.asarray(info), tags))))
 
 
 @public("torch.lu Tensor.lu")
-def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+@with_out
+def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """Deprecated in PyTorch: see ``linalg.lu_factor``."""
     LU, pivots, info = lu_factor_ex(A, pivot=pivot)
     return (LU, pivots, info) if get_infos else (LU, pivots)
@@ -523,7 +533,8 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     """P, L and U of what ``lu_factor`` returns; what is not wanted is empty."""
     if unpack_pivots and logical_dtype(LU_pivots).name != "int32":
         raise RuntimeError(
-            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this function is "
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
+            "function is "
             "intended to be used with the output produced by torch.linalg.lu_factor"
         )
     dtype = logical_dtype(LU_data)
@@ -550,12 +561,12 @@ def lu(A: Tensor, *, pivot: bool = True) -> Any:
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
     if not left:
-        return _adjoint(lu_solve(LU, pivots, _adjoint(B), left=True, adjoint=not adjoint))
-    LU, B = _same_batch(LU, B)
+        return adjoint(lu_solve(LU, pivots, adjoint(B), left=True, adjoint=not adjoint))
+    LU, B = same_batch(LU, B)
     P = _permutation(pivots, LU._a.shape[-1], logical_dtype(LU))
     if adjoint:
-        W = T.triangular_solve_left(_adjoint(LU), B, False, False)
-        return matmul(P, T.triangular_solve_left(_adjoint(LU), W, True, True))
+        W = T.triangular_solve_left(adjoint(LU), B, False, False)
+        return matmul(P, T.triangular_solve_left(adjoint(LU), W, True, True))
     W = T.triangular_solve_left(LU, matmul(_transposed(P), B), False, True)
     return T.triangular_solve_left(LU, W, True, False)
 
@@ -565,490 +576,3 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
 def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.lu_solve``."""
     return lu_solve(LU_data, LU_pivots, b)
-
-
-# ----------------------------------------------------------------------------------- least squares, pseudo-inverse, rank, norms
-def _tolerance(t: Any) -> Any:
-    return np.asarray(t.detach()._a) if isinstance(t, Tensor) else t
-
-
-@public("linalg.pinv")
-@with_out
-def pinv(
-    A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
-) -> Tensor:
-    """The Moore-Penrose inverse; singular values up to ``max(atol, rtol * largest)`` count as zero.
-
-    ``rtol`` is the larger size times the dtype's epsilon by default.
-    """
-    shape = tuple(A._a.shape)
-    if len(shape) < 2 or logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
-        raise RuntimeError(
-            f"linalg.pinv({dtype_name(A)}{{{list(shape)}}}): expected a tensor with 2 or more dimensions of float, double, "
-            "cfloat or cdouble types"
-        )
-    if rcond is not None:
-        rtol = rcond
-    return T.pseudo_inverse(A, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), bool(hermitian))
-
-
-@public("torch.pinverse Tensor.pinverse")
-def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
-    """``linalg.pinv`` with another name for its relative tolerance."""
-    return pinv(input, rtol=rcond)
-
-
-@public("linalg.lstsq")
-def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
-    """X that minimises ``|A X - B|``, the squared residuals of its columns, A's rank and its singular values.
-
-    ``driver``: "gelsy" (default), "gels", "gelsd" or "gelss"; only the last two give singular values. The derivative is
-    that of ``pinv(A) B``.
-    """
-    name = "torch.linalg.lstsq"
-    if A._a.ndim < 2:
-        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
-    if B._a.ndim < 1:
-        raise RuntimeError(f"{name}: other must have at least 1 dimension.")
-    driver = driver or "gelsy"
-    if driver not in ("gels", "gelsy", "gelsd", "gelss"):
-        raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    m, n = A._a.shape[-2:]
-    vector = A._a.ndim - 1 == B._a.ndim and tuple(A._a.shape[:-1]) == tuple(B._a.shape)
-    if vector:
-        B = T.reshape(B, (*B._a.shape, 1))
-    if logical_dtype(A) is not logical_dtype(B):
-        raise RuntimeError(f"{name}: input.dtype and other.dtype should be the same, got {A.dtype} and {B.dtype}")
-    if B._a.shape[-2] != m:
-        raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
-    _no_half("linalg.lstsq", A, None)
-    A, B = _same_batch(A, B)
-    X = matmul(T.pseudo_inverse(A, 0.0, rcond, False), B)
-    a = np.asarray(A.detach()._a)
-    s = np.linalg.svd(a, compute_uv=False)
-    rank = (s > threshold(s, 0.0, rcond, a)[..., None]).sum(-1)
-    residuals = wrap(np.zeros(0, np.zeros(0, logical_dtype(A)).real.dtype))
-    if m > n and driver != "gelsy" and np.all(rank == n):
-        residuals = (T.abs(matmul(A, X) - B) ** 2).sum(-2)
-    if driver == "gels":
-        rank_out = wrap(np.zeros(0, np.int64))
-    else:
-        rank_out = wrap(np.asarray(rank, np.int64))
-    values = wrap(s) if driver in ("gelsd", "gelss") else wrap(np.zeros(0, s.dtype))
-    if vector:
-        X = T.reshape(X, tuple(X._a.shape[:-1]))
-    return Lstsq((X, residuals, rank_out, values))
-
-
-@public("linalg.matrix_rank")
-def matrix_rank(
-    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
-) -> Tensor:
-    """How many singular values are above ``max(atol, rtol * largest)``."""
-    _matrices("torch.linalg.matrix_rank", A, "input")
-    if logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
-        raise RuntimeError("This function doesn't handle types other than float and double")
-    a = np.asarray(A.detach()._a)
-    if hermitian:
-        _squares("torch.linalg.matrix_rank", A)
-        s = np.abs(np.linalg.eigvalsh(a))
-    else:
-        s = np.linalg.svd(a, compute_uv=False)
-    if tol is not None:
-        atol, rtol = tol, 0.0
-    floor = threshold(s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
-    r = wrap(np.asarray((s > floor[..., None]).sum(-1), np.int64))
-    if out is not None:
-        from .._alias import store_out
-
-        store_out(out, r)
-        return out
-    return r
-
-
-@public("linalg.matrix_norm")
-@with_out
-def matrix_norm(
-    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:
-    """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows)."""
-    name = "linalg.matrix_norm"
-    _matrices(name, A)
-    if logical_dtype(A).kind not in "fcV":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
-    rank = A._a.ndim
-    if not isinstance(dim, (tuple, list)) or len(dim) != 2:
-        count = " ".join(map(str, dim)) if isinstance(dim, (tuple, list)) else dim
-        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {count}")
-    first, second = (normal_dim(d, rank) for d in dim)
-    if first == second:
-        raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
-    if dtype is not None:
-        A = A.to(dtype)
-    if ord == "fro":
-        from .norms import vector_norm
-
-        return vector_norm(A, 2, (first, second), keepdim)
-    if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
-        raise RuntimeError(f"{name}: Order {ord} not supported.")
-    if ord in ("nuc", 2, -2):
-        return _by_singular_values(A, ord, first, second, keepdim)
-    summed, other = (first, second) if abs(ord) == 1 else (second, first)
-    r = T.abs(A).sum(summed, keepdim)
-    if not keepdim and other > summed:
-        other -= 1
-    return r.amax(other, keepdim) if ord > 0 else r.amin(other, keepdim)
-
-
-def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool) -> Any:
-    rank = A._a.ndim
-    rest = [d for d in range(rank) if d not in (first, second)]
-    moved = A if (first, second) == (rank - 2, rank - 1) else T.permute(A, (*rest, first, second))
-    s = svdvals(moved)
-    r = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord > 0 else s.amin(-1)
-    if keepdim:
-        r = T.reshape(r, tuple(1 if d in (first, second) else n for d, n in enumerate(A._a.shape)))
-    return r
-
-
-@public("linalg.cond")
-@with_out
-def cond(A: Tensor, p: Any = None) -> Tensor:
-    """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default."""
-    if A._a.ndim < 2:
-        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
-    if p in (None, 2, -2):
-        s = svdvals(A)
-        if not s._a.shape[-1]:
-            return wrap(np.zeros(tuple(A._a.shape[:-2]), s._a.dtype))
-        n = s._a.shape[-1]
-        largest, smallest = T.select(s, s._a.ndim - 1, 0), T.select(s, s._a.ndim - 1, n - 1)
-        return smallest / largest if p == -2 else largest / smallest
-    _squares("linalg.cond", A)
-    if not A._a.shape[-1]:
-        return wrap(np.zeros(tuple(A._a.shape[:-2]), np.zeros(0, logical_dtype(A)).real.dtype))
-    inverse = inv_ex(A)[0]
-    if p == "nuc":
-        return matrix_norm(A, p) * matrix_norm(inverse, p)
-    r = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return T.where(r != r, wrap(np.array(math.inf, logical_dtype(r))), r)
-
-
-# ------------------------------------------------------------------------------------------------------------- powers, products
-@public("linalg.matrix_exp torch.matrix_exp Tensor.matrix_exp")
-@with_out
-def matrix_exp(A: Tensor) -> Tensor:
-    """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
-    _squares("linalg.matrix_exp", A)
-    if logical_dtype(A).kind not in "fcV":
-        raise RuntimeError(
-            f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {dtype_name(A)}"
-        )
-    return T.exp_matrix(A)
-
-
-@public("linalg.matrix_power torch.matrix_power Tensor.matrix_power")
-@with_out
-def matrix_power(A: Tensor, n: int) -> Tensor:
-    """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
-    if isinstance(n, bool) or not isinstance(n, int):
-        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_text(n)}")
-    _squares("linalg.matrix_power", A)
-    if n == 0:
-        return T.where(wrap(np.zeros((), np.bool_)), A, eye_of(A))  # ones that depend on A, with a derivative of zero
-    if n < 0:
-        A, n = inv(A), -n
-    if n == 1:
-        return A.clone()
-    result = None
-    while n:
-        if n & 1:
-            result = A if result is None else matmul(result, A)
-        n >>= 1
-        if n:
-            A = matmul(A, A)
-    return result  # type: ignore[return-value]
-
-
-def _cross_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
-    size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
-    wide = [v if m else U.expand(v, (size, *v.shape)) for v, m in zip(inner, mine, strict=True)]
-    return U.cross_product(*wide, p[0] + 1)
-
-
-@bilinear(
-    self=lambda xp, g, self, other, dim: xp.cross_product(other, g, dim),
-    other=lambda xp, g, self, other, dim: xp.cross_product(g, self, dim),
-    node="LinalgCrossBackward0",
-    batch=_cross_batch,
-    dtypes="fci",
-    samples=[((3,), (3,), (0,)), ((2, 3), (2, 3), (1,)), ((3, 2), (3, 2), (0,))],
-)
-def cross_product(lib, self, other, dim):
-    """The cross products of the vectors along a dim."""
-    a, b = (x.swapaxes(dim, 0) for x in (self, other))
-    r = lib.empty(a.shape, a.dtype)
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        r[i] = a[j] * b[k] - a[k] * b[j]
-    return r.swapaxes(0, dim)
-
-
-@public("linalg.cross")
-@with_out
-def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
-    a, b = tuple(input._a.shape), tuple(other._a.shape)
-    if len(a) != len(b):
-        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    d = normal_dim(dim, len(a))
-    if a[d] != 3 or b[d] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a[d]} and {b[d]}")
-    if a != b:
-        from .loss import _broadcast
-
-        input, other = _broadcast(input, other)
-    return T.cross_product(input, other, d)
-
-
-@public("torch.cross Tensor.cross")
-@with_out
-def old_cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
-    if dim is None:
-        found = [d for d, n in enumerate(input._a.shape) if n == 3]
-        if not found:
-            raise RuntimeError("no dimension of size 3 in input")
-        dim = found[0]
-    return cross(input, other, dim=dim)
-
-
-@linear(
-    transpose=lambda xp, g, self_shape: _traced(xp, g, self_shape),
-    node="TraceBackward0",
-    batch=lambda U, info, inner, mine, p: U.sum_dim(U.diagonal_view(inner[0], 0, 1, 2), (1,), False),
-    samples=[((3, 3), ()), ((2, 4), ())],
-)
-def trace_of(lib, self):
-    """The sum of the diagonal of a matrix."""
-    return lib.add.reduce(self.diagonal(), None)
-
-
-def _traced(xp: Any, g: Any, shape: Any) -> Any:
-    n = min(shape)
-    line = xp.expand(xp.reshape(g, (1,)), (n,))
-    square = xp.embed_diagonal(line, 0, 0, 1)
-    if shape[0] == shape[1]:
-        return square
-    return xp.constant_pad_nd(square, (0, shape[1] - n, 0, shape[0] - n), 0)
-
-
-@public("torch.trace Tensor.trace")
-def trace(input: Tensor) -> Tensor:
-    """The sum of a matrix's diagonal."""
-    if input._a.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._a.ndim}")
-    if logical_dtype(input).kind == "b":
-        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
-    return T.trace_of(input)
-
-
-# ---------------------------------------------------------------------------------------------------------- low-rank estimates
-def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
-    """Orthonormal columns that span most of A's range: Halko, Martinsson, Tropp (2009), algorithm 4.4."""
-    from .._registry import PUBLIC
-
-    m, n = A._a.shape[-2:]
-    X = PUBLIC["torch"]["randn"](n, q, dtype=A.dtype)
-    Ah = _adjoint(A)
-    if M is not None:
-        A = A - M
-        Ah = _adjoint(A)
-    X = T.orthogonal(matmul(A, X), "reduced")[0]
-    for _ in range(niter):
-        X = T.orthogonal(matmul(Ah, X), "reduced")[0]
-        X = T.orthogonal(matmul(A, X), "reduced")[0]
-    return X
-
-
-@public("torch.svd_lowrank")
-def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None) -> Any:
-    """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
-    q, niter = 6 if q is None else q, 2 if niter is None else niter
-    m, n = A._a.shape[-2:]
-    if m < n:
-        U, S, V = svd_lowrank(_adjoint(A), q, niter, None if M is None else _adjoint(M))
-        return V, S, U
-    Q = _range_of(A, q, niter, M)
-    B = matmul(_adjoint(Q), A if M is None else A - M)
-    U, S, Vh = T.singular(B, False)
-    return matmul(Q, U), S, _adjoint(Vh)
-
-
-@public("torch.pca_lowrank")
-def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
-    """``svd_lowrank`` of A with the means of its columns taken off: the principal directions are V's columns."""
-    m, n = A._a.shape[-2:]
-    if q is None:
-        q = min(6, m, n)
-    elif not 0 <= q <= min(m, n):
-        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
-    if niter < 0:
-        raise ValueError(f"niter(={niter}) must be non-negative integer")
-    if center:
-        A = A - A.mean(-2, True)
-    return svd_lowrank(A, q, niter)
-
-
-# ------------------------------------------------------------------------------------------------------------------ the rest
-@public("linalg.vander")
-def vander(x: Tensor, *, N: int | None = None) -> Tensor:
-    """The powers 0 to N - 1 of each element, along a new last dimension."""
-    if not x._a.ndim:
-        x = T.reshape(x, (1,))
-    n = x._a.shape[-1] if N is None else N
-    if n <= 1:
-        raise RuntimeError("N must be greater than 1.")
-    if logical_dtype(x).kind in "ib":
-        x = cast(x, np.dtype(np.int64))
-    wide = T.expand(T.reshape(x, (*x._a.shape, 1)), (*x._a.shape, n - 1))
-    powers = wide.cumprod(-1)
-    ones = wrap(np.ones((*x._a.shape, 1), logical_dtype(powers)))
-    return T.cat([ones, powers], powers._a.ndim - 1)
-
-
-@public("torch.vander")
-def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers of a vector's elements, descending unless ``increasing``."""
-    if x._a.ndim != 1:
-        raise RuntimeError("x must be a one-dimensional tensor.")
-    n = x._a.shape[0] if N is None else N
-    if n < 0:
-        raise RuntimeError("N must be non-negative.")
-    if n < 2:
-        return wrap(np.ones((x._a.shape[0], n), logical_dtype(x)))
-    r = vander(x, N=n)
-    return r if increasing else r.flip(-1)
-
-
-@public("linalg.householder_product torch.orgqr Tensor.orgqr")
-@with_out
-def householder_product(A: Tensor, tau: Tensor) -> Tensor:
-    """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
-    m, n = _matrices("linalg.householder_product", A, "input")[-2:]
-    if m < n:
-        raise RuntimeError("torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    k = tau._a.shape[-1]
-    if n < k:
-        raise RuntimeError(
-            "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"
-        )
-    Q = wrap(np.broadcast_to(np.eye(m, n, dtype=logical_dtype(A)), (*A._a.shape[:-2], m, n)).copy())
-    for i in range(k - 1, -1, -1):
-        Q = _reflected(Q, _reflector(A, i, m), T.select(tau, tau._a.ndim - 1, i))
-    return Q
-
-
-def _reflector(A: Any, i: int, m: int) -> Any:
-    """Column i of A below a one, zeros above."""
-    rank = A._a.ndim
-    v = T.slice_dim(T.slice_dim(A, rank - 1, i, i + 1, 1), rank - 2, i + 1, m, 1)
-    v = T.constant_pad_nd(v, (0, 0, i + 1, 0), 0)
-    one = np.zeros((m, 1), logical_dtype(A))
-    one[i] = 1
-    return v + wrap(one)
-
-
-def _reflected(Q: Any, v: Any, tau: Any) -> Any:
-    scale = T.reshape(tau, (*tau._a.shape, 1, 1))
-    return Q - scale * matmul(v, matmul(_adjoint(v), Q))
-
-
-@public("torch.ormqr Tensor.ormqr")
-@with_out
-def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
-    """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
-    m, n = _matrices("torch.ormqr", input, "input")[-2:]
-    _matrices("torch.ormqr", other, "other")
-    if tau._a.shape[-1] > n:
-        raise RuntimeError("torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]")
-    if other._a.shape[-2 if left else -1] != m:
-        raise RuntimeError(
-            f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2]"
-        )
-    if not left:
-        return _adjoint(ormqr(input, tau, _adjoint(other), True, not transpose))
-    k = tau._a.shape[-1]
-    for i in range(k) if transpose else range(k - 1, -1, -1):
-        t = T.select(tau, tau._a.ndim - 1, i)
-        other = _reflected(other, _reflector(input, i, m), T.conj(t) if transpose and logical_dtype(t).kind == "c" else t)
-    return other
-
-
-@public("torch.geqrf Tensor.geqrf")
-@with_out
-def geqrf(input: Tensor) -> Any:
-    """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
-    _matrices("torch.geqrf", input, "input")
-    a = np.asarray(input.detach()._a)
-    lead, (m, n) = a.shape[:-2], a.shape[-2:]
-    r, tau = np.empty(a.shape, a.dtype), np.empty((*lead, min(m, n)), a.dtype)
-    from scipy.linalg import qr as scipy_qr
-
-    for index in np.ndindex(*lead):
-        (raw, t), _ = scipy_qr(a[index], mode="raw")
-        r[index], tau[index] = raw, t
-    return Geqrf((wrap(r), wrap(tau)))
-
-
-@public("linalg.tensorinv")
-@with_out
-def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
-    """The inverse of the map that ``tensordot`` makes of A, whose first ``ind`` dimensions are its output's."""
-    if ind <= 0:
-        raise RuntimeError("Expected a strictly positive integer for 'ind'")
-    shape = tuple(A._a.shape)
-    front, back = shape[:ind], shape[ind:]
-    if math.prod(front) != math.prod(back):
-        raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
-            f"{math.prod(back)} != {math.prod(front)}"
-        )
-    n = math.prod(front)
-    return T.reshape(inv(T.reshape(A, (n, n))), (*back, *front))
-
-
-@public("linalg.tensorsolve")
-@with_out
-def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
-    """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first."""
-    rank = A._a.ndim
-    if dims is not None:
-        moved = [normal_dim(d, rank) for d in ((dims,) if isinstance(dims, int) else dims)]
-        A = T.permute(A, (*(d for d in range(rank) if d not in moved), *moved))
-    shape = tuple(A._a.shape[B._a.ndim :])
-    n = math.prod(shape)
-    if n != B._a.size:
-        raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got "
-            f"{n} != {math.prod(A._a.shape[: B._a.ndim])}"
-        )
-    return T.reshape(solve(T.reshape(A, (n, n)), T.reshape(B, (n,))), shape)
-
-
-def _removed(name: str, more: str) -> None:
-    def gone(*args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(f"This function was deprecated since version 1.9 and is now removed. {more}")
-
-    gone.__name__ = gone.__qualname__ = name
-    gone.__doc__ = f"Removed from PyTorch. {more}"
-    place(gone, f"torch.{name} Tensor.{name}")
-
-
-_removed("solve", "`torch.solve` is deprecated in favor of `torch.linalg.solve`.")
-_removed("lstsq", "`torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`.")
-_removed("eig", "`torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`.")
-_removed("matrix_rank", "Please use the `torch.linalg.matrix_rank` function instead.")
-_removed("symeig", "The default behavior has changed from using the upper triangular portion to the lower one.")
-
-__all__ = ["LinAlgError", "first_singular", "multi_dot"]

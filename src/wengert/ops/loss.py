@@ -17,13 +17,13 @@ from .._dispatch import cast, common_dtype, logical_dtype
 from .._general import general
 from .._registry import T, U, public
 from .._tensor import Tensor
-from .matmul import _as_tensors, dtype_name
+from .matmul import as_tensors, dtype_name
 
 NONE, MEAN, SUM = 0, 1, 2
 _REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
 
 
-# -------------------------------------------------------------------------------------------------------------- reductions
+# ----------------------------------------------------------------------------------------------------------- reductions
 def reduction_code(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
     """``reduction`` as a number; the arguments that came before it, ``size_average`` and ``reduce``, are stronger."""
     if size_average is not None or reduce is not None:
@@ -96,14 +96,15 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
     try:
         a, b = input._a, target._a
     except AttributeError:
-        return _as_tensors(name, ("input", input), ("target", target))  # type: ignore[return-value]
+        return as_tensors(name, ("input", input), ("target", target))  # type: ignore[return-value]
     if a.shape != b.shape:
         warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely "
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
+            "likely "
             "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
-        input, target = _broadcast(input, target)
+        input, target = broadcast_pair(input, target)
     if a.dtype is not b.dtype:
         dtype = common_dtype((input, target))
         input, target = cast(input, dtype), cast(target, dtype)
@@ -112,7 +113,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
     return input, target
 
 
-def _broadcast(x: Any, y: Any) -> tuple[Any, Any]:
+def broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
     from .._dispatch import broadcast_error
 
     try:
@@ -139,7 +140,8 @@ def refuse_weight_grad(name: str, **weights: Any) -> None:
     for argument, t in weights.items():
         if t is not None and t._fn is not None and _recording():
             raise RuntimeError(
-                f"The function '{name}' is not differentiable with respect to argument '{argument}'. This input cannot have "
+                f"The function '{name}' is not differentiable with respect to argument '{argument}'. This input "
+                "cannot have "
                 "requires_grad True."
             )
 
@@ -150,7 +152,7 @@ def _recording() -> bool:
     return is_grad_enabled()
 
 
-# ---------------------------------------------------------------------------------------------------------- squares and lines
+# ---------------------------------------------------------------------------------------------------- squares and lines
 def _both(d: Any, needs: Any) -> Any:
     """The cotangents of input and target of a loss of their difference."""
     return d if needs[0] else None, -d if needs[1] else None
@@ -293,7 +295,7 @@ def huber_loss(
     return weighted("huber_loss", losses, weight, input, reduction)
 
 
-# --------------------------------------------------------------------------------------------------------- binary likelihoods
+# --------------------------------------------------------------------------------------------------- binary likelihoods
 def _weighted_cotangent(g: Any, weight: Any, reduction: int, shape: Any) -> Any:
     g = shared(g, reduction, shape)
     return g if weight is None else g * weight
@@ -358,7 +360,8 @@ def binary_cross_entropy(
     code = reduction_code(reduction, size_average, reduce)
     if tuple(target.shape) != tuple(input.shape):
         raise ValueError(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. Please "
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
+            "deprecated. Please "
             "ensure they have the same size."
         )
     for t in (target, weight):
@@ -397,7 +400,9 @@ def _logit_target_slope(xp: Any, x: Any, pos_weight: Any) -> Any:
     node="BinaryCrossEntropyWithLogitsBackward0",
     batch=loss_batch,
     dtypes="f",
-    samples=_bce_samples(lambda rng: [(None, None), (np.full((3, 4), 2.0), None), (None, np.array([0.5, 1.0, 2.0, 3.0]))]),
+    samples=_bce_samples(
+        lambda rng: [(None, None), (np.full((3, 4), 2.0), None), (None, np.array([0.5, 1.0, 2.0, 3.0]))]
+    ),
 )
 def bernoulli_logits_nll(lib, self, target, weight, pos_weight, reduction):
     """Cross entropy of sigmoid(self): ``(1 - t) x + log(1 + exp(-x))``, which neither overflows nor cancels."""
@@ -426,7 +431,7 @@ def binary_cross_entropy_with_logits(
     tensor(0.3466)
     """
     code = reduction_code(reduction, size_average, reduce)
-    _as_tensors("binary_cross_entropy_with_logits", ("input", input), ("target", target))
+    as_tensors("binary_cross_entropy_with_logits", ("input", input), ("target", target))
     if tuple(target.shape) != tuple(input.shape):
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     given = [t for t in (input, target, weight, pos_weight) if t is not None]
@@ -437,12 +442,14 @@ def binary_cross_entropy_with_logits(
                 f"result type {dtype_name(input)} can't be cast to the desired output type {dtype_name(target)}"
             )
         dtype = common_dtype(given)
-        input, target, weight, pos_weight = (None if t is None else cast(t, dtype) for t in (input, target, weight, pos_weight))  # type: ignore[assignment]
+        input, target, weight, pos_weight = (
+            None if t is None else cast(t, dtype) for t in (input, target, weight, pos_weight)
+        )  # type: ignore[assignment]
     refuse_weight_grad("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     return bernoulli_logits_nll(input, target, weight, pos_weight, code)
 
 
-# ----------------------------------------------------------------------------------------------------- composed likelihoods
+# ------------------------------------------------------------------------------------------------- composed likelihoods
 @public("nn.functional.kl_div")
 def kl_div(
     input: Tensor,
@@ -452,11 +459,12 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """``target * (log(target) - input)``: input holds log-probabilities; ``reduction="batchmean"`` divides by the batch."""
+    """``target * (log(target) - input)`` for log-probabilities input; "batchmean" divides by the size of the batch."""
     by_batch = reduction == "batchmean" and size_average is None and reduce is None
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn(
-            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by "
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
+            "divides only by "
             "the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
             "'batchmean' in the next major release.",
             stacklevel=2,
@@ -550,7 +558,7 @@ def soft_margin_loss(
     """``log(1 + exp(-target * input))`` for targets of 1 and -1."""
     code = reduction_code(reduction, size_average, reduce)
     if tuple(input.shape) != tuple(target.shape):
-        input, target = _broadcast(input, target)
+        input, target = broadcast_pair(input, target)
     dtype = common_dtype((input, target))
     return soft_margin(cast(input, dtype), cast(target, dtype), code)
 

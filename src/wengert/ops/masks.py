@@ -24,8 +24,7 @@ from .strided import slice_dim
 from .views import reshape_public
 
 
-# -------------------------------------------------------------------------------------------------------------------
-# masks
+# ---------------------------------------------------------------------------------------------------------------- masks
 def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     a, b = tuple(x._a.shape), tuple(mask._a.shape)
     if a == b:
@@ -33,7 +32,7 @@ def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     try:
         both = np.broadcast_shapes(a, b)
     except ValueError:
-        raise broadcast_error(x, mask) from None
+        raise broadcast_error(mask, x) from None
     return (x if a == both else expand(x, both)), (mask if b == both else expand(mask, both))
 
 
@@ -77,8 +76,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         )
     if logical_dtype(source) is not logical_dtype(input):
         raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes but got"
-            f"{dtype_name(logical_dtype(input))} and {dtype_name(logical_dtype(source))}"
+            f"masked_scatter: expected self and source to have same dtypes but got{dtype_name(logical_dtype(input))} "
+            f"and {dtype_name(logical_dtype(source))}"
         )
     x, m = _broadcast_pair(input, mask)
     shape = tuple(x._a.shape)
@@ -98,8 +97,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))
 
 
-# ---------------------------------------------------------------------------------------------------------- places as
-# numbers
+# ---------------------------------------------------------------------------------------------------- places as numbers
 @public("torch.nonzero Tensor.nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension.

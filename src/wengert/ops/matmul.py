@@ -29,7 +29,7 @@ from .._tensor import Tensor
 lib.product = np.ndarray.dot  # the method: half the price of the function np.dot, which asks for overrides first
 
 
-# --------------------------------------------------------------------------------------------------------------- refusals
+# ------------------------------------------------------------------------------------------------------------- refusals
 def dtype_name(t: Any) -> str:
     """A tensor's dtype as PyTorch's C++ messages name it."""
     return BY_NUMPY[logical_dtype(t)].scalar_name
@@ -63,9 +63,7 @@ def _by(shape: tuple[int, ...]) -> str:
 
 
 def _refuse_dot(info: Any, x: Any, y: Any) -> Any:
-    raise RuntimeError(
-        f"dot : expected both vectors to have same dtype, but found {dtype_name(x)} and {dtype_name(y)}"
-    )
+    raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {dtype_name(x)} and {dtype_name(y)}")
 
 
 def _refuse_mv(info: Any, x: Any, y: Any) -> Any:
@@ -78,7 +76,7 @@ def refuse_batched(info: Any, x: Any, y: Any, *p: Any) -> Any:
     raise RuntimeError(f"expected scalar type {dtype_name(x)} but found {dtype_name(y)}")
 
 
-# ------------------------------------------------------------------------------------------------------------- primitives
+# ----------------------------------------------------------------------------------------------------------- primitives
 @bilinear(
     self=lambda xp, g, self, other: xp.mat_mat(g, other.mT),
     other=lambda xp, g, self, other: xp.mat_mat(self.mT, g),
@@ -155,30 +153,30 @@ def _dot_batch(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
     return U.mat_vec(x, y) if many_x else U.mat_vec(y, x)
 
 
-def _nd_first(xp: Any, g: Any, a: Any, b: Any) -> Any:
-    """The left factor's cotangent in a product with a batch."""
-    if b.ndim == 1:
-        return xp.reshape(g, (*g.shape, 1)) * b
-    if b.ndim == 2:
-        return xp.matmul_nd(g, b.mT)
-    if a.ndim <= 2:  # one matrix or vector met a batch: the sum over the batch is part of the product
-        lead = tuple(range(b.ndim - 2))
-        rows = () if a.ndim == 1 else (-1,)
-        return xp.contract(g, b, (*lead, *rows, -3), (*lead, -2, -3), (*rows, -2))
-    d = xp.matmul_nd(g, b.mT)
-    return d if d.shape == a.shape else xp.sum_to(d, tuple(a.shape))
+def _nd_first(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    """The left factor's cotangent in self product with self batch."""
+    if other.ndim == 1:
+        return xp.reshape(g, (*g.shape, 1)) * other
+    if other.ndim == 2:
+        return xp.matmul_nd(g, other.mT)
+    if self.ndim <= 2:  # one matrix or vector met self batch: the sum over the batch is part of the product
+        lead = tuple(range(other.ndim - 2))
+        rows = () if self.ndim == 1 else (-1,)
+        return xp.contract(g, other, (*lead, *rows, -3), (*lead, -2, -3), (*rows, -2))
+    d = xp.matmul_nd(g, other.mT)
+    return d if d.shape == self.shape else xp.sum_to(d, tuple(self.shape))
 
 
-def _nd_second(xp: Any, g: Any, a: Any, b: Any) -> Any:
+def _nd_second(xp: Any, g: Any, self: Any, other: Any) -> Any:
     """The right factor's cotangent."""
-    if a.ndim == 1:
-        return xp.reshape(a, (a.shape[0], 1)) * xp.reshape(g, (*g.shape[:-1], 1, g.shape[-1]))
-    if b.ndim == 1:
-        return xp.vec_mat(xp.reshape(g, (_size(g.shape),)), _folded(xp, a))
-    if b.ndim == 2:
-        return xp.mat_mat(_folded(xp, a).mT, _folded(xp, g))
-    d = xp.matmul_nd(a.mT, g)
-    return d if d.shape == b.shape else xp.sum_to(d, tuple(b.shape))
+    if self.ndim == 1:
+        return xp.reshape(self, (self.shape[0], 1)) * xp.reshape(g, (*g.shape[:-1], 1, g.shape[-1]))
+    if other.ndim == 1:
+        return xp.vec_mat(xp.reshape(g, (_size(g.shape),)), _folded(xp, self))
+    if other.ndim == 2:
+        return xp.mat_mat(_folded(xp, self).mT, _folded(xp, g))
+    d = xp.matmul_nd(self.mT, g)
+    return d if d.shape == other.shape else xp.sum_to(d, tuple(other.shape))
 
 
 _size = math.prod
@@ -228,8 +226,8 @@ _ND_SAMPLES = [
 
 
 @bilinear(
-    self=lambda xp, g, self, other: _nd_first(xp, g, self, other),
-    other=lambda xp, g, self, other: _nd_second(xp, g, self, other),
+    self=_nd_first,
+    other=_nd_second,
     node="UnsafeViewBackward0",
     refuse_mixed=refuse_batched,
     batch=_nd_batch,
@@ -275,8 +273,8 @@ def conj_dot(lib, self, other):
     return lib.product(self.conj(), other)
 
 
-# ----------------------------------------------------------------------------------------------------------- what users call
-def _as_tensors(name: str, *arguments: tuple[str, Any]) -> None:
+# ------------------------------------------------------------------------------------------------------ what users call
+def as_tensors(name: str, *arguments: tuple[str, Any]) -> None:
     """Refuse what is no Tensor, with PyTorch's text."""
     for position, (argument, t) in enumerate(arguments, 1):
         if not isinstance(t, Tensor):
@@ -308,7 +306,8 @@ def into(out: Any, fn: Any, args: Any, kwargs: Any = None) -> Any:
     return write_out(out, fn, args, kwargs)
 
 
-CPP_TYPES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "complex64": "c10::complex<float>",
+CPP_TYPES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int",
+             "complex64": "c10::complex<float>",
         "complex128": "c10::complex<double>", "float16": "c10::Half", "int16": "short", "uint8": "unsigned char",
         "int8": "signed char"}  # fmt: skip
 
@@ -332,8 +331,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         a = input._a
         b = other._a
     except AttributeError:
-        return _as_tensors("matmul", ("input", input), ("other", other))
-    if a.ndim == 2 and b.ndim == 2:
+        return as_tensors("matmul", ("input", input), ("other", other))
+    if a.ndim == 2 and b.ndim == 2 and a.dtype is not BOOL:
         try:
             return mat_mat(input, other)
         except ValueError:
@@ -341,12 +340,15 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     return _matmul_by_rank(input, other, a, b)
 
 
+BOOL = np.dtype(np.bool_)
+_KERNELS = {(m, n): "bmm" for m in (1, 2, 3) for n in (1, 2, 3)}
+_KERNELS.update({(1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu", (2, 2): "addmm_impl_cpu_"})
+
+
 def _matmul_by_rank(input: Any, other: Any, a: Any, b: Any) -> Any:
     if not a.ndim or not b.ndim:
-        raise RuntimeError(
-            f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D"
-        )
-    refuse_bool(input, "bmm" if max(a.ndim, b.ndim) > 2 else "addmv_impl_cpu" if max(a.ndim, b.ndim) > 1 else "dot")
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
+    refuse_bool(input, _KERNELS[min(a.ndim, 3), min(b.ndim, 3)])
     rows = b.shape[-2] if b.ndim > 1 else b.shape[0]
     if a.shape[-1] != rows:
         _refuse_sizes(a, b)
@@ -366,7 +368,8 @@ def _refuse_sizes(a: Any, b: Any) -> None:
     """Inner sizes differ: PyTorch's text depends on the routine that it would have called."""
     if a.ndim == 1 and b.ndim == 1:
         raise sizes_differ(
-            f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to have the same number of "
+            f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to have the same "
+            "number of "
             f"elements, but got {a.shape[0]} and {b.shape[0]} elements respectively",
             a.shape[0],
             b.shape[0],
@@ -377,10 +380,13 @@ def _refuse_sizes(a: Any, b: Any) -> None:
         raise sizes_differ(message, a.shape[-1], b.shape[0])
     if b.ndim == 2:
         refuse_mm(np.empty((n, a.shape[-1]), bool), b)
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if _fit(a.shape[:-2], b.shape[:-2]) else _refuse_batches(a, b)
+    batch = (
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if _fit(a.shape[:-2], b.shape[:-2]) else _refuse_batches(a, b)
+    )
     n = _size(batch)
     raise sizes_differ(
-        f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] but got: [{n}, {b.shape[-2]}].",
+        f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] but got: [{n}, "
+        f"{b.shape[-2]}].",
         a.shape[-1],
         b.shape[-2],
     )
@@ -403,7 +409,7 @@ def __matmul__(self: Tensor, other: Any) -> Any:
         b = other._a
     except AttributeError:
         return _matmul_with(self, other)
-    if a.ndim == 2 and b.ndim == 2:
+    if a.ndim == 2 and b.ndim == 2 and a.dtype is not BOOL:
         try:
             return mat_mat(self, other)
         except ValueError:
@@ -447,7 +453,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         a = input._a
         b = mat2._a
     except AttributeError:
-        return _as_tensors("mm", ("input", input), ("mat2", mat2))
+        return as_tensors("mm", ("input", input), ("mat2", mat2))
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
     if a.dtype.kind == "b":
@@ -462,7 +468,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 @product_out
 def batch_mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
-    _as_tensors("bmm", ("input", input), ("mat2", mat2))
+    as_tensors("bmm", ("input", input), ("mat2", mat2))
     check_batches(input, mat2)
     refuse_bool(input, "bmm")
     return bmm(input, mat2)
@@ -484,7 +490,7 @@ def check_batches(x: Any, y: Any) -> None:
 @product_out
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
-    _as_tensors("mv", ("input", input), ("vec", vec))
+    as_tensors("mv", ("input", input), ("vec", vec))
     check_mat_vec(input._a, vec._a)
     refuse_bool(input, "addmv_impl_cpu")
     return mat_vec(input, vec)
@@ -499,7 +505,7 @@ def check_mat_vec(a: Any, b: Any) -> None:
 
 
 def _check_dot(name: str, x: Any, y: Any) -> None:
-    _as_tensors(name, ("input", x), ("tensor" if name == "dot" else "other", y))
+    as_tensors(name, ("input", x), ("tensor" if name == "dot" else "other", y))
     a, b = x._a, y._a
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
@@ -535,14 +541,14 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 @with_out
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
-    _as_tensors("outer", ("input", input), ("vec2", vec2))
+    as_tensors("outer", ("input", input), ("vec2", vec2))
     for name, t in (("self", input), ("vec2", vec2)):
         if t.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t.ndim}-D")
     return T.reshape(input, (input._a.shape[0], 1)) * vec2
 
 
-# -------------------------------------------------------------------------------------------------------- the linear layer
+# ----------------------------------------------------------------------------------------------------- the linear layer
 def _refuse_linear(error: Exception, x: Any, w: Any, b: Any) -> Any:
     if x.shape[-1] != w.shape[-1]:
         return refuse_mm(x, w.T)
@@ -554,13 +560,15 @@ def refuse_expand(shape: tuple[int, ...], size: tuple[int, ...]) -> RuntimeError
     """PyTorch's error for what cannot be expanded to a size."""
     if len(shape) > len(size):
         return RuntimeError(
-            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must "
+            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must "
             f"be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     for d in range(1, len(shape) + 1):
         if shape[-d] not in (1, size[-d]):
             return RuntimeError(
-                f"The expanded size of the tensor ({size[-d]}) must match the existing size ({shape[-d]}) at non-singleton "
+                f"The expanded size of the tensor ({size[-d]}) must match the existing size ({shape[-d]}) at "
+                "non-singleton "
                 f"dimension {len(size) - d}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
             )
     return RuntimeError("shapes do not fit")
@@ -654,15 +662,19 @@ def linear_rows(input: Any, weight: Any, bias: Any) -> Any:
     saved_as={"mat1": ("input", None), "self": ("input", None), "mat2": ("weight", lambda w: T.permute(w, (1, 0)))},
     batch=_linear_batch,
     dtypes="fci",
-    samples=[((2, 3), (4, 3), (4,), ()), ((2, 3), (4, 3), None, ()), ((1, 3), (2, 3), (2,), ()), ((0, 3), (2, 3), (2,), ())],
+    samples=[
+        ((2, 3), (4, 3), (4,), ()),
+        ((2, 3), (4, 3), None, ()),
+        ((1, 3), (2, 3), (2,), ()),
+        ((0, 3), (2, 3), (2,), ()),
+    ],
 )
 def linear(input, weight, bias):
     """``input @ weight.T + bias``: the fully connected layer.
 
-    ``input`` is ``(*, in)``, ``weight`` is ``(out, in)``, ``bias`` is ``(out,)`` or ``None``; the result is ``(*, out)``.
+    ``input`` is ``(*, in)``, ``weight`` is ``(out, in)``, ``bias`` is ``(out,)`` or ``None``; the result ``(*, out)``.
 
     >>> import wengert as torch
     >>> torch.nn.functional.linear(torch.tensor([[1., 2.]]), torch.tensor([[1., 1.], [0., 1.]]), torch.tensor([.5, 0.]))
     tensor([[3.5000, 2.0000]])
     """
-

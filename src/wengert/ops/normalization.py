@@ -1,8 +1,8 @@
 """Normalisation by mean and deviation: ``layer_norm``, ``group_norm``, ``batch_norm``, ``instance_norm``, ``rms_norm``.
 
 All of them standardise a view of the input over some of its dimensions, then scale and shift. ``standardize`` is that
-step; its Jacobian is symmetric, so ``standardize_backward`` is its own transpose, and second derivatives are made of the
-two. The sums over a contiguous last dimension are left to BLAS.
+step; its Jacobian is symmetric, so ``standardize_backward`` is its own transpose, and second derivatives are made of
+the two. The sums over a contiguous last dimension are left to BLAS.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Dims = tuple[int, ...]
 _LONG = 65536  # longer rows are added up pairwise
 
 
-# ------------------------------------------------------------------------------------------------------------------- bodies
+# --------------------------------------------------------------------------------------------------------------- bodies
 @functools.lru_cache(64)
 def _ones(n: int, dtype: Any) -> Any:
     return np.ones(n, dtype)
@@ -54,17 +54,17 @@ def _count(shape: tuple[int, ...], dims: Dims) -> int:
 def standardized(x: Any, dims: Dims, eps: float, center: bool) -> tuple[Any, Any, Any, Any]:
     """``(x - mean) / sqrt(var + eps)`` over some dimensions, 1 / that root, the mean and the variance."""
     n = max(_count(x.shape, dims), 1)
-    mean = None
+    mean = r = None
     if center:
-        mean = _sums(x, dims) / n
+        mean = _sums(x, dims)
+        mean /= n
         r = x - mean
-        var = _sums(r, dims, r) / n
-    else:
-        var = _sums(x, dims, x) / n
-        r = None
-    scale = 1 / np.sqrt(var + eps)
-    r = x * scale if r is None else np.multiply(r, scale, r)
-    return r, scale, mean, var
+    var = _sums(x, dims, x) if r is None else _sums(r, dims, r)
+    var /= n
+    scale = var + eps
+    np.sqrt(scale, scale)
+    np.reciprocal(scale, scale)
+    return x * scale if r is None else np.multiply(r, scale, r), scale, mean, var
 
 
 def _widened(x: Any) -> Any:
@@ -72,7 +72,7 @@ def _widened(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-# --------------------------------------------------------------------------------------------------------------- operators
+# ------------------------------------------------------------------------------------------------------------ operators
 _SAMPLES = [
     ((3, 4), ((1,), 1e-5, True)),
     ((3, 4), ((1,), 1e-2, False)),
@@ -94,15 +94,15 @@ def standardize(lib, self, dims, eps, center):
     return lib.standardized(_widened(self), dims, eps, center)[0].astype(self.dtype, copy=False)
 
 
-def _standardize_second(xp: Any, h: Any, g: Any, x: Any, dims: Dims, eps: float, center: bool) -> Any:
+def _standardize_second(xp: Any, h: Any, g: Any, self: Any, dims: Dims, eps: float, center: bool) -> Any:
     """The derivative of ``<h, J(x) g>`` in x: with s the inverse deviation, z = s (x - mean) and n elements it is
     ``-s/n (z <h, J g> + J g <h, z> + J h <g, z>)``."""
-    n = _count(x.shape, dims)
-    z = xp.standardize(x, dims, eps, center)
-    c = x - xp.mean_dim(x, dims, True) if center else x
+    n = _count(self.shape, dims)
+    z = xp.standardize(self, dims, eps, center)
+    c = self - xp.mean_dim(self, dims, True) if center else self
     s = (xp.mean_dim(c * c, dims, True) + eps) ** -0.5
-    jg = xp.standardize_backward(g, x, dims, eps, center)
-    jh = xp.standardize_backward(h, x, dims, eps, center)
+    jg = xp.standardize_backward(g, self, dims, eps, center)
+    jh = xp.standardize_backward(h, self, dims, eps, center)
     total = z * xp.sum_dim(h * jg, dims, True) + jg * xp.sum_dim(h * z, dims, True) + jh * xp.sum_dim(g * z, dims, True)
     return total * s * (-1.0 / max(n, 1))
 
@@ -110,7 +110,7 @@ def _standardize_second(xp: Any, h: Any, g: Any, x: Any, dims: Dims, eps: float,
 @general(
     grad={
         "g": lambda xp, h, self, dims, eps, center: xp.standardize_backward(h, self, dims, eps, center),
-        "self": lambda xp, h, g, self, dims, eps, center: _standardize_second(xp, h, g, self, dims, eps, center),
+        "self": _standardize_second,
     },
     tensors=2,
     batch=("dim", ("dims",)),
@@ -132,17 +132,27 @@ def standardize_backward(lib, g, self, dims, eps, center):
 
 
 def _norm_grads(
-    xp: Any, g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any
+    xp: Any,
+    g: Any,
+    input: Any,
+    weight: Any,
+    bias_shape: Any,
+    needs: Any,
+    view: Any,
+    dims: Dims,
+    eps: float,
+    along: Any,
+    stats: Any,
 ) -> tuple[Any, Any, Any]:
     if stats and xp is RAW:
-        return xp.lib.norm_cotangents(g, x, weight, bias_shape, needs, view, dims, along, stats)
-    shape = tuple(x.shape)
+        return xp.lib.norm_cotangents(g, input, weight, bias_shape, needs, view, dims, along, stats)
+    shape = tuple(input.shape)
     gx = gw = gb = None
     if needs[0]:
         gh = g if weight is None else g * xp.reshape(weight, along)
-        gx = xp.reshape(xp.standardize_backward(xp.reshape(gh, view), xp.reshape(x, view), dims, eps, True), shape)
+        gx = xp.reshape(xp.standardize_backward(xp.reshape(gh, view), xp.reshape(input, view), dims, eps, True), shape)
     if needs[1]:
-        z = xp.reshape(xp.standardize(xp.reshape(x, view), dims, eps, True), shape)
+        z = xp.reshape(xp.standardize(xp.reshape(input, view), dims, eps, True), shape)
         gw = xp.reshape(_summed(xp, g * z, along), tuple(weight.shape))
     if needs[2]:
         gb = xp.reshape(_summed(xp, g, along), bias_shape)
@@ -177,9 +187,7 @@ def _norm_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 def _normalizer(node: str, samples: Any) -> Any:
     """The declaration that the three norms with weights have in common; only PyTorch's node name differs."""
     return general(
-        grad=lambda xp, g, input, weight, bias_shape, needs, view, dims, eps, along, stats: _norm_grads(
-            xp, g, input, weight, bias_shape, needs, view, dims, eps, along, stats
-        ),
+        grad=_norm_grads,
         tensors=3,
         node=node,
         batch=_norm_batch,
@@ -290,9 +298,7 @@ def _by_statistics(xp: Any, var: Any, weight: Any, eps: float, along: Any) -> An
 
 @general(
     grad={
-        "input": lambda xp, g, running_var, weight, eps, along: (
-            g * _by_statistics(xp, running_var, weight, eps, along)
-        ),
+        "input": lambda xp, g, running_var, weight, eps, along: g * _by_statistics(xp, running_var, weight, eps, along),
         "weight": lambda xp, g, input, running_mean, running_var, weight_shape, eps, along: xp.reshape(
             xp.sum_to(
                 g * (input - xp.reshape(running_mean, along)) * _by_statistics(xp, running_var, None, eps, along), along
@@ -325,7 +331,7 @@ def norm_by_statistics(lib, input, running_mean, running_var, weight, bias, eps,
     return r.astype(input.dtype, copy=False)
 
 
-# ----------------------------------------------------------------------------------------------------------- what users call
+# ------------------------------------------------------------------------------------------------------ what users call
 def _check_float(t: Any, kernel: str, *others: Any) -> None:
     if logical_dtype(t).kind in "iub":
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(t)}'")
@@ -333,12 +339,15 @@ def _check_float(t: Any, kernel: str, *others: Any) -> None:
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
-def _normalized_shape(name: str, input: Any, normalized_shape: Any, star: str, *given: tuple[str, Any]) -> tuple[int, ...]:
+def _normalized_shape(
+    name: str, input: Any, normalized_shape: Any, star: str, *given: tuple[str, Any]
+) -> tuple[int, ...]:
     if not isinstance(normalized_shape, (tuple, list)):
         from .._dispatch import type_text
 
         raise TypeError(
-            f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type_text(normalized_shape)}"
+            f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type_text(normalized_shape)}"
         )
     shape = tuple(int(n) for n in normalized_shape)
     if not shape:
@@ -422,13 +431,15 @@ def group_norm(
     n, c = shape[:2]
     if c % num_groups:
         raise RuntimeError(
-            f"Expected number of channels in input to be divisible by num_groups, but got input of shape {list(shape)} and "
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(shape)} and "
             f"num_groups={num_groups}"
         )
     for what, t in (("weight", weight), ("bias", bias)):
         if t is not None and tuple(t.shape) != (c,):
             raise RuntimeError(
-                f"Expected {what} to be a vector of size equal to the number of channels in input, but got {what} of shape "
+                f"Expected {what} to be a vector of size equal to the number of channels in input, but got {what} of "
+                "shape "
                 f"{list(t.shape)} and input of shape {list(shape)}"
             )
     view = (n * num_groups, (c // num_groups) * math.prod(shape[2:]))
@@ -454,7 +465,7 @@ def batch_norm(
 ) -> Tensor:
     """Each channel of ``(N, C, *)`` standardised over the batch (``training``) or by the running statistics.
 
-    While training, ``running_mean`` and ``running_var`` (the unbiased variance) move towards the batch's by ``momentum``.
+    While training, ``running_mean`` and ``running_var`` (unbiased) move towards the batch's by ``momentum``.
     """
     shape = tuple(input._a.shape)
     if training:

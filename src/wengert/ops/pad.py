@@ -15,7 +15,7 @@ from .._general import general
 from .._kinds import linear
 from .._registry import REGISTRY, T, public
 from .._tensor import Tensor
-from .matmul import _as_tensors, dtype_name
+from .matmul import as_tensors, dtype_name
 
 Pads = tuple[int, ...]
 
@@ -96,9 +96,7 @@ def pad_border(lib, self, pad, mode):
 @linear(
     transpose=lambda xp, g, pad, mode, size: xp.pad_border(g, pad, mode),
     batch=lambda U, info, inner, mine, p: U.fold_border(inner[0], p[0], p[1], (inner[0].shape[0], *p[2])),
-    samples=lambda rng: [
-        ((rng.standard_normal(_padded(shape, p[0])),), (*p, shape)) for shape, p in _BORDER_SAMPLES
-    ],
+    samples=lambda rng: [((rng.standard_normal(_padded(shape, p[0])),), (*p, shape)) for shape, p in _BORDER_SAMPLES],
 )
 def fold_border(lib, self, pad, mode, size):
     """The transpose of ``pad_border``: what is around is added to the elements that it repeats."""
@@ -123,7 +121,9 @@ def fold_border(lib, self, pad, mode, size):
 
 def _padded(shape: tuple[int, ...], pad: Pads) -> tuple[int, ...]:
     n = len(shape)
-    return tuple(s + (sum(pad[2 * (n - 1 - d) : 2 * (n - d)]) if 2 * (n - 1 - d) < len(pad) else 0) for d, s in enumerate(shape))
+    return tuple(
+        s + (sum(pad[2 * (n - 1 - d) : 2 * (n - d)]) if 2 * (n - 1 - d) < len(pad) else 0) for d, s in enumerate(shape)
+    )
 
 
 def _border_name(n: Any) -> str:
@@ -136,7 +136,7 @@ def _border_name(n: Any) -> str:
 REGISTRY["pad_border"].node.name = _border_name
 
 
-# ----------------------------------------------------------------------------------------------------------- what users call
+# ------------------------------------------------------------------------------------------------------ what users call
 def _pads(pad: Any) -> Pads:
     if not isinstance(pad, (tuple, list)):
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type_text(pad)}")
@@ -163,7 +163,8 @@ def _check_border(shape: tuple[int, ...], pad: Pads, mode: str) -> None:
         return
     if 0 in shape[-k:] or (0 in shape[:-k] and (len(shape) == k + 1 or shape[1] == 0)):
         raise RuntimeError(
-            f"Expected {k + 1}D or {k + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+            f"Expected {k + 1}D or {k + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            "dimensions for "
             f"input, but got: {list(shape)}"
         )
     for i in range(k):
@@ -172,7 +173,8 @@ def _check_border(shape: tuple[int, ...], pad: Pads, mode: str) -> None:
         n = shape[d]
         if mode == "reflect" and (left >= n or right >= n):
             raise RuntimeError(
-                f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input dimension, but got: padding "
+                f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input dimension, but "
+                "got: padding "
                 f"({left}, {right}) at dimension {d} of input {list(shape)}"
             )
     for i in range(k):
@@ -198,7 +200,10 @@ def _pad_constant(input: Any, pads: Pads, value: Any) -> Any:
             f"{len(pads)} and input of dimension {a.ndim}"
         )
     for i in range(len(pads) // 2):
-        if a.shape[-1 - i] + pads[2 * i] + pads[2 * i + 1] < 0 or a.shape[-1 - i] + min(pads[2 * i], 0) + min(pads[2 * i + 1], 0) < 0:
+        if (
+            a.shape[-1 - i] + pads[2 * i] + pads[2 * i + 1] < 0
+            or a.shape[-1 - i] + min(pads[2 * i], 0) + min(pads[2 * i + 1], 0) < 0
+        ):
             raise RuntimeError("narrow(): length must be non-negative.")
     return T.constant_pad_nd(input, pads, value)
 
@@ -214,7 +219,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (1, 2), mode="replicate")
     tensor([[1, 1, 2, 3, 3, 3]])
     """
-    _as_tensors("pad", ("input", input))
+    as_tensors("pad", ("input", input))
     pads = _pads(pad)
     if mode == "constant":
         return _pad_constant(input, pads, 0 if value is None else value)

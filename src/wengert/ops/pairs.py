@@ -9,27 +9,26 @@ import math
 import warnings
 from typing import Any
 
-from .._alias import inplace_of, with_out
+from .._alias import inplace_of, with_out, write_out
 from .._dispatch import cast, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT
 from .._general import general
 from .._kinds import binary
 from .._registry import REGISTRY, place, public
 from .._tensor import Tensor
-from .arithmetic import BOOL, NUMBERS, SCALARS, _like, integer_pairs, number_or_item, refuse_complex
+from ._elementwise import (
+    BOOL,
+    NOTHING,
+    NUMBERS,
+    SCALARS,
+    integer_pairs,
+    like,
+    number_or_item,
+    refuse_all_but_floats,
+    refuse_complex,
+)
 
 LN2 = math.log(2.0)
-NOTHING: frozenset[Any] = frozenset()
-
-
-def refuse_all_but_floats(name: str | None = None) -> Any:
-    """A ``check`` for operators that PyTorch has for floating numbers only."""
-
-    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-        if dtype not in FLOATING:
-            raise not_implemented(info, _like(dtype), name)
-
-    return check
 
 
 # ------------------------------------------------------------------------------------------------------ angles, lengths
@@ -193,9 +192,9 @@ _CPP = {
 
 def _no_lerp(*arguments: Any) -> TypeError:
     return TypeError(
-        f"lerp() received an invalid combination of arguments - got ({', '.join(map(type_text, arguments))}), but expected one "
-        "of:\n * (Tensor input, Tensor end, Tensor weight, *, Tensor out = None)\n * (Tensor input, Tensor end, Number weight, "
-        "*, Tensor out = None)\n"
+        f"lerp() received an invalid combination of arguments - got ({', '.join(map(type_text, arguments))}), but "
+        "expected one of:\n * (Tensor input, Tensor end, Tensor weight, *, Tensor out = None)\n * (Tensor input, "
+        "Tensor end, Number weight, *, Tensor out = None)\n"
     )
 
 
@@ -257,9 +256,9 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
         if len(rest) != 1 or not isinstance(rest[0], Tensor):
             raise TypeError(f"{name}() takes 3 positional arguments but {3 + len(rest)} were given")
         warnings.warn(
-            f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number value, Tensor tensor1, Tensor tensor2, *, "
-            f"Tensor out = None)\nConsider using one of the following signatures instead:\n\t{name}(Tensor input, Tensor "
-            "tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None)",
+            f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number value, Tensor tensor1, Tensor "
+            "tensor2, *, Tensor out = None)\nConsider using one of the following signatures "
+            f"instead:\n\t{name}(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None)",
             UserWarning,
             stacklevel=4,
         )
@@ -293,7 +292,7 @@ def addcmul(
     input, tensor1, tensor2, value = _three("addcmul", input, tensor1, tensor2, rest, value)
     dtype = common_dtype((input, tensor1, tensor2))
     if dtype is BOOL:
-        raise not_implemented(REGISTRY["_addcmul"], _like(BOOL), "addcmul_cpu_out")
+        raise not_implemented(REGISTRY["_addcmul"], like(BOOL), "addcmul_cpu_out")
     return _addcmul(input, tensor1, tensor2, value if dtype in INEXACT else int(value))
 
 
@@ -314,10 +313,11 @@ def addcdiv(
     input, tensor1, tensor2, value = _three("addcdiv", input, tensor1, tensor2, rest, value)
     if logical_dtype(tensor1) not in INEXACT and logical_dtype(tensor2) not in INEXACT:
         raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division "
-            "of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "
-            "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The "
-            "future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+            "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + "
+            "value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * "
+            "tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: "
+            "(input + value * tensor1 / tensor2), for all dtypes."
         )
     return _addcdiv(input, tensor1, tensor2, value)
 
@@ -365,9 +365,9 @@ def nextafter(input, other):
 
 
 def _check_heaviside(operands: Any) -> None:
-    for t in operands:
+    for name, t in zip(("input' (position 1", "values' (position 2"), operands, strict=True):
         if not isinstance(t, Tensor):
-            raise TypeError(f"heaviside(): argument 'values' (position 2) must be Tensor, not {type_text(t)}")
+            raise TypeError(f"heaviside(): argument '{name}) must be Tensor, not {type_text(t)}")
     a, b = (logical_dtype(t) for t in operands)
     if a in COMPLEX or b in COMPLEX:
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
@@ -418,7 +418,7 @@ def ldexp(lib, input, other):
 # -------------------------------------------------------------------------------------------------------- whole numbers
 def _integers_only(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if dtype in INEXACT or dtype is BOOL:
-        raise not_implemented(info, _like(dtype))
+        raise not_implemented(info, like(dtype))
 
 
 @binary(

@@ -1,4 +1,4 @@
-"""Reading and writing parts at places along a dimension: ``index_select``, ``index_add``, ``index_put``, ``take``, ..."""
+"""Reading and writing parts at places along a dimension: ``index_select``, ``index_add``, ``index_put``, ``take``."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from .shape import expand, payload
 from .views import reshape_public
 
 
-# ------------------------------------------------------------------------------------------------------- index_select
-# and kin
+# ------------------------------------------------------------------------------------------------- index_select and kin
 def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Tensor, Tensor]:
     """The dim, the index as a vector and ``self`` with at least one dimension, of index_select and its like."""
     payload(self, name.rstrip("_"))
+    if name == "index_select" and isinstance(index, Tensor) and index._a.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
     dtype = logical_dtype(tensor_argument(index, name, "index", 3))
     if dtype.kind != "i" or dtype.itemsize < (8 if name in ("index_copy_", "index_fill_") else 4):
         given = dtype_name(dtype)
@@ -125,8 +126,7 @@ def _check_copied(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None
     if len(have) != len(shape):
         raise IndexError(
             "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
-            "dimensionality "
-            f"({len(have)}), destination dimensionality ({len(shape)})"
+            f"dimensionality ({len(have)}), destination dimensionality ({len(shape)})"
         )
     mine, theirs = shape[:dim] + shape[dim + 1 :], have[:dim] + have[dim + 1 :]
     if mine != theirs:
@@ -239,8 +239,7 @@ def index_reduce(
 public("Tensor.index_reduce_")(inplace_of(index_reduce, "index_reduce_"))
 
 
-# ------------------------------------------------------------------------------------------------------- index_put,
-# put, take
+# ------------------------------------------------------------------------------------------------- index_put, put, take
 def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor]]:
     """The index tensors of ``index_put`` (a tuple, ``None`` where a dimension is taken whole) and their dims."""
     if isinstance(indices, Tensor):
@@ -333,10 +332,9 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
             f"{dtype_name(logical_dtype(input))} and source.dtype = {dtype_name(logical_dtype(source))}"
         )
     if index._a.size != source._a.size:
-        raise RuntimeError(
+        raise IndexError(
             "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-            f"{source._a.size}, "
-            f"index.numel() = {index._a.size}"
+            f"{source._a.size}, index.numel() = {index._a.size}"
         )
     flat = [reshape_public(x, (x._a.size,)) for x in (input, source, index)]
     try:
@@ -349,8 +347,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 public("Tensor.put_")(inplace_of(put, "put_"))
 
 
-# ----------------------------------------------------------------------------------------------------------------
-# embedding
+# ------------------------------------------------------------------------------------------------------------ embedding
 def _embedding_back(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_idx: Any, scale_grad_by_freq: Any) -> Any:
     if padding_idx >= 0:
         padding = xp.unsqueeze_dim(indices == padding_idx, indices.ndim)

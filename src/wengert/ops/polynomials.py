@@ -1,8 +1,8 @@
 """Orthogonal polynomials: Chebyshev's of four kinds, plain and shifted, Hermite's of two, Laguerre's, Legendre's.
 
-Each takes points x and degrees n (integers; fractions are cut off), both broadcast; a negative degree gives 0. They have
-no derivative, as in PyTorch. The values come from the three-term recurrences (Abramowitz and Stegun, 22.7); Chebyshev's
-of higher degrees between -1 and 1 from their trigonometric form, as in PyTorch.
+Each takes points x and degrees n (integers; fractions are cut off), both broadcast; a negative degree gives 0. They
+have no derivative, as in PyTorch. The values come from the three-term recurrences (Abramowitz and Stegun, 22.7);
+Chebyshev's of higher degrees between -1 and 1 from their trigonometric form, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _points(lib: Any, x: Any, n: Any) -> tuple[Any, Any]:
 
 
 # ------------------------------------------------------------------------------------------------------------ Chebyshev
-# kind: first polynomial, at 1, at -1 but for its sign, lowest degree of the trigonometric form, that form of (lib, x, n)
+# kind: first polynomial, at 1, at -1 but for its sign, lowest degree of the trigonometric form, that form
 _CHEBYSHEV: dict[str, tuple[First, First, First, int, Closed]] = {
     "t": (lambda x: x, lambda n: 0 * n + 1, lambda n: 0 * n + 1, 6, lambda lib, x, n: lib.cos(n * lib.arccos(x))),
     "u": (

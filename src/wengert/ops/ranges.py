@@ -233,12 +233,11 @@ def logspace(
 
 
 def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
-    for name, value in (("start", start), ("end", end)):
-        if isinstance(value, Tensor) and value._a.ndim:
-            raise RuntimeError(
-                f"{function} only supports 0-dimensional start and end tensors, but got {name} with {value._a.ndim} "
-                "dimension(s)."
-            )
+    bounds = {"start": start, "end": end}
+    dims = {name: value._a.ndim for name, value in bounds.items() if isinstance(value, Tensor)}
+    if any(dims.values()):
+        got = " and ".join(f"{name} with {n} dimension(s)" for name, n in dims.items())
+        raise RuntimeError(f"{function} only supports 0-dimensional start and end tensors, but got {got}.")
     given = (start, end) if steps is None else (start, end, steps)
     if steps is None or isinstance(steps, (bool, float)) or not hasattr(steps, "__index__"):
         got = ", ".join(type_name(a) for a in given)

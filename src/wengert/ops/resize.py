@@ -22,8 +22,7 @@ from .strided import as_strided, offset_of, storage_of
 from .views import squeeze, transpose, unsqueeze
 
 
-# -------------------------------------------------------------------------------------------------- other shape, in
-# place
+# ------------------------------------------------------------------------------------------------ other shape, in place
 def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
     """Give a tensor another array; what was saved of it keeps the old one."""
     moved.append("another array")

@@ -31,8 +31,7 @@ from .strided import slice_dim
 from .views import reshape_public
 
 
-# ------------------------------------------------------------------------------------------------ places along one
-# dimension
+# ------------------------------------------------------------------------------------------- places along one dimension
 @in_lib
 def along(shape: tuple[int, ...], index: Any, dim: int) -> Any:
     """Where ``index`` along ``dim`` points to in a contiguous array of this shape, each element in its own line."""
@@ -153,8 +152,7 @@ def scatter_add(lib, self, index, src, dim):
     return r
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# scatter_reduce
+# ------------------------------------------------------------------------------------------------------- scatter_reduce
 def _ones(xp: Any, x: Any, dtype: Any) -> Any:
     return xp.zeros(x.shape, dtype) + 1
 
@@ -246,8 +244,7 @@ def _limits(dtype: Any) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
-# ----------------------------------------------------------------------------------------------------------------
-# arguments
+# ------------------------------------------------------------------------------------------------------------ arguments
 def tensor_argument(x: Any, name: str, argument: str, position: int) -> Tensor:
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(x)}")
@@ -307,8 +304,7 @@ def _at_least_1d(shape: Any) -> tuple[int, ...]:
     return tuple(shape) or (1,)
 
 
-# --------------------------------------------------------------------------------------------------------- gather and
-# scatter
+# --------------------------------------------------------------------------------------------------- gather and scatter
 @public("torch.gather Tensor.gather")
 def gather_public(
     input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
@@ -431,8 +427,7 @@ def scatter_public(
     if isinstance(src, Tensor):
         warn_once(
             "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
-            "PyTorch release. "
-            "Use torch.scatter_reduce instead for more reduction options."
+            "PyTorch release. Use torch.scatter_reduce instead for more reduction options."
         )
     else:
         src = expand(wrap(number(src, logical_dtype(input))), _at_least_1d(index._a.shape))
@@ -502,8 +497,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     have, want = tuple(input._a.shape), tuple(indices._a.shape)
     if len(have) != len(want):
         raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{len(have)} dimensions for input, and {len(want)} dimensions for indices"
+            f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {len(have)} "
+            f"dimensions for input, and {len(want)} dimensions for indices"
         )
     dim = normal_dim(dim, len(have), "take_along_dim")
     try:

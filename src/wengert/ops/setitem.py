@@ -29,8 +29,6 @@ from .index import INDEX_PUT, numpy_key
 from .shape import COLONS, NEW_AT
 
 
-# ----------------------------------------------------------------------------------------------------------------
-# x[...] = v
 @public("Tensor.__setitem__")
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
@@ -59,8 +57,7 @@ def dtype_error(x: Tensor, value: Tensor) -> Exception:
     names = [BY_NUMPY[logical_dtype(t)].scalar_name for t in (x, value)]
     return RuntimeError(
         f"Index put requires the source and destination dtypes match, got {names[0]} for the destination and "
-        f"{names[1]} for the "
-        "source."
+        f"{names[1]} for the source."
     )
 
 
@@ -179,6 +176,7 @@ def _put_recorded(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate:
         or type(a) is not np.ndarray
         or hasattr(x, "_v")
         or type(fx) is AccumulateGrad
+        or (fx is None and value._fn is None)
         or not all_plain([value, *indices])
     ):
         return False

@@ -19,8 +19,7 @@ from .._kinds import linear
 from .._registry import REGISTRY, Info
 
 
-# ------------------------------------------------------------------------------------------------- batching of view
-# operators
+# ------------------------------------------------------------------------------------------- batching of view operators
 class Lifted:
     """The batching rule of a view operator, as steps that a chain of views can replay too.
 
@@ -39,7 +38,7 @@ class Lifted:
 
 
 def lifted_dims(*positions: int) -> Lifted:
-    """The rule of an operator whose parameters at these positions are dims (ints or tuples), and nothing else changes."""
+    """The rule of an operator whose parameters at these positions are dims (ints or tuples); the others stay."""
 
     def up(dim: Any) -> Any:
         return dim + 1 if isinstance(dim, int) else tuple(d + 1 for d in dim)
@@ -55,8 +54,7 @@ def lifted_size(name: str, shape: Any, p: Any, size: int) -> Any:
     return ((name, ((size, *p[0]), *p[1:])),)
 
 
-# --------------------------------------------------------------------------------------------------------------
-# primitives
+# ----------------------------------------------------------------------------------------------------------- primitives
 @linear(
     transpose=lambda xp, g, self_shape, size: xp.reshape(g, self_shape),
     view=True,
@@ -241,8 +239,7 @@ def squeeze_dims(lib, self, dim):
     return self.squeeze(ones) if ones else self[...]
 
 
-# ------------------------------------------------------------------------------------------------------ arguments and
-# errors
+# ------------------------------------------------------------------------------------------------- arguments and errors
 def payload(input: Any, name: str) -> Any:
     """The payload of a function's first argument, which must be a Tensor."""
     try:
@@ -287,15 +284,14 @@ def full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
                 raise RuntimeError("only one dimension can be inferred")
             free = i
         elif n < 0:
-            raise RuntimeError(f"invalid shape dimension {n}")
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(size)}")
         else:
             known *= n
     if free >= 0:
         if known == 0 and numel == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size "
-                "-1 "
-                "can be any value and is ambiguous"
+                "-1 can be any value and is ambiguous"
             )
         if known and numel % known == 0:
             return size[:free] + (numel // known,) + size[free + 1 :]

@@ -1,7 +1,8 @@
 """Special functions: the error function and its kin, the gamma function, Bessel functions, zeta, xlogy.
 
-The values are SciPy's, which is imported when one of them is first computed; each has the derivative that PyTorch has for
-it. Those that PyTorch cannot differentiate (``airy_ai``, the Bessel functions of ``special``) have none here either.
+The values are SciPy's, which is imported when one of them is first computed; each has the derivative that PyTorch has
+for it. Those that PyTorch cannot differentiate (``airy_ai``, the Bessel functions of ``special``) have none here
+either.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from .._kinds import binary, unary
 from .._parametric import parametric
 from .._registry import REGISTRY, place, public
 from .._tensor import Tensor
-from .arithmetic import BOOL, _like
+from ._elementwise import (
+    BOOL,
+    like,
+)
 
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 
@@ -43,8 +47,8 @@ class Scipy:
 
 
 for _name in (
-    "erf", "erfc", "erfcx", "erfinv", "gammaln", "psi", "zeta", "i0e", "i1", "i1e", "ndtr", "ndtri", "log_ndtr", "gammainc",
-    "gammaincc", "xlogy", "xlog1py", "entr", "j0", "j1", "y0", "y1", "k0", "k1", "k0e", "k1e",
+    "erf", "erfc", "erfcx", "erfinv", "gammaln", "psi", "zeta", "i0e", "i1", "i1e", "ndtr", "ndtri", "log_ndtr",
+    "gammainc", "gammaincc", "xlogy", "xlog1py", "entr", "j0", "j1", "y0", "y1", "k0", "k1", "k0e", "k1e",
 ):  # fmt: skip
     setattr(numpy_lib, f"scipy_{_name}", Scipy(_name))
 numpy_lib.scipy_i0 = Scipy("i0")  # NumPy's own i0 is another function
@@ -55,7 +59,7 @@ def real_only(kernel: str | None = None) -> Any:
 
     def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
         if dtype in COMPLEX:
-            raise not_implemented(info, _like(dtype), kernel)
+            raise not_implemented(info, like(dtype), kernel)
 
     return check
 
@@ -328,7 +332,7 @@ def _refuse_derivative(what: str) -> Any:
 
 def _floats_only(info: Any, dtype: Any) -> None:
     if dtype not in FLOATING:
-        raise not_implemented(info, _like(dtype))
+        raise not_implemented(info, like(dtype))
 
 
 # ----------------------------------------------------------------------------------------------------- Bessel functions

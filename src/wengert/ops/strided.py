@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._alias import with_out
 from .._dims import as_int, normal_dim
 from .._dtypes import BY_NUMPY
 from .._kinds import linear
@@ -38,8 +39,7 @@ def _batch_back(position: int) -> Any:
 _DIMS = frozenset(("dim", "dim1", "dim2", "dimension"))
 
 
-# ------------------------------------------------------------------------------------------------------- one index,
-# one slice
+# ------------------------------------------------------------------------------------------------- one index, one slice
 @linear(
     transpose=lambda xp, g, self_shape, dim, index: xp.select_backward(g, self_shape, dim, index),
     view=True,
@@ -87,8 +87,7 @@ def slice_backward(lib, self, size, dim, start, end, step):
     return r
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# diagonals
+# ------------------------------------------------------------------------------------------------------------ diagonals
 @linear(
     transpose=lambda xp, g, self_shape, offset, dim1, dim2: xp.diagonal_backward(g, self_shape, offset, dim1, dim2),
     view=True,
@@ -118,19 +117,19 @@ def diagonal_backward(lib, self, size, offset, dim1, dim2):
     return r
 
 
-# ------------------------------------------------------------------------------------------------------------ sliding
-# windows
+# ------------------------------------------------------------------------------------------------------ sliding windows
 def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
     """A view of ``a`` with its windows along a dimension, their elements in a new last dimension."""
     if not a.ndim:
         return a.reshape(1)[:size]
     n = (a.shape[dim] - size) // step + 1
     strides = a.strides
-    return np.lib.stride_tricks.as_strided(
+    return _restrided(
         a,
         (*a.shape[:dim], n, *a.shape[dim + 1 :], size),
         (*strides[:dim], strides[dim] * step, *strides[dim + 1 :], strides[dim]),
-        writeable=writeable,
+        a.__array_interface__["data"][0],
+        writeable,
     )
 
 
@@ -169,8 +168,7 @@ def unfold_backward(lib, self, size, dimension, width, step):
     return r
 
 
-# ---------------------------------------------------------------------------------------------------------- strides by
-# hand
+# ------------------------------------------------------------------------------------------------------ strides by hand
 class Memory:
     """What NumPy's array interface needs to make a view from an address."""
 
@@ -182,17 +180,19 @@ class Memory:
 def _at(a: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
     """The view of a's memory with these sizes and strides (in elements), ``offset`` elements after a's first."""
     step = a.itemsize
+    address = a.__array_interface__["data"][0] + offset * step
+    return _restrided(a, size, tuple(s * step for s in stride), address, a.flags.writeable)
+
+
+def _restrided(a: Any, size: tuple[int, ...], strides: tuple[int, ...], address: int, writeable: bool) -> Any:
+    """An array in a's memory, from an address on; like NumPy's views it holds the array that owns the memory."""
     interface = dict(a.__array_interface__)
-    address, read_only = interface["data"]
     dtype = a.dtype
-    interface.update(
-        shape=size,
-        strides=tuple(s * step for s in stride),
-        data=(address + offset * step, read_only),
-        descr=[("", dtype.str)],
-    )
+    interface.update(shape=size, strides=strides, data=(address, not writeable), descr=[("", dtype.str)])
     if dtype.kind == "V":
-        interface["typestr"] = f"|V{step}"
+        interface["typestr"] = f"|V{a.itemsize}"
+    while isinstance(a.base, np.ndarray):
+        a = a.base
     r = np.asarray(Memory(interface, a))
     return r if r.dtype is dtype else r.view(dtype)
 
@@ -293,8 +293,7 @@ def add_at(lib: Any, length: int, index: Any, values: Any) -> Any:
     return r
 
 
-# ------------------------------------------------------------------------------------------------------------- what
-# users call
+# ------------------------------------------------------------------------------------------------------ what users call
 @public("torch.select Tensor.select")
 def select_public(input: Tensor, dim: int, index: int) -> Tensor:
     """A view of the part at one index of a dimension, which goes away.
@@ -444,8 +443,7 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
         if need > have:
             raise RuntimeError(
                 f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize "
-                f"{a.itemsize} "
-                f"requiring a storage size of {need} are out of bounds for storage of size {have}"
+                f"{a.itemsize} requiring a storage size of {need} are out of bounds for storage of size {have}"
             )
     return size, stride, start - here, tuple(s // a.itemsize for s in a.strides)
 
@@ -470,8 +468,8 @@ def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) 
     have = tuple(replay(np.empty(tuple(input._a.shape), np.bool_), chain).shape)
     if tuple(src._a.shape) != have:
         raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src._a.shape)}, "
-            f"slice size = {list(have)}"
+            f"expected src to have a size equal to the slice of self. src size = {list(src._a.shape)}, slice size = "
+            f"{list(have)}"
         )
     return renamed(view_scatter(input, cast(src, logical_dtype(input)), chain), node)
 
@@ -493,6 +491,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 
 
 @public("torch.slice_scatter Tensor.slice_scatter")
+@with_out
 def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
@@ -550,8 +549,7 @@ def view_dtype(self: Tensor, dtype: Any) -> Tensor:
                 if s % new.itemsize:
                     raise RuntimeError(
                         f"self.stride({i}) must be divisible by {ratio} to view {names} (different element sizes), but "
-                        "got "
-                        f"{s // a.itemsize}"
+                        f"got {s // a.itemsize}"
                     )
     return same_memory(self, r.view(new))
 

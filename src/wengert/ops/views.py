@@ -40,8 +40,7 @@ from .shape import (
 )
 
 
-# --------------------------------------------------------------------------------------------------------- view and
-# reshape
+# ----------------------------------------------------------------------------------------------------- view and reshape
 @public("torch.reshape Tensor.reshape")
 def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape: a view where the memory allows it, else a copy.
@@ -70,6 +69,8 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     except (ValueError, TypeError):
         size = ints(size, "reshape", "shape")
         r = a.reshape(full_size(size, a.shape))
+    if r.shape != size and min(size) < -1:
+        full_size(tuple(size), a.shape)  # NumPy takes every negative size for -1
     base = r.base
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view(input, r.shape) if M else tied(VIEW, input, (r.shape,), r)
@@ -125,13 +126,14 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
     except (ValueError, TypeError):
         shape = ints((tuple(shape),), "view")
         r = a.reshape(full_size(shape, a.shape))
+    if r.shape != shape and min(shape) < -1:
+        full_size(tuple(shape), a.shape)  # NumPy takes every negative size for -1
     base = r.base
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
         raise noted(
             RuntimeError(
                 "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
-                "two "
-                "contiguous subspaces). Use .reshape(...) instead."
+                "two contiguous subspaces). Use .reshape(...) instead."
             ),
             f"Why: the tensor's shape is {list(a.shape)} and its strides are {[s // a.itemsize for s in a.strides]}: "
             f"no strides give its elements the shape {list(r.shape)} in the order they have now.",
@@ -226,8 +228,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     return view_public(input, shape[:dim] + sizes + shape[dim + 1 :])
 
 
-# ------------------------------------------------------------------------------------------------- dimensions of size
-# one
+# ----------------------------------------------------------------------------------------------- dimensions of size one
 @public("torch.unsqueeze Tensor.unsqueeze")
 def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
     """A view with a dimension of size one at position ``dim``.
@@ -262,7 +263,8 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     a = getattr(input, "_a", None)
     fast = type(a) is np.ndarray and not M
     if dim is None:
-        return tied(SQUEEZE_ALL, input, (), a.squeeze()) if fast else squeeze_all(input)  # type: ignore[union-attr]
+        payload(input, "squeeze")
+        return tied(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...]) if fast else squeeze_all(input)  # type: ignore[union-attr]
     ndim = payload(input, "squeeze").ndim
     if type(dim) is int and fast and -ndim <= dim < ndim:
         d = dim if dim >= 0 else dim + ndim
@@ -274,8 +276,7 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     return squeeze_dim(input, normal_dim(dim, ndim, "squeeze"))
 
 
-# ------------------------------------------------------------------------------------------------------ order of
-# dimensions
+# -------------------------------------------------------------------------------------------------- order of dimensions
 @public("torch.transpose Tensor.transpose torch.swapaxes Tensor.swapaxes torch.swapdims Tensor.swapdims")
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions exchanged.
@@ -324,8 +325,7 @@ def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     if len(dims) != ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-            "ordering "
-            f"of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(dims)}"
+            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(dims)}"
         )
     dims = tuple([d if 0 <= d < ndim else normal_dim(d, ndim, "permute") for d in dims])
     if len(set(dims)) != ndim:
@@ -360,8 +360,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     if len(source) != len(destination):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
-            "of "
-            f"dims as destination ({list(destination)} dims)"
+            f"of dims as destination ({list(destination)} dims)"
         )
     src = [normal_dim(d, ndim, "movedim") for d in source]
     dst = [normal_dim(d, ndim, "movedim") for d in destination]
@@ -414,10 +413,8 @@ def _reversed(self: Tensor) -> Tensor:
     if ndim != 2:
         warn_once(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
-            "throw an "
-            "error in a future release. Consider `x.mT` to transpose batches of matrices or "
-            "`x.permute(*torch.arange(x.ndim - "
-            "1, -1, -1))` to reverse the dimensions of a tensor."
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
         )
     return permute(self, tuple(range(ndim - 1, -1, -1)))
 

@@ -34,8 +34,7 @@ from .create import element
 from .shape import payload
 
 
-# ---------------------------------------------------------------------------------------------------------------
-# primitives
+# ----------------------------------------------------------------------------------------------------------- primitives
 def back_to(xp: Any, g: Any, src_shape: tuple[int, ...], src_dtype: Any) -> Any:
     """A cotangent brought back through a broadcast and a change of dtype."""
     if g.shape != src_shape:
@@ -126,8 +125,7 @@ def masked_fill(lib, self, mask, value):
     return lib.where(mask, lib.asarray(value, self.dtype), self)
 
 
-# ---------------------------------------------------------------------------------------------------------- writing
-# into self
+# ---------------------------------------------------------------------------------------------------- writing into self
 def copy_into(self: Tensor, src: Tensor) -> Tensor:
     """``self.copy_(src)`` where a shape that does not fit is ``expand``'s error, as for ``x[...] = v``."""
     if not src._a.ndim and self._a.ndim:
@@ -279,8 +277,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     return fill_number(input, element(value, logical_dtype(input)))
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# masked_fill
+# ---------------------------------------------------------------------------------------------------------- masked_fill
 @public("torch.masked_fill Tensor.masked_fill")
 def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true.
@@ -302,11 +299,15 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     if not isinstance(mask, Tensor):
         raise TypeError(
             f"masked_fill() received an invalid combination of arguments - got ({type_text(mask)}, "
-            f"{type_text(value)}), but "
-            "expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
+            f"{type_text(value)}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number "
+            "value)\n"
         )
     if logical_dtype(mask).kind != "b":
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {_c_name(mask)}")
+    try:
+        np.broadcast_shapes(tuple(mask._a.shape), tuple(a.shape))
+    except ValueError:
+        raise broadcast_error(mask, input) from None
     if isinstance(value, Tensor):
         _one_value(
             value, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s)."

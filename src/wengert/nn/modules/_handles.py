@@ -1,4 +1,4 @@
-"""What hooks of modules need: handles that clear several dicts, hooks that hold their module weakly, ``BackwardHook``."""
+"""What hooks of modules need: handles that clear several dicts, hooks with a weak module, ``BackwardHook``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,17 @@ from ..._modes import is_grad_enabled
 from ..._node import RemovableHandle
 from ..._tensor import Tensor
 from ...autograd.function import Function
+
+seen: list[bool] = []  # not empty once any module of this process had a hook: then calls look for their own
+
+
+class HookDict(OrderedDict[int, Any]):
+    """A module's hooks of one kind. The first hook of all turns on the look-up in ``Module.__call__``."""
+
+    def __setitem__(self, key: int, hook: Any) -> None:
+        if not seen:
+            seen.append(True)
+        super().__setitem__(key, hook)
 
 
 class ModuleHandle(RemovableHandle):
@@ -46,6 +57,8 @@ def _listed(value: Any) -> list[Any]:
 
 def add_hook(hooks: Any, hook: Any, prepend: bool = False, extra_dict: Any = None) -> ModuleHandle:
     """Enter a hook into a module's dict of hooks."""
+    if not seen:
+        seen.append(True)
     handle = ModuleHandle(hooks, extra_dict=extra_dict)
     hooks[handle.id] = hook
     if prepend:
@@ -120,7 +133,9 @@ class BackwardHook:
 
     def setup_input_hook(self, args: Any) -> Any:
         """The arguments of the module, behind the node that sees the gradients of its inputs."""
-        result, self.input_tensors_index = self._through_identity(args, lambda node: node.register_hook(self._at_inputs))
+        result, self.input_tensors_index = self._through_identity(
+            args, lambda node: node.register_hook(self._at_inputs)
+        )
         self.n_inputs = len(args)
         return result
 
@@ -163,7 +178,8 @@ class BackwardHook:
                 out = (out,)
             if len(out) != len(result):
                 raise RuntimeError(
-                    f"Backward hook returned an invalid number of grad_input, got {len(out)}, but expected {len(result)}"
+                    f"Backward hook returned an invalid number of grad_input, got {len(out)}, but expected "
+                    f"{len(result)}"
                 )
             result = out
         self.grad_outputs = None
@@ -201,7 +217,7 @@ class BackwardHook:
             result = hook(self.module, nothing, self.grad_outputs)
             if result is not None and not (isinstance(result, tuple) and all(r is None for r in result)):
                 raise RuntimeError(
-                    "Backward hook for Modules where no input requires gradient should always return None or None for all "
-                    "gradients."
+                    "Backward hook for Modules where no input requires gradient should always return None or None for "
+                    "all gradients."
                 )
         self.grad_outputs = None

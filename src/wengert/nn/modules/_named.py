@@ -16,10 +16,16 @@ class Named:
     _modules: dict[str, Any]
 
     def _named_members(
-        self, get_members_fn: Callable[[Any], Any], prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+        self,
+        get_members_fn: Callable[[Any], Any],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
         memo = set()
-        modules: Any = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        modules: Any = [(prefix, self)]
+        if recurse:
+            modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
         for module_prefix, module in modules:
             for name, member in get_members_fn(module):
                 if member is None or member in memo:
@@ -92,7 +98,7 @@ class Named:
             if module is not None:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
-    # ------------------------------------------------------------------------------------------------------- one, by its name
+    # ------------------------------------------------------------------------------------------------- one, by its name
     def get_submodule(self, target: str) -> Any:
         """The module at a name with dots, such as ``"encoder.0"``; the module itself for ``""``."""
         from .module import Module

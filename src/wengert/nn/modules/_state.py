@@ -50,7 +50,7 @@ class Stateful:
         """Take back what ``get_extra_state`` gave."""
         raise RuntimeError(_NEVER.format("set"))
 
-    # ---------------------------------------------------------------------------------------------------------------- hooks
+    # ------------------------------------------------------------------------------------------------------------ hooks
     def register_state_dict_pre_hook(self, hook: Any) -> RemovableHandle:
         """Call ``hook(module, prefix, keep_vars)`` before ``state_dict`` reads the module."""
         return add_hook(self._state_dict_pre_hooks, hook)
@@ -69,7 +69,7 @@ class Stateful:
         return add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Any) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)`` before loading."""
+        """Call ``hook(module, state_dict, prefix, metadata, strict, missing, unexpected, errors)`` before loading."""
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook: Any, with_module: bool = False) -> RemovableHandle:
@@ -79,7 +79,7 @@ class Stateful:
         """Call ``hook(module, incompatible_keys)`` after loading; it may change the lists in place."""
         return add_hook(self._load_state_dict_post_hooks, hook)
 
-    # --------------------------------------------------------------------------------------------------------------- saving
+    # ----------------------------------------------------------------------------------------------------------- saving
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """Parameters and persistent buffers by name, detached (unless ``keep_vars``) but in the module's own memory.
 
@@ -127,7 +127,7 @@ class Stateful:
         if type(self).get_extra_state is not Stateful.get_extra_state:
             destination[prefix + EXTRA_STATE] = self.get_extra_state()
 
-    # -------------------------------------------------------------------------------------------------------------- loading
+    # ---------------------------------------------------------------------------------------------------------- loading
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Copy parameters and buffers from ``state_dict``; ``assign=True`` puts its tensors in their place.
 
@@ -151,26 +151,8 @@ class Stateful:
         if metadata is not None:
             state._metadata = metadata
 
-        def load(module: Any, local_state: Any, prefix: str = "") -> None:
-            local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
-            if assign:
-                local_metadata["assign_to_params_buffers"] = assign
-            module._load_from_state_dict(
-                local_state, prefix, local_metadata, True, missing_keys, unexpected_keys, error_msgs
-            )
-            for name, child in module._modules.items():
-                if child is not None:
-                    own = f"{prefix}{name}."
-                    load(child, {k: v for k, v in local_state.items() if k.startswith(own)}, own)
-            incompatible = _IncompatibleKeys(missing_keys, unexpected_keys)
-            for hook in module._load_state_dict_post_hooks.values():
-                if hook(module, incompatible) is not None:
-                    raise AssertionError(
-                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, "
-                        "if incompatible_keys need to be modified, it should be done inplace."
-                    )
-
-        load(self, state)
+        lists = (missing_keys, unexpected_keys, error_msgs)
+        _load(self, state, "", metadata, assign, lists)
         if strict:
             if unexpected_keys:
                 error_msgs.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected_keys)}. ")
@@ -220,8 +202,8 @@ class Stateful:
     def _load_one(self, name: str, key: str, param: Any, given: Any, assign: bool, error_msgs: list[str]) -> None:
         if not (isinstance(given, Tensor) or hasattr(given, "__torch_function__")):
             error_msgs.append(
-                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
-                f"received {type(given)}"
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                f"checkpoint but received {type(given)}"
             )
             return
         if not is_lazy(param):
@@ -229,8 +211,8 @@ class Stateful:
                 given = given[0]  # written by PyTorch before 0.4, which had no 0-dimensional tensors
             if given.shape != param.shape:
                 error_msgs.append(
-                    f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in current "
-                    f"model is {param.shape}."
+                    f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
+                    f"current model is {param.shape}."
                 )
                 return
         try:
@@ -241,8 +223,27 @@ class Stateful:
                     param.copy_(given)
         except Exception as error:  # noqa: BLE001  every failure is reported, with those of the other tensors
             error_msgs.append(
-                f'While copying the parameter named "{key}", whose dimensions in the model are {param.size()} and whose '
-                f"dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}."
+                f'While copying the parameter named "{key}", whose dimensions in the model are {param.size()} and '
+                f"whose dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}."
+            )
+
+
+def _load(module: Any, state: Any, prefix: str, metadata: Any, assign: bool, lists: Any) -> None:
+    """Load a module and all below it; ``lists`` are missing keys, unexpected keys and errors."""
+    local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
+    if assign:
+        local_metadata["assign_to_params_buffers"] = assign
+    module._load_from_state_dict(state, prefix, local_metadata, True, *lists)
+    for name, child in module._modules.items():
+        if child is not None:
+            own = f"{prefix}{name}."
+            _load(child, {k: v for k, v in state.items() if k.startswith(own)}, own, metadata, assign, lists)
+    incompatible = _IncompatibleKeys(*lists[:2])
+    for hook in module._load_state_dict_post_hooks.values():
+        if hook(module, incompatible) is not None:
+            raise AssertionError(
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, "
+                "if incompatible_keys need to be modified, it should be done inplace."
             )
 
 

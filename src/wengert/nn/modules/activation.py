@@ -75,7 +75,7 @@ class ReLU(_Inplace):
 
     def forward(self, input: Tensor) -> Tensor:
         """``max(0, x)``."""
-        return F.relu(input, inplace=self.inplace)
+        return F.relu_(input) if self.inplace else torch.relu(input)
 
 
 class SiLU(_Inplace):

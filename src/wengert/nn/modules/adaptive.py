@@ -20,7 +20,7 @@ _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Log-probabilities of classes sorted by frequency: a head for the frequent ones, and smaller tails for the others."""
+    """Log-probabilities of classes sorted by frequency: a head for the frequent ones, smaller tails for the others."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             or any(int(c) != c for c in cutoffs)
         ):
             raise ValueError(
-                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value is "
-                "between 1 and n_classes-1"
+                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each "
+                "value is between 1 and n_classes-1"
             )
         self.in_features = in_features
         self.n_classes = n_classes

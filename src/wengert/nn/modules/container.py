@@ -22,7 +22,8 @@ class Container(Module):
 
     def __init__(self, **kwargs: Any) -> None:
         warnings.warn(
-            "`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that instead.",
+            "`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that "
+            "instead.",
             FutureWarning,
             stacklevel=2,
         )
@@ -93,9 +94,12 @@ class Sequential(_Numbered):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        named = args[0] if len(args) == 1 and isinstance(args[0], OrderedDict) else None
-        for key, module in named.items() if named is not None else enumerate(args):
-            self.add_module(str(key) if named is None else key, module)
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            for key, module in args[0].items():
+                self.add_module(key, module)
+            return
+        for k, module in enumerate(args):
+            self.add_module(str(k), module)
 
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
@@ -296,7 +300,8 @@ class ModuleDict(Module):
         """Add the modules of a mapping, or of a sequence of pairs."""
         if not isinstance(modules, Iterable):
             raise TypeError(
-                f"ModuleDict.update should be called with an iterable of key/value pairs, but got {type(modules).__name__}"
+                "ModuleDict.update should be called with an iterable of key/value pairs, but got "
+                f"{type(modules).__name__}"
             )
         pairs = modules.items() if isinstance(modules, (Mapping, ModuleDict)) else _pairs("ModuleDict", modules)
         for key, module in pairs:
@@ -450,7 +455,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The parameter of this name, else ``default``."""
-        return self[key] if key in self else default
+        return self[key] if key in self else default  # noqa: SIM401  this is the ``get`` that is meant
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
         """A dict with these names and the same value for each."""

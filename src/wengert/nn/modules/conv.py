@@ -289,8 +289,8 @@ class _ConvTransposeNd(_ConvNd):
         largest = [low + stride[d] - 1 for d, low in enumerate(smallest)]
         if any(not low <= size <= high for low, size, high in zip(smallest, sizes, largest, strict=True)):
             raise ValueError(
-                f"requested an output size of {output_size}, but valid sizes range from {smallest} to {largest} (for an input "
-                f"of {input.size()[2:]})"
+                f"requested an output size of {output_size}, but valid sizes range from {smallest} to {largest} (for "
+                f"an input of {input.size()[2:]})"
             )
         return [size - low for size, low in zip(sizes, smallest, strict=True)]
 
@@ -371,7 +371,7 @@ class ConvTranspose3d(_ConvTranspose):
     _function = "conv_transpose3d"
 
 
-# ------------------------------------------------------------------------------------------------------------------- lazy
+# ----------------------------------------------------------------------------------------------------------------- lazy
 class _LazyConvXdMixin(LazyModuleMixin):
     """A convolution whose ``in_channels`` are those of its first input."""
 
@@ -424,8 +424,8 @@ class _LazyConvXdMixin(LazyModuleMixin):
         unbatched = self._get_num_spatial_dims() + 1
         if input.dim() not in (unbatched, unbatched + 1):
             raise RuntimeError(
-                f"Expected {unbatched}D (unbatched) or {unbatched + 1}D (batched) input to {type(self).__name__}, but got input "
-                f"of size: {input.shape}"
+                f"Expected {unbatched}D (unbatched) or {unbatched + 1}D (batched) input to {type(self).__name__}, but "
+                f"got input of size: {input.shape}"
             )
         return input.shape[input.dim() - unbatched]
 

@@ -61,6 +61,4 @@ class Unfold(Module):
 
     def extra_repr(self) -> str:
         """The options."""
-        return (
-            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
-        )
+        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"

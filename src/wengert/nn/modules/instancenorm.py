@@ -45,17 +45,25 @@ class _InstanceNorm(_NormBase):
             raise ValueError(f"expected {n}D or {n + 1}D input (got {input.dim()}D input)")
 
     def _load_from_state_dict(
-        self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing: Any, unexpected: Any, errors: Any
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing: Any,
+        unexpected: Any,
+        errors: Any,
     ) -> None:
         if local_metadata.get("version", None) is None and not self.track_running_stats:  # before PyTorch 0.4
             keys = [prefix + n for n in ("running_mean", "running_var") if prefix + n in state_dict]
             if keys:
                 names, own = " and ".join(f'"{k}"' for k in keys), type(self).__name__
                 errors.append(
-                    f"Unexpected running stats buffer(s) {names} for {own} with track_running_stats=False. If state_dict is a "
-                    f"checkpoint saved before 0.4.0, this may be expected because {own} does not track running stats by default "
-                    "since 0.4.0. Please remove these keys from state_dict. If the running stats are actually needed, instead "
-                    f"set track_running_stats=True in {own} to enable them. See the documentation of {own} for details."
+                    f"Unexpected running stats buffer(s) {names} for {own} with track_running_stats=False. If "
+                    f"state_dict is a checkpoint saved before 0.4.0, this may be expected because {own} does not track "
+                    "running stats by default since 0.4.0. Please remove these keys from state_dict. If the running "
+                    f"stats are actually needed, instead set track_running_stats=True in {own} to enable them. See the "
+                    f"documentation of {own} for details."
                 )
                 for key in keys:
                     state_dict.pop(key)
@@ -84,8 +92,8 @@ class _InstanceNorm(_NormBase):
                     f"{input.size(dim)}."
                 )
             warnings.warn(
-                f"input's size at dim={dim} does not match num_features. You can silence this warning by not passing in "
-                "num_features, which is not used because affine=False",
+                f"input's size at dim={dim} does not match num_features. You can silence this warning by not passing "
+                "in num_features, which is not used because affine=False",
                 stacklevel=2,
             )
         if dim == 0:

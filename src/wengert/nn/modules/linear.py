@@ -89,7 +89,10 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """``x1.T @ weight[k] @ x2 + bias[k]`` for each output k: (*, in1_features), (*, in2_features) to (*, out_features)."""
+    """``x1.T @ weight[k] @ x2 + bias[k]`` for each output k.
+
+    (*, in1_features) and (*, in2_features) to (*, out_features).
+    """
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
     weight: Tensor
@@ -170,7 +173,7 @@ class LazyLinear(LazyModuleMixin, Linear):
         if self.in_features == 0:  # loaded from a state dict
             if input.shape[-1] != self.weight.shape[-1]:
                 raise AssertionError(
-                    f"The in_features inferred from input: {input.shape[-1]} is not equal to in_features from self.weight: "
-                    f"{self.weight.shape[-1]}"
+                    f"The in_features inferred from input: {input.shape[-1]} is not equal to in_features from "
+                    f"self.weight: {self.weight.shape[-1]}"
                 )
             self.in_features = input.shape[-1]

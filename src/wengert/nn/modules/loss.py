@@ -72,7 +72,7 @@ class _WeightedLoss(_Loss):
         self.register_buffer("weight", weight)
 
 
-# ------------------------------------------------------------------------------------------------------------- regression
+# ----------------------------------------------------------------------------------------------------------- regression
 class L1Loss(_Loss):
     """``|input - target|``, reduced by mean, sum or not at all."""
 
@@ -163,7 +163,7 @@ class GaussianNLLLoss(_Loss):
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
 
 
-# --------------------------------------------------------------------------------------------------------- classification
+# ------------------------------------------------------------------------------------------------------- classification
 class NLLLoss(_WeightedLoss):
     """Minus the entry of each row of log-probabilities (N, C, ...) that the target (N, ...) names."""
 
@@ -180,9 +180,7 @@ class NLLLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """``-input[n, target[n]]``, weighted."""
-        return F.nll_loss(
-            input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction
-        )
+        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class NLLLoss2d(NLLLoss):
@@ -333,7 +331,7 @@ class MultiMarginLoss(_WeightedLoss):
         )
 
 
-# ------------------------------------------------------------------------------------------------------------- comparisons
+# ---------------------------------------------------------------------------------------------------------- comparisons
 class _MarginLoss(_Loss):
     margin: float
 

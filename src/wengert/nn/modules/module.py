@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -16,13 +15,10 @@ from ..._settings import typename
 from ..._tensor import Tensor
 from ...ops.convert import _to_arguments
 from ..parameter import Buffer, Parameter
+from ._handles import HookDict, seen
 from ._hooked import (
     Hooked,
-    global_backward_hooks,
-    global_backward_pre_hooks,
     global_buffer_registration_hooks,
-    global_forward_hooks,
-    global_forward_pre_hooks,
     global_module_registration_hooks,
     global_parameter_registration_hooks,
     register_module_backward_hook,
@@ -35,7 +31,7 @@ from ._hooked import (
     register_module_parameter_registration_hook,
 )
 from ._named import Named
-from ._state import Stateful, _IncompatibleKeys
+from ._state import Stateful
 
 __all__ = [
     "Module",
@@ -119,23 +115,14 @@ class Module(Hooked, Stateful, Named):
         own.update(training=True, _parameters={}, _buffers={}, _non_persistent_buffers_set=set())
         own["_is_full_backward_hook"] = None
         for hooks in _HOOK_DICTS:
-            own[hooks] = OrderedDict()
+            own[hooks] = HookDict()
         own["_modules"] = {}
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    # ------------------------------------------------------------------------------------------------------------ the call
+    # --------------------------------------------------------------------------------------------------------- the call
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if (
-            self._forward_hooks
-            or self._forward_pre_hooks
-            or self._backward_hooks
-            or self._backward_pre_hooks
-            or global_forward_hooks
-            or global_forward_pre_hooks
-            or global_backward_hooks
-            or global_backward_pre_hooks
-        ):
+        if seen and self._has_hooks():  # see NOTE [ A call without hooks ]
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -144,7 +131,7 @@ class Module(Hooked, Stateful, Named):
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Accepted, and changes nothing: there is no compiler for modules."""
 
-    # --------------------------------------------------------------------------------------------------------- registration
+    # ----------------------------------------------------------------------------------------------------- registration
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Register a tensor that is part of the state and not trained; ``persistent=False``: not in ``state_dict``."""
         if "_buffers" not in self.__dict__:
@@ -174,8 +161,8 @@ class Module(Hooked, Stateful, Named):
             )
         if param.grad_fn is not None:
             raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express "
-                f"'{name}' as a function of another Tensor, compute the value in the forward() method."
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
+                f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
         self._parameters[name] = _told(global_parameter_registration_hooks, self, name, param)
 
@@ -207,7 +194,7 @@ class Module(Hooked, Stateful, Named):
         """The same as ``add_module``."""
         self.add_module(name, module)
 
-    # ----------------------------------------------------------------------------------------------------------- attributes
+    # ------------------------------------------------------------------------------------------------------- attributes
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
         space = own.get("_parameters")
@@ -270,16 +257,15 @@ class Module(Hooked, Stateful, Named):
                 f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
             )
         persistent = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-        if getattr(self.register_buffer, "__func__", None) is Module.register_buffer:
-            self.register_buffer(name, value, persistent)
-        elif "persistent" in inspect.signature(self.register_buffer).parameters:
+        own = getattr(self.register_buffer, "__func__", None) is Module.register_buffer
+        if own or "persistent" in inspect.signature(self.register_buffer).parameters:
             self.register_buffer(name, value, persistent)
         elif persistent:
             self.register_buffer(name, value)
         else:
             raise RuntimeError(
-                "Registering a non-persistent buffer on a Module subclass that implements register_buffer() without the "
-                "persistent argument is not allowed."
+                "Registering a non-persistent buffer on a Module subclass that implements register_buffer() without "
+                "the persistent argument is not allowed."
             )
 
     def __delattr__(self, name: str) -> None:
@@ -307,9 +293,9 @@ class Module(Hooked, Stateful, Named):
         own.setdefault("_is_full_backward_hook", None)
         for hooks in _HOOK_DICTS:
             if hooks not in own:
-                own[hooks] = OrderedDict()
+                own[hooks] = HookDict()
 
-    # ---------------------------------------------------------------------------------------------------------- conversions
+    # ------------------------------------------------------------------------------------------------------ conversions
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         """Put ``fn(t)`` in the place of every parameter, gradient and buffer; parameters stay the same objects."""
         if recurse:
@@ -341,9 +327,10 @@ class Module(Hooked, Stateful, Named):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """Convert floating and complex parameters and buffers in place: ``to(dtype)``, ``to(device, dtype)``, ``to(tensor)``.
+        """Convert floating and complex parameters and buffers, in place.
 
-        Raises TypeError for a dtype that is neither floating nor complex.
+        ``to(dtype)``, ``to(device, dtype)`` or ``to(tensor)``; TypeError for a dtype that is neither floating nor
+        complex.
         """
         dtype, _, memory_format = _to_arguments(args, kwargs)
         if dtype is not None:
@@ -412,7 +399,7 @@ class Module(Hooked, Stateful, Named):
         """Move parameters and buffers to memory that processes share."""
         return self._apply(lambda t: t.share_memory_())
 
-    # ------------------------------------------------------------------------------------------------------------- training
+    # --------------------------------------------------------------------------------------------------------- training
     def train(self, mode: bool = True) -> Any:
         """Set training mode, which dropout and batch normalisation look at, here and in all submodules."""
         if not isinstance(mode, bool):
@@ -457,7 +444,7 @@ class Module(Hooked, Stateful, Named):
         )
         return replica
 
-    # ------------------------------------------------------------------------------------------------------------- printing
+    # --------------------------------------------------------------------------------------------------------- printing
     def _get_name(self) -> str:
         return type(self).__name__
 
@@ -475,12 +462,13 @@ class Module(Hooked, Stateful, Named):
 
 
 _COMPLEX = (
-    "Complex modules are a new feature under active development whose design may change, and some modules might not work as "
-    "expected when using complex tensors as parameters or buffers. Please file an issue at "
-    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work as expected."
+    "Complex modules are a new feature under active development whose design may change, and some modules might not "
+    "work as expected when using complex tensors as parameters or buffers. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work as "
+    "expected."
 )
 _REPLICA = (
     "Calling .zero_grad() from a module created with nn.DataParallel() has no effect. The parameters are copied (in a "
-    "differentiable manner) from the original module. This means they are not leaf nodes in autograd and so don't accumulate "
-    "gradients. If you need gradients in your forward method, consider using autograd.grad instead."
+    "differentiable manner) from the original module. This means they are not leaf nodes in autograd and so don't "
+    "accumulate gradients. If you need gradients in your forward method, consider using autograd.grad instead."
 )

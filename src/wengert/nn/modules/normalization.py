@@ -44,6 +44,9 @@ class CrossMapLRN2d(LocalResponseNorm):
     PyTorch's is that of other windows.
     """
 
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__(size, alpha, beta, k)
+
     def forward(self, input: Tensor) -> Tensor:
         """The input, each element divided by a norm of its neighbours."""
         if input.dim() != 4:
@@ -160,7 +163,8 @@ class GroupNorm(_Affine):
     def extra_repr(self) -> str:
         """The options."""
         return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
         )
 
 

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-# ---------------------------------------------------------------------------------------------------------------- maximum
+# -------------------------------------------------------------------------------------------------------------- maximum
 class _MaxPoolNd(Module):
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
     _function = ""
@@ -140,7 +140,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
     _function = "max_unpool3d"
 
 
-# ---------------------------------------------------------------------------------------------------------------- averages
+# ------------------------------------------------------------------------------------------------------------- averages
 class _AvgPoolNd(Module):
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
 
@@ -170,9 +170,7 @@ class AvgPool1d(_AvgPoolNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """The means."""
-        return F.avg_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
-        )
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
 class _AvgPoolWithDivisor(_AvgPoolNd):
@@ -225,7 +223,7 @@ class AvgPool3d(_AvgPoolWithDivisor):
     _function = "avg_pool3d"
 
 
-# --------------------------------------------------------------------------------------------------- other kinds of windows
+# ----------------------------------------------------------------------------------------------- other kinds of windows
 class _FractionalMaxPoolNd(Module):
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
     _dims = 0
@@ -295,14 +293,13 @@ class _LPPoolNd(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The p-norm of each window."""
-        return getattr(F, self._function)(
-            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
-        )
+        return getattr(F, self._function)(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self) -> str:
         """The options."""
         return (
-            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
         )
 
 
@@ -324,7 +321,7 @@ class LPPool3d(_LPPoolNd):
     _function = "lp_pool3d"
 
 
-# ---------------------------------------------------------------------------------------------------- windows by output size
+# ----------------------------------------------------------------------------------------------- windows by output size
 class _AdaptiveMaxPoolNd(Module):
     __constants__ = ["output_size", "return_indices"]
     _function = ""

@@ -21,7 +21,14 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 def _check_arguments(
-    mode: str, input_size: Any, hidden_size: Any, num_layers: int, bias: Any, batch_first: Any, dropout: Any, proj_size: int
+    mode: str,
+    input_size: Any,
+    hidden_size: Any,
+    num_layers: int,
+    bias: Any,
+    batch_first: Any,
+    dropout: Any,
+    proj_size: int,
 ) -> None:
     if isinstance(dropout, bool) or not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1:  # type: ignore[operator]
         raise ValueError(
@@ -29,8 +36,8 @@ def _check_arguments(
         )
     if dropout > 0 and num_layers == 1:  # type: ignore[operator]
         warnings.warn(
-            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater than "
-            f"1, but got dropout={dropout} and num_layers={num_layers}",
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
+            f"greater than 1, but got dropout={dropout} and num_layers={num_layers}",
             stacklevel=4,
         )
     for name, value, kind in (
@@ -134,14 +141,14 @@ class RNNBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
-    # --------------------------------------------------------------------------------------------------------------- checks
+    # ----------------------------------------------------------------------------------------------------------- checks
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """Raise an error unless the input's dtype and shape are those of this module."""
         own = getattr(self, self._all_weights[0][0]).dtype
         if input.dtype is not own:
             raise ValueError(
-                f"RNN input dtype ({input.dtype}) does not match weight dtype ({own}). Convert input: input.to({own}), or "
-                f"convert model: model.to({input.dtype})"
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({own}). Convert input: input.to({own}), "
+                f"or convert model: model.to({input.dtype})"
             )
         expected = 2 if batch_sizes is not None else 3
         if input.dim() != expected:
@@ -178,16 +185,12 @@ class RNNBase(Module):
     def _check_dims(self, input: Tensor, hx: Any) -> None:
         if input.dim() not in (2, 3):
             tensor = " tensor" if type(self) is RNN else ""
-            raise ValueError(
-                f"{self._get_name()}: Expected input to be 2D or 3D, got {input.dim()}D{tensor} instead"
-            )
+            raise ValueError(f"{self._get_name()}: Expected input to be 2D or 3D, got {input.dim()}D{tensor} instead")
         if hx is not None and hx.dim() != input.dim():
             kind = "batched 3-D" if input.dim() == 3 else "unbatched 2-D"
-            raise RuntimeError(
-                f"For {kind} input, hx should also be {input.dim()}-D but got {hx.dim()}-D tensor"
-            )
+            raise RuntimeError(f"For {kind} input, hx should also be {input.dim()}-D but got {hx.dim()}-D tensor")
 
-    # --------------------------------------------------------------------------------------------------------------- forward
+    # ---------------------------------------------------------------------------------------------------------- forward
     def _zero_state(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
         return torch.zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype)
 
@@ -318,7 +321,8 @@ class LSTM(RNNBase):
         if hx is not None and not hx[0].dim() == hx[1].dim() == input.dim():
             kind = "batched 3-D" if input.dim() == 3 else "unbatched 2-D"
             raise RuntimeError(
-                f"For {kind} input, hx and cx should also be {input.dim()}-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
+                f"For {kind} input, hx and cx should also be {input.dim()}-D but got ({hx[0].dim()}-D, "
+                f"{hx[1].dim()}-D) tensors"
             )
 
     def forward(self, input: Any, hx: Any = None) -> Any:
@@ -338,7 +342,7 @@ class GRU(RNNBase):
         super().__init__("GRU", *args, **kwargs)
 
 
-# ------------------------------------------------------------------------------------------------------------------- cells
+# ---------------------------------------------------------------------------------------------------------------- cells
 class RNNCellBase(Module):
     """What the cells share."""
 
@@ -411,8 +415,8 @@ class RNNCellBase(Module):
                 )
             if state.size(1) != self.hidden_size:
                 raise RuntimeError(
-                    f"hidden{k if isinstance(hx, tuple) else ''} has inconsistent hidden_size: got {state.size(1)}, expected "
-                    f"{self.hidden_size}"
+                    f"hidden{k if isinstance(hx, tuple) else ''} has inconsistent hidden_size: got {state.size(1)}, "
+                    f"expected {self.hidden_size}"
                 )
 
 

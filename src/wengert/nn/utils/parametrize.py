@@ -1,7 +1,8 @@
-"""Parameters computed from others: ``register_parametrization(module, "weight", f)`` makes ``weight`` be ``f(original)``.
+"""Parameters computed from others.
 
-A module with parametrizations becomes an instance of a class of its own, on which ``weight`` is a property; the
-original is in ``module.parametrizations.weight``.
+``register_parametrization(module, "weight", f)`` makes ``weight`` be ``f(original)``. A module with parametrizations
+becomes an instance of a class of its own, on which ``weight`` is a property; the original is in
+``module.parametrizations.weight``.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import copy
 import copyreg
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..._grad_mode import no_grad
@@ -59,7 +60,7 @@ def _take_over(tensor: Tensor, value: Tensor) -> None:
 
 
 class ParametrizationList(ModuleList):
-    """The parametrizations of one tensor, in the order in which they are applied, and the original tensor or tensors."""
+    """The parametrizations of one tensor, in the order in which they are applied, and what they start from."""
 
     original: Any
     unsafe: bool
@@ -74,10 +75,8 @@ class ParametrizationList(ModuleList):
             new = original
             for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
-                    try:
+                    with suppress(NotImplementedError):  # then the original stays what it is
                         new = module.right_inverse(new)
-                    except NotImplementedError:
-                        pass  # the original stays what it is
         if not isinstance(new, (Tensor, Sequence)):
             raise ValueError(
                 "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got "
@@ -120,8 +119,8 @@ class ParametrizationList(ModuleList):
         for what, before, after in (("dtype", dtype, result.dtype), ("shape", shape, result.shape)):
             if before != after:
                 raise ValueError(
-                    f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` flag is enabled.\n"
-                    f"unparametrized {what}: {before}\nparametrized {what}: {after}"
+                    f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` flag is "
+                    f"enabled.\nunparametrized {what}: {before}\nparametrized {what}: {after}"
                 )
 
     def right_inverse(self, value: Any) -> None:
@@ -145,14 +144,15 @@ class ParametrizationList(ModuleList):
                 raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
             if len(value) != self.ntensors:
                 raise ValueError(
-                    f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of length "
-                    f"{len(value)}."
+                    f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of "
+                    f"length {len(value)}."
                 )
             for i, part in enumerate(value):
                 own = getattr(self, f"original{i}")
                 if own.dtype != part.dtype:
                     raise ValueError(
-                        f"Tensor {i} returned by `right_inverse` has dtype {part.dtype} while `original{i}` has dtype {own.dtype}"
+                        f"Tensor {i} returned by `right_inverse` has dtype {part.dtype} while `original{i}` has dtype "
+                        f"{own.dtype}"
                     )
                 _take_over(own, part)
 
@@ -191,7 +191,8 @@ def _own_class(module: Module) -> None:
     members: dict[str, Any] = {"__getstate__": getstate}
     if not hasattr(cls, "__deepcopy__"):
         members["__deepcopy__"] = deepcopy
-    module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), members)
+    make: Any = type  # with the metaclass of the base
+    module.__class__ = make(f"Parametrized{cls.__name__}", (cls,), members)
 
 
 def _property(module: Module, name: str) -> None:
@@ -210,9 +211,7 @@ def _property(module: Module, name: str) -> None:
     setattr(type(module), name, property(get, put))
 
 
-def register_parametrization(
-    module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
-) -> Any:
+def register_parametrization(module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Any:
     """Let a parameter or buffer be what ``parametrization`` makes of the original one.
 
     A parametrization with a ``right_inverse`` can be assigned to. ``unsafe``: dtype and shape may change.
@@ -243,7 +242,8 @@ def register_parametrization(
         module.parametrizations[tensor_name] = own
     else:
         raise ValueError(
-            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'"
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
+            f"'{tensor_name}'"
         )
     return module
 
@@ -258,8 +258,8 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
         before, after = getattr(given, what), getattr(result, what)
         if before != after:
             raise ValueError(
-                f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is enabled.\n"
-                f"module.{name}.{what}: {before}\nparametrization(module.{name}).{what}: {after}"
+                f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is "
+                f"enabled.\nmodule.{name}.{what}: {before}\nparametrization(module.{name}).{what}: {after}"
             )
     if not hasattr(parametrization, "right_inverse"):
         return
@@ -273,8 +273,8 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
         before, after = getattr(given, what), getattr(back, what)
         if before != after:
             raise ValueError(
-                f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{name}, unless the "
-                f"`unsafe` flag is enabled.\nmodule.{name}.{what}: {before}\nreturned {what}: {after}"
+                f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{name}, "
+                f"unless the `unsafe` flag is enabled.\nmodule.{name}.{what}: {before}\nreturned {what}: {after}"
             )
 
 
@@ -301,8 +301,8 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
         original = Parameter(value.detach()) if value.requires_grad else value
     else:
         raise ValueError(
-            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a sequence of "
-            "tensors."
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a "
+            "sequence of tensors."
         )
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]

@@ -151,12 +151,14 @@ def _batch_sizes(input: Tensor, lengths: list[int]) -> list[int]:
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={input.size(1)})"
         )
     if any(n <= 0 for n in lengths):
-        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
     if lengths != sorted(lengths, reverse=True):
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not "
-            "need ONNX exportability."
+            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
+            "do not need ONNX exportability."
         )
     if lengths[0] > input.size(0):
         raise RuntimeError(f"Expected sequence length to be at most {input.size(0)}, but got {lengths[0]}")
@@ -217,8 +219,8 @@ def pad_sequence(
         missing = longest - row.size(0)
         if row.shape[1:] != rows[0].shape[1:]:
             raise RuntimeError(
-                f"The size of tensor a ({rows[0].size(-1)}) must match the size of tensor b ({row.size(-1)}) at non-singleton "
-                f"dimension {row.dim()}"
+                f"The size of tensor a ({rows[0].size(-1)}) must match the size of tensor b ({row.size(-1)}) at "
+                f"non-singleton dimension {row.dim()}"
             )
         if missing:
             blank = row.new_full((missing, *row.shape[1:]), padding_value)

@@ -26,8 +26,8 @@ def functional_call(
 ) -> Any:
     """The name of ``torch.func.functional_call`` until PyTorch 2.0; deprecated."""
     warnings.warn(
-        "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future version of "
-        "PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
+        "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
+        "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
         FutureWarning,
         stacklevel=2,
     )
@@ -66,7 +66,7 @@ def _reparametrize_module(
             before[name] = _swap(module, name, tensor)
         yield
     finally:
-        # in PyTorch's order; what the call put in place of a tensor (batch norm does with its counters) goes to the caller
+        # what the call put in the place of a given tensor goes to the caller
         for name, tensor in before.items():
             now = _swap(module, name, tensor)
             if name in parameters_and_buffers:
@@ -88,7 +88,8 @@ def _tied(module: Module, given: dict[str, Tensor]) -> dict[str, Tensor]:
             continue
         if len({id(given[name]) for name in known}) != 1:
             raise ValueError(
-                f"functional_call got multiple values for keys {sorted(tied)}, which are tied. Consider using tie_weights=False"
+                f"functional_call got multiple values for keys {sorted(tied)}, which are tied. Consider using "
+                "tie_weights=False"
             )
         result.update(dict.fromkeys(tied, given[known[0]]))
     return result

@@ -22,9 +22,7 @@ class WeightNorm:
 
     def compute_weight(self, module: Module) -> Tensor:
         """``g * v / |v|``."""
-        return weight_from_direction(
-            getattr(module, f"{self.name}_v"), getattr(module, f"{self.name}_g"), self.dim
-        )
+        return weight_from_direction(getattr(module, f"{self.name}_v"), getattr(module, f"{self.name}_g"), self.dim)
 
     @staticmethod
     def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
@@ -41,8 +39,8 @@ class WeightNorm:
         weight = getattr(module, name)
         if isinstance(weight, UninitializedParameter):
             raise ValueError(
-                "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the dummy forward "
-                "before applying weight normalization"
+                "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the dummy "
+                "forward before applying weight normalization"
             )
         del module._parameters[name]
         module.register_parameter(f"{name}_g", Parameter(norm_except_dim(weight, 2, fn.dim).data))
@@ -63,7 +61,7 @@ class WeightNorm:
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
-    """Replace a parameter by its length ``name_g`` and its direction ``name_v``; deprecated: see ``parametrizations``."""
+    """Replace a parameter by its length ``name_g`` and direction ``name_v``; deprecated: see ``parametrizations``."""
     WeightNorm.apply(module, name, dim)
     return module
 

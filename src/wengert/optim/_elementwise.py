@@ -1,0 +1,284 @@
+"""What optimizers share whose update of an element depends on that element alone: all but L-BFGS and SparseAdam.
+
+Such an optimizer gives two things. ``_begin`` makes a parameter's state; ``_rule`` says which state arrays take part
+and with which constants. The update itself is one function ``kernel(x, p, g, *state, t, u, *constants)`` that returns
+the new ``(p, *state)``. ``x`` is NumPy and every result is written into one of the operands, so a step makes no array;
+or ``x`` is ``TensorLibrary``, whose functions ignore where to write to: then the same formula is differentiated
+through (``differentiable=True``), or runs on payloads that are not NumPy's.
+
+NOTE [ Blocks ]
+    A kernel makes ten and more passes over its arrays. On large ones they are made block by block, so that from the
+    second pass on everything is in cache. What not to do: let a kernel look at more than its own element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+import wengert as torch
+
+from .._alias import bump, writable, written
+from .._errors import user_frame
+from .._grad_mode import enable_grad
+from .._node import AccumulateGrad
+from .._tensor import Tensor, alias_payload
+from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
+
+BLOCK = 16384  # elements
+
+
+class TensorLibrary:
+    """NumPy's functions that the kernels use, for Tensors: recorded, and never in place."""
+
+    @staticmethod
+    def add(a: Any, b: Any, out: Any = None) -> Any:
+        return a + b
+
+    @staticmethod
+    def subtract(a: Any, b: Any, out: Any = None) -> Any:
+        return a - b
+
+    @staticmethod
+    def multiply(a: Any, b: Any, out: Any = None) -> Any:
+        return a * b
+
+    @staticmethod
+    def divide(a: Any, b: Any, out: Any = None) -> Any:
+        return a / b
+
+    @staticmethod
+    def negative(a: Any, out: Any = None) -> Any:
+        return -a
+
+    @staticmethod
+    def sqrt(a: Any, out: Any = None) -> Any:
+        return a.sqrt()
+
+    @staticmethod
+    def absolute(a: Any, out: Any = None) -> Any:
+        return a.abs()
+
+    @staticmethod
+    def sign(a: Any, out: Any = None) -> Any:
+        return a.sign()
+
+    @staticmethod
+    def maximum(a: Any, b: Any, out: Any = None) -> Any:
+        return torch.maximum(a, b)
+
+    @staticmethod
+    def clip(a: Any, low: float, high: float, out: Any = None) -> Any:
+        return a.clamp(low, high)
+
+    @staticmethod
+    def positive(a: Any, out: Any = None) -> Any:
+        return a.clone()
+
+    @staticmethod
+    def where(condition: Any, a: Any, b: Any) -> Any:
+        return torch.where(condition, a, b)
+
+
+def lerp(x: Any, start: Any, end: Any, weight: Any, t: Any) -> Any:
+    """``start`` moved by ``weight`` of the way to ``end``, as ``Tensor.lerp_`` rounds it."""
+    t = x.subtract(end, start, t)
+    if weight < 0.5:
+        return x.add(start, x.multiply(t, weight, t), start)
+    return x.subtract(end, x.multiply(t, 1 - weight, t), start)
+
+
+def ema_of_squares(x: Any, average: Any, g: Any, decay: Any, t: Any) -> Any:
+    """``decay * average + (1 - decay) * g * g``."""
+    average = x.multiply(average, decay, average)
+    t = x.multiply(g, 1 - decay, t)
+    return x.add(average, x.multiply(t, g, t), average)
+
+
+def quotient_step(x: Any, p: Any, numerator: Any, size: Any, denominator: Any, t: Any) -> Any:
+    """``p + size * numerator / denominator``, as ``Tensor.addcdiv_`` rounds it."""
+    t = x.multiply(numerator, size, t)
+    return x.add(p, x.divide(t, denominator, t), p)
+
+
+def number(value: Any) -> Any:
+    """An option as a Python number: a learning rate may be a tensor."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def check_option(name: str, value: Any, ok: bool) -> None:
+    """Refuse an option's value, in PyTorch's words."""
+    if not ok:
+        raise ValueError(f"Invalid {name}: {value}")
+
+
+def check_lr(lr: Any) -> None:
+    """A learning rate is a number, or a tensor with one element, and not negative."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    check_option("learning rate", lr, 0.0 <= lr)
+
+
+def check_betas(betas: Any) -> None:
+    """Decay rates lie in [0, 1)."""
+    for i in (0, 1):
+        check_option(f"beta parameter at index {i}", betas[i], 0.0 <= betas[i] < 1.0)
+
+
+def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
+    """The two ways to be fast exclude each other, and one of them gradients of the step."""
+    if fused:
+        if differentiable:
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if foreach:
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def new_step(value: float = 0.0, fused: Any = None) -> Tensor:
+    """A counter, as the states keep it: a tensor without dimensions."""
+    return torch.tensor(value, dtype=_get_scalar_dtype(fused))
+
+
+def advance(state: dict[str, Any]) -> int | float:
+    """Count one step in the state's tensor and give the new count."""
+    step = state["step"]
+    a = alias_payload(step)
+    if isinstance(a, np.ndarray):
+        a += 1
+        if step._m is not None:
+            bump(step)
+        return a.item()
+    step += 1
+    return step.item()
+
+
+def set_number(tensor: Tensor, value: float) -> float:
+    """Write a number into a tensor without dimensions; returns it as it was rounded."""
+    a = alias_payload(tensor)
+    a[...] = value
+    if tensor._m is not None:
+        bump(tensor)
+    return a.item()
+
+
+class ElementwiseOptimizer(Optimizer):
+    """An optimizer that updates each element by itself; see the module."""
+
+    _late_options: dict[str, Any] = {"foreach": None, "maximize": False, "differentiable": False}  # for old checkpoints
+    _late_numbers: tuple[str, ...] = ("step",)  # what old checkpoints hold as plain numbers
+
+    def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
+        """Make the state of a parameter that is stepped for the first time."""
+
+    def _rule(
+        self, group: dict[str, Any], state: dict[str, Any], number: Callable[[Any], Any]
+    ) -> tuple[Any, tuple[str, ...], tuple[Any, ...]]:
+        """(kernel, names of the state arrays, constants) for one step; ``number`` turns an option into a number."""
+        raise NotImplementedError
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, value in self._late_options.items():
+                group.setdefault(name, value)
+            for p in group["params"]:
+                known = self.state.get(p)
+                for name in self._late_numbers if known else ():
+                    if name in known and not isinstance(known[name], Tensor):  # type: ignore[operator,index]
+                        known[name] = new_step(float(known[name]), group.get("fused"))  # type: ignore[index]
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their gradients.
+
+        ``closure`` computes the loss and the gradients anew, and returns the loss, which ``step`` returns.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        frame = user_frame(getframe(1))
+        for group in self.param_groups:
+            differentiable = group.get("differentiable", False)
+            for p in group["params"]:
+                fn = p._fn
+                grad = fn.grad if type(fn) is AccumulateGrad else p.grad
+                if grad is None:
+                    continue
+                state = self._state_of(group, p)
+                a = p._a
+                if type(a) is not np.ndarray or not a.flags.writeable:
+                    a = writable(p)
+                if differentiable or not isinstance(a, np.ndarray):
+                    self._step_recorded(group, p, grad, state)
+                else:
+                    kernel, names, constants = self._rule(group, state, number)
+                    self._step_in_place(group, a, grad._a, [state[n] for n in names], kernel, constants)
+                    written(p, frame)
+        return loss
+
+    def _state_of(self, group: dict[str, Any], p: Tensor) -> dict[str, Any]:
+        state = self.state[p]
+        if not state:
+            self._begin(group, p, state)
+        return state
+
+    def _step_in_place(
+        self, group: dict[str, Any], a: Any, g: Any, tensors: list[Tensor], kernel: Any, constants: tuple[Any, ...]
+    ) -> None:
+        arrays = [a, g]
+        for tensor in tensors:
+            s = tensor._a
+            arrays.append(s if type(s) is np.ndarray and s.flags.writeable else writable(tensor))
+            if tensor._m is not None:
+                bump(tensor)
+        if a.dtype.kind == "c":
+            arrays = [x[..., None].view(x.real.dtype) for x in map(np.asarray, arrays)]
+            a = arrays[0]
+        decay = 0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
+        maximize = group.get("maximize", False)
+        shape = a.shape
+        if a.size <= BLOCK or len(shape) == 0:
+            self._run(kernel, arrays, constants, decay, maximize)
+            return
+        rows = max(1, BLOCK // (a.size // shape[0]))
+        for i in range(0, shape[0], rows):
+            self._run(kernel, [x[i : i + rows] for x in arrays], constants, decay, maximize)
+
+    def _run(self, kernel: Any, arrays: list[Any], constants: tuple[Any, ...], decay: float, maximize: bool) -> None:
+        p = arrays[0]
+        t, u, w = self._scratch(p.shape, p.dtype)
+        if decay != 0:
+            np.multiply(p, decay, w)
+            arrays[1] = (np.subtract if maximize else np.add)(w, arrays[1], w)
+        elif maximize:
+            arrays[1] = np.negative(arrays[1], w)
+        kernel(np, *arrays, t, u, *constants)
+
+    def _scratch(self, shape: Any, dtype: Any) -> Any:
+        """Three arrays to calculate in, kept from step to step."""
+        try:
+            return self._scratches[shape, dtype]
+        except AttributeError:
+            self._scratches: dict[Any, Any] = {}
+        except KeyError:
+            pass
+        made = self._scratches[shape, dtype] = tuple(np.empty(shape, dtype) for _ in range(3))
+        return made
+
+    def _step_recorded(self, group: dict[str, Any], p: Tensor, grad: Tensor, state: dict[str, Any]) -> None:
+        """The same update by recorded operators, so that gradients go through it."""
+        with torch.set_grad_enabled(bool(self.defaults.get("differentiable"))):
+            kernel, names, constants = self._rule(group, state, _to_scalar)
+            decay = 0 if group.get("decoupled_weight_decay") else group.get("weight_decay", 0)
+            g = -grad if group.get("maximize", False) else grad
+            if isinstance(decay, Tensor) or decay != 0:
+                g = g + p * decay
+            values = [p.clone(), g, *(state[n].clone() for n in names)]
+            if p.is_complex():
+                values = [torch.view_as_real(v) for v in values]
+            results = kernel(TensorLibrary, *values, None, None, *constants)
+            for target, value in zip((p, *(state[n] for n in names)), results, strict=True):
+                target.copy_(torch.view_as_complex(value) if p.is_complex() else value)

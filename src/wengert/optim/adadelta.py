@@ -1,0 +1,81 @@
+"""Adadelta."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as torch
+
+from .._tensor import Tensor
+from ._elementwise import ElementwiseOptimizer, advance, check_lr, check_option, ema_of_squares, new_step
+from .optimizer import ParamsT
+
+__all__ = ["Adadelta"]
+
+
+def _adadelta(
+    x: Any, p: Any, g: Any, squares: Any, deltas: Any, t: Any, u: Any, lr: Any, rho: Any, eps: Any
+) -> Any:
+    squares = ema_of_squares(x, squares, g, rho, t)
+    t = x.add(squares, eps, t)
+    t = x.sqrt(t, t)
+    u = x.add(deltas, eps, u)
+    u = x.sqrt(u, u)
+    u = x.multiply(x.divide(u, t, u), g, u)
+    deltas = ema_of_squares(x, deltas, u, rho, t)
+    return x.subtract(p, x.multiply(u, lr, t), p), squares, deltas
+
+
+class Adadelta(ElementwiseOptimizer):
+    """Scales the gradient by the ratio of two roots: of the average squared step and the average squared gradient.
+
+    Source: Zeiler 2012.
+
+    >>> import wengert as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> optimizer = torch.optim.Adadelta([w], lr=100.)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.6838, 1.6838], requires_grad=True)
+    """
+
+    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_option("rho value", rho, 0.0 <= rho <= 1.0)
+        check_option("epsilon value", eps, 0.0 <= eps)
+        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
+        defaults = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "capturable": capturable,
+            "foreach": foreach,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
+        state["step"] = new_step()
+        state["square_avg"] = torch.zeros_like(p)
+        state["acc_delta"] = torch.zeros_like(p)
+
+    def _rule(self, group: dict[str, Any], state: dict[str, Any], number: Any) -> Any:
+        advance(state)
+        return _adadelta, ("square_avg", "acc_delta"), (number(group["lr"]), group["rho"], group["eps"])

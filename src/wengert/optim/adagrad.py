@@ -1,0 +1,97 @@
+"""Adagrad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as torch
+
+from .._tensor import Tensor
+from ._elementwise import (
+    ElementwiseOptimizer,
+    advance,
+    check_fused,
+    check_lr,
+    check_option,
+    new_step,
+    quotient_step,
+)
+from .optimizer import ParamsT
+
+__all__ = ["Adagrad"]
+
+
+def _adagrad(x: Any, p: Any, g: Any, total: Any, t: Any, u: Any, lr: Any, eps: Any) -> Any:
+    total = x.add(total, x.multiply(g, g, t), total)
+    t = x.add(x.sqrt(total, t), eps, t)
+    return quotient_step(x, p, g, -lr, t, u), total
+
+
+class Adagrad(ElementwiseOptimizer):
+    """Divides the gradient by the root of the sum of all its squares so far. Source: Duchi et al. 2011.
+
+    The learning rate of step ``t`` is ``lr / (1 + (t - 1) * lr_decay)``.
+
+    >>> import wengert as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> optimizer = torch.optim.Adagrad([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.9000, 1.9000], requires_grad=True)
+    """
+
+    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_lr(lr)
+        check_option("lr_decay value", lr_decay, 0.0 <= lr_decay)
+        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
+        check_option(
+            "initial_accumulator_value value", initial_accumulator_value, 0.0 <= initial_accumulator_value
+        )
+        check_option("epsilon value", eps, 0.0 <= eps)
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+        for group in self.param_groups:
+            for p in group["params"]:
+                self._begin(group, p, self.state[p])
+
+    def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
+        value = self.defaults["initial_accumulator_value"]
+        state["step"] = new_step(fused=group["fused"])
+        state["sum"] = torch.full_like(p.detach(), complex(value, value) if p.is_complex() else value)
+
+    def share_memory(self) -> None:
+        """Put the sums into shared memory."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p]["sum"].share_memory_()
+
+    def _rule(self, group: dict[str, Any], state: dict[str, Any], number: Any) -> Any:
+        lr = number(group["lr"]) / (1 + (advance(state) - 1) * group["lr_decay"])
+        return _adagrad, ("sum",), (lr, group["eps"])

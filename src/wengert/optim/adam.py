@@ -1,0 +1,180 @@
+"""Adam."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as torch
+
+from .._tensor import Tensor
+from ._elementwise import (
+    ElementwiseOptimizer,
+    advance,
+    check_betas,
+    check_fused,
+    check_lr,
+    check_option,
+    ema_of_squares,
+    lerp,
+    new_step,
+    quotient_step,
+)
+from .optimizer import ParamsT, _to_scalar
+
+__all__ = ["Adam"]
+
+
+def _adam(
+    x: Any,
+    p: Any,
+    g: Any,
+    m: Any,
+    v: Any,
+    t: Any,
+    u: Any,
+    shrink: Any,
+    beta1: Any,
+    beta2: Any,
+    root: Any,
+    eps: Any,
+    step_size: Any,
+) -> Any:
+    if shrink is not None:
+        p = x.multiply(p, shrink, p)
+    m = lerp(x, m, g, 1 - beta1, t)
+    v = ema_of_squares(x, v, g, beta2, t)
+    t = x.divide(x.sqrt(v, t), root, t)
+    t = x.add(t, eps, t)
+    return quotient_step(x, p, m, -step_size, t, u), m, v
+
+
+def _amsgrad(
+    x: Any,
+    p: Any,
+    g: Any,
+    m: Any,
+    v: Any,
+    most: Any,
+    t: Any,
+    u: Any,
+    shrink: Any,
+    beta1: Any,
+    beta2: Any,
+    root: Any,
+    eps: Any,
+    step_size: Any,
+) -> Any:
+    if shrink is not None:
+        p = x.multiply(p, shrink, p)
+    m = lerp(x, m, g, 1 - beta1, t)
+    v = ema_of_squares(x, v, g, beta2, t)
+    most = x.maximum(most, v, most)
+    t = x.divide(x.sqrt(most, t), root, t)
+    t = x.add(t, eps, t)
+    return quotient_step(x, p, m, -step_size, t, u), m, v, most
+
+
+def check_tensor_lr(lr: Any, foreach: Any, capturable: bool) -> None:
+    """``lr`` may be a tensor of one element, but for ``foreach=True``."""
+    if isinstance(lr, Tensor) and foreach and not capturable:
+        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+    check_lr(lr)
+
+
+def check_tensor_betas(betas: Any, foreach: Any, capturable: bool) -> None:
+    """Both decay rates are floats, or both are tensors of one element."""
+    kinds = [float if isinstance(b, float) else Tensor if isinstance(b, Tensor) else None for b in betas[:2]]
+    if kinds not in ([float, float], [Tensor, Tensor]):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for i, beta in enumerate(betas[:2]):
+        if isinstance(beta, Tensor):
+            if not capturable and foreach:
+                raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+            if beta.numel() != 1:
+                raise ValueError(f"Tensor betas[{i}] must be 1-element")
+
+
+class Adam(ElementwiseOptimizer):
+    """Adam: steps by the average gradient, divided by the root of the average squared gradient.
+
+    ``amsgrad``: divide by the largest such root so far. ``decoupled_weight_decay``: shrink the parameters instead of
+    adding to the gradient (AdamW). Source: Kingma and Ba 2014; Reddi et al. 2018. ``foreach``, ``fused`` and
+    ``capturable`` change nothing here.
+
+    >>> import wengert as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> optimizer = torch.optim.Adam([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.9000, 1.9000], requires_grad=True)
+    """
+
+    _late_options = {
+        "amsgrad": False,
+        "maximize": False,
+        "foreach": None,
+        "capturable": False,
+        "differentiable": False,
+        "decoupled_weight_decay": False,
+        "fused": None,
+    }
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        check_tensor_lr(lr, foreach, capturable)
+        check_option("epsilon value", eps, 0.0 <= eps)
+        check_betas(betas)
+        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
+        check_tensor_betas(betas, foreach, capturable)
+        defaults = {
+            "lr": lr,
+            "betas": tuple(map(_to_scalar, betas)),
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+
+    def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
+        if group["foreach"] and isinstance(group["lr"], Tensor) and not group["capturable"]:
+            raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        state["step"] = new_step(fused=group["fused"])
+        state["exp_avg"] = torch.zeros_like(p)
+        state["exp_avg_sq"] = torch.zeros_like(p)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = torch.zeros_like(p)
+
+    def _rule(self, group: dict[str, Any], state: dict[str, Any], number: Any) -> Any:
+        step = advance(state)
+        lr = number(group["lr"])
+        beta1, beta2 = group["betas"]
+        beta1, beta2 = number(beta1), number(beta2)
+        decay = group["weight_decay"]
+        shrink = 1 - lr * number(decay) if group["decoupled_weight_decay"] and decay != 0 else None
+        step_size = lr / (1 - beta1**step)
+        constants = (shrink, beta1, beta2, (1 - beta2**step) ** 0.5, group["eps"], step_size)
+        if group["amsgrad"]:
+            return _amsgrad, ("exp_avg", "exp_avg_sq", "max_exp_avg_sq"), constants
+        return _adam, ("exp_avg", "exp_avg_sq"), constants

@@ -1,0 +1,87 @@
+"""Adamax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as torch
+
+from .._tensor import Tensor
+from ._elementwise import (
+    ElementwiseOptimizer,
+    advance,
+    check_betas,
+    check_lr,
+    check_option,
+    lerp,
+    new_step,
+    quotient_step,
+)
+from .optimizer import ParamsT
+
+__all__ = ["Adamax"]
+
+
+def _adamax(
+    x: Any, p: Any, g: Any, m: Any, most: Any, t: Any, u: Any, beta1: Any, beta2: Any, eps: Any, lr: Any
+) -> Any:
+    m = lerp(x, m, g, 1 - beta1, t)
+    t = x.add(x.absolute(g, t), eps, t)
+    most = x.maximum(x.multiply(most, beta2, most), t, most)
+    return quotient_step(x, p, m, -lr, most, u), m, most
+
+
+class Adamax(ElementwiseOptimizer):
+    """Adam with the largest recent gradient in place of the root of the average square.
+
+    Source: Kingma and Ba 2014, section 7.1.
+
+    >>> import wengert as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> optimizer = torch.optim.Adamax([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.9000, 1.9000], requires_grad=True)
+    """
+
+    _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_option("epsilon value", eps, 0.0 <= eps)
+        check_betas(betas)
+        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
+        state["step"] = new_step()
+        state["exp_avg"] = torch.zeros_like(p)
+        state["exp_inf"] = torch.zeros_like(p)
+
+    def _rule(self, group: dict[str, Any], state: dict[str, Any], number: Any) -> Any:
+        beta1, beta2 = group["betas"]
+        lr = number(group["lr"]) / (1 - beta1 ** advance(state))
+        return _adamax, ("exp_avg", "exp_inf"), (beta1, beta2, group["eps"], lr)

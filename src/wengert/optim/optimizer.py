@@ -1,0 +1,379 @@
+"""``Optimizer``: parameter groups, state, hooks and checkpoints. What every optimizer shares but its update rule.
+
+``param_groups`` is a list of dicts of options with their ``params``; ``state`` maps a parameter to a dict. Both, and
+what ``state_dict`` makes of them, have PyTorch's structure, so a checkpoint of either package has the other's keys.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Iterable
+from copy import deepcopy
+from itertools import chain
+from typing import Any, TypeAlias
+
+from .._dtypes import float32, float64, get_default_dtype
+from .._node import AccumulateGrad, RemovableHandle
+from .._tensor import Tensor
+
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
+
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+StateDict: TypeAlias = dict[str, Any]
+
+_global_optimizer_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_optimizer_post_hooks: OrderedDict[int, Any] = OrderedDict()
+
+
+class _RequiredParameter:
+    """Stands in ``defaults`` for an option that every group must give."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _RequiredParameter()
+
+
+def _register(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` before each step of every optimizer; it may return new (args, kwargs)."""
+    return _register(_global_optimizer_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` after each step of every optimizer."""
+    return _register(_global_optimizer_post_hooks, hook)
+
+
+def _to_scalar(x: Any) -> Any:
+    """A tensor of one element without dimensions; anything else as it is."""
+    return x.squeeze() if isinstance(x, Tensor) and x.dim() != 0 else x
+
+
+def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
+    """The dtype of ``state["step"]``."""
+    return float64 if not is_fused and get_default_dtype() is float64 else float32
+
+
+def _type_name(value: Any) -> str:
+    cls = type(value)
+    if isinstance(value, Tensor):
+        return value.type() if cls is Tensor else f"torch.{cls.__module__.partition('.')[2]}.{cls.__qualname__}"
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _with_step_hooks(step: Any) -> Any:
+    """``step`` with the hooks of the optimizer and of all optimizers around it."""
+
+    @functools.wraps(step)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given: Any = (self, *args)
+        if _global_optimizer_pre_hooks or self._optimizer_step_pre_hooks:
+            for hook in (*_global_optimizer_pre_hooks.values(), *self._optimizer_step_pre_hooks.values()):
+                result = hook(self, given, kwargs)
+                if result is not None:
+                    if not (isinstance(result, tuple) and len(result) == 2):
+                        raise RuntimeError(
+                            f"{step} must return None or a tuple of (new_args, new_kwargs), but got {result}."
+                        )
+                    given, kwargs = result
+        out = step(*given, **kwargs)
+        if _global_optimizer_post_hooks or self._optimizer_step_post_hooks:
+            for hook in (*self._optimizer_step_post_hooks.values(), *_global_optimizer_post_hooks.values()):
+                hook(self, given, kwargs)
+        return out
+
+    wrapper.hooked = True  # type: ignore[attr-defined]
+    return wrapper
+
+
+_HOOKS = (
+    "_optimizer_step_pre_hooks",
+    "_optimizer_step_post_hooks",
+    "_optimizer_state_dict_pre_hooks",
+    "_optimizer_state_dict_post_hooks",
+    "_optimizer_load_state_dict_pre_hooks",
+    "_optimizer_load_state_dict_post_hooks",
+)
+
+
+class Optimizer:
+    """Base of all optimizers. A new one defines ``step`` and passes its options' defaults.
+
+    ``params``: tensors, (name, tensor) pairs, or dicts with ``"params"`` and options of their own.
+
+    Raises:
+        TypeError: ``params`` is a tensor, or holds something else than tensors.
+        ValueError: ``params`` is empty, a tensor in it is not a leaf, or is in two groups.
+
+    >>> import wengert as torch
+    >>> class Descent(torch.optim.Optimizer):
+    ...     @torch.no_grad()
+    ...     def step(self):
+    ...         for group in self.param_groups:
+    ...             for p in group["params"]:
+    ...                 p -= group["lr"] * p.grad
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> optimizer = Descent([w], {"lr": 0.5})
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0., 0.], requires_grad=True)
+    """
+
+    _optimizer_step_pre_hooks: OrderedDict[int, Any]
+    _optimizer_step_post_hooks: OrderedDict[int, Any]
+    _optimizer_state_dict_pre_hooks: OrderedDict[int, Any]
+    _optimizer_state_dict_post_hooks: OrderedDict[int, Any]
+    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Any]
+    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Any]
+
+    def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        for name in _HOOKS:
+            setattr(self, name, OrderedDict())
+        self._patch_step_function()
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                + _type_name(params)
+            )
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        groups: list[Any] = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+        self._warned_capturable_if_run_uncaptured = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _HOOKS:
+            if name not in self.__dict__:
+                setattr(self, name, OrderedDict())
+        self._patch_step_function()
+        self.defaults.setdefault("differentiable", False)
+
+    def __repr__(self) -> str:
+        lines = [type(self).__name__ + " ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join(lines) + "\n)"
+
+    def _patch_step_function(self) -> None:
+        cls = type(self)
+        if not getattr(cls.step, "hooked", None):
+            cls.step = _with_step_hooks(cls.step)  # type: ignore[method-assign]
+
+    @staticmethod
+    def profile_hook_step(func: Any) -> Any:
+        """The step function with the hooks around it."""
+        return _with_step_hooks(func)
+
+    # ------------------------------------------------------------------------------------------------------- hooks
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` before each step; it may return new (args, kwargs)."""
+        return _register(self._optimizer_step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` after each step."""
+        return _register(self._optimizer_step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., None], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(optimizer)`` before ``state_dict``."""
+        return _register(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` after ``state_dict``; it may return another one."""
+        return _register(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` before ``load_state_dict``; it may return another one to load."""
+        return _register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., None], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(optimizer)`` after ``load_state_dict``."""
+        return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+
+    # ------------------------------------------------------------------------------------------------- checkpoints
+    def state_dict(self) -> StateDict:
+        """``{"state": {index: state}, "param_groups": [options with the indices of the params]}``.
+
+        The tensors in it are the optimizer's own, not copies.
+
+        >>> import wengert as torch
+        >>> w = torch.nn.Parameter(torch.zeros(2))
+        >>> optimizer = torch.optim.SGD([w], lr=0.1, momentum=0.9)
+        >>> optimizer.state_dict()["param_groups"][0]["params"]
+        [0]
+        """
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
+        index: dict[int, int] = {}
+        start = 0
+        groups = []
+        for group in self.param_groups:
+            for i, p in enumerate(group["params"], start):
+                index.setdefault(id(p), i)
+            packed = {key: value for key, value in group.items() if key != "params"}
+            packed["params"] = [index[id(p)] for p in group["params"]]
+            start += len(packed["params"])
+            groups.append(packed)
+        state = {(index[id(k)] if isinstance(k, Tensor) else k): v for k, v in self.state.items()}
+        result: StateDict = {"state": state, "param_groups": groups}
+        for hook in self._optimizer_state_dict_post_hooks.values():
+            changed = hook(self, result)
+            if changed is not None:
+                result = changed
+        return result
+
+    @staticmethod
+    def _process_value_according_to_param_policy(
+        param: Tensor, value: Tensor, param_id: int, param_groups: list[dict[Any, Any]], key: Hashable = None
+    ) -> Tensor:
+        """A loaded tensor in the dtype that it has beside this parameter: the parameter's own, but for the step."""
+        if key == "step":
+            for group in param_groups:
+                if param_id in group["params"]:
+                    if group.get("capturable", False) or group.get("fused", False):
+                        return value.to(dtype=float32)
+                    break
+            return value
+        return value.to(dtype=param.dtype) if param.is_floating_point() else value
+
+    def load_state_dict(self, state_dict: StateDict) -> None:
+        """Take over what ``state_dict`` of an optimizer with as many groups and parameters gave.
+
+        Tensors are taken as they are where their dtype is the parameter's. The options of the groups, learning rates
+        included, are overwritten: make schedulers first.
+
+        Raises:
+            ValueError: another number of groups, or of parameters in one.
+        """
+        state_dict = state_dict.copy()
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
+            changed = hook(self, state_dict)
+            if changed is not None:
+                state_dict = changed
+        groups = self.param_groups
+        saved = deepcopy(state_dict["param_groups"])
+        if len(groups) != len(saved):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(g["params"]) != len(s["params"]) for g, s in zip(groups, saved, strict=True)):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
+        saved_ids = chain.from_iterable(g["params"] for g in saved)
+        param_of = dict(zip(saved_ids, chain.from_iterable(g["params"] for g in groups), strict=True))
+
+        def fitted(param: Tensor, value: Any, param_id: Any, key: Any = None) -> Any:
+            if isinstance(value, Tensor):
+                return self._process_value_according_to_param_policy(
+                    param, value, param_id, state_dict["param_groups"], key
+                )
+            if isinstance(value, dict):
+                return {k: fitted(param, v, param_id, k) for k, v in value.items()}
+            if isinstance(value, Iterable):
+                return type(value)(fitted(param, v, param_id) for v in value)  # type: ignore[call-arg]
+            return value
+
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            if key in param_of:
+                state[param_of[key]] = fitted(param_of[key], value, key)
+            else:
+                state[key] = value
+        for group, new in zip(groups, saved, strict=True):
+            new["params"] = group["params"]
+            if "param_names" in group and "param_names" not in new:
+                new["param_names"] = group["param_names"]
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
+
+    # ------------------------------------------------------------------------------------------------------ the rest
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or fill them with zeros in place if not ``set_to_none``."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if set_to_none:
+                    fn = p._fn
+                    if type(fn) is AccumulateGrad:
+                        fn.grad = None
+                    else:
+                        p.grad = None
+                elif p.grad is not None:
+                    if p.grad.grad_fn is not None:
+                        p.grad.detach_()
+                    else:
+                        p.grad.requires_grad_(False)
+                    p.grad.zero_()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their gradients; ``closure`` computes loss and gradients anew and returns the loss."""
+        raise NotImplementedError
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add a dict of ``"params"`` and options; options that it does not give are the defaults."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will "
+                "change between runs. Please use a list instead."
+            )
+        given = [params] if isinstance(params, Tensor) else list(params)
+        names = [p[0] for p in given if isinstance(p, tuple)]
+        params = param_group["params"] = [p[1] if isinstance(p, tuple) else p for p in given]
+        if names:
+            if len(names) != len(params):
+                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+            param_group["param_names"] = names
+        for p in params:
+            if not isinstance(p, Tensor):
+                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + _type_name(p))
+            if not self.defaults.get("differentiable", None) and not (p.is_leaf or p.retains_grad):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            param_group.setdefault(name, default)
+        if len(params) != len(set(params)):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
+                "github.com/pytorch/pytorch/issues/40967 for more information",
+                stacklevel=3,
+            )
+        self._check_against_groups(param_group)
+        self.param_groups.append(param_group)
+
+    def _check_against_groups(self, param_group: dict[str, Any]) -> None:
+        known: set[Tensor] = set()
+        for group in self.param_groups:
+            known.update(group["params"])
+            if ("param_names" in param_group) != ("param_names" in group):
+                kind = "with names" if "param_names" in param_group else "without names"
+                raise ValueError(
+                    "all optimizer param groups should be with/without names. cannot add param group "
+                    f"{kind} to the optimizer"
+                )
+        if not known.isdisjoint(param_group["params"]):
+            raise ValueError("some parameters appear in more than one parameter group")

@@ -1,0 +1,126 @@
+"""RAdam."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as torch
+
+from .._tensor import Tensor
+from ._elementwise import (
+    ElementwiseOptimizer,
+    advance,
+    check_betas,
+    check_lr,
+    check_option,
+    ema_of_squares,
+    lerp,
+    new_step,
+)
+from .optimizer import ParamsT
+
+__all__ = ["RAdam"]
+
+
+def _radam(
+    x: Any,
+    p: Any,
+    g: Any,
+    m: Any,
+    v: Any,
+    t: Any,
+    u: Any,
+    shrink: Any,
+    beta1: Any,
+    beta2: Any,
+    correction1: Any,
+    lr: Any,
+    eps: Any,
+    root: Any,
+    rectification: Any,
+) -> Any:
+    if shrink is not None:
+        p = x.multiply(p, shrink, p)
+    m = lerp(x, m, g, 1 - beta1, t)
+    v = ema_of_squares(x, v, g, beta2, t)
+    u = x.multiply(x.divide(m, correction1, u), lr, u)
+    if rectification is not None:
+        t = x.add(x.sqrt(v, t), eps, t)
+        u = x.multiply(u, x.divide(root, t, t), u)
+        u = x.multiply(u, rectification, u)
+    return x.subtract(p, u, p), m, v
+
+
+class RAdam(ElementwiseOptimizer):
+    """Adam that divides by the average square only once that is known well enough, and then by degrees.
+
+    Source: Liu et al. 2019, "On the variance of the adaptive learning rate and beyond".
+
+    >>> import wengert as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> optimizer = torch.optim.RAdam([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.8000, 1.6000], requires_grad=True)
+    """
+
+    _late_options = {
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+        "decoupled_weight_decay": False,
+        "capturable": False,
+    }
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_option("epsilon value", eps, 0.0 <= eps)
+        check_betas(betas)
+        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
+        state["step"] = new_step()
+        state["exp_avg"] = torch.zeros_like(p)
+        state["exp_avg_sq"] = torch.zeros_like(p)
+
+    def _rule(self, group: dict[str, Any], state: dict[str, Any], number: Any) -> Any:
+        step = advance(state)
+        lr = number(group["lr"])
+        beta1, beta2 = group["betas"]
+        decay = group["weight_decay"]
+        shrink = 1 - lr * decay if group["decoupled_weight_decay"] and decay != 0 else None
+        correction2 = 1 - beta2**step
+        longest = 2 / (1 - beta2) - 1  # the length of the simple average that the exponential one amounts to
+        length = longest - 2 * step * beta2**step / correction2
+        rectification = None
+        if length > 5.0:
+            ratio = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+            rectification = ratio**0.5
+        constants = (shrink, beta1, beta2, 1 - beta1**step, lr, group["eps"], correction2**0.5, rectification)
+        return _radam, ("exp_avg", "exp_avg_sq"), constants

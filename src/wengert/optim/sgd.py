@@ -1,0 +1,100 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as torch
+
+from .._tensor import Tensor
+from ._elementwise import ElementwiseOptimizer, TensorLibrary, check_fused, check_lr, check_option
+from .optimizer import ParamsT
+
+__all__ = ["SGD"]
+
+
+def _plain(x: Any, p: Any, g: Any, t: Any, u: Any, lr: Any) -> Any:
+    return (x.subtract(p, x.multiply(g, lr, t), p),)
+
+
+def _heavy_ball(
+    x: Any, p: Any, g: Any, b: Any, t: Any, u: Any, lr: Any, momentum: Any, share: Any, nesterov: bool, first: bool
+) -> Any:
+    if first:  # PyTorch's first buffer is outside of the graph
+        b = x.positive(g.detach() if x is TensorLibrary else g, b)
+    else:
+        b = x.multiply(b, momentum, b)
+        b = x.add(b, g if share == 1 else x.multiply(g, share, t), b)
+    step = x.add(g, x.multiply(b, momentum, t), t) if nesterov else b
+    return x.subtract(p, x.multiply(step, lr, u), p), b
+
+
+class SGD(ElementwiseOptimizer):
+    """Stochastic gradient descent, optionally with momentum.
+
+    With momentum, ``b = momentum * b + (1 - dampening) * g`` takes the place of the gradient ``g``; the first ``b`` is
+    the gradient itself. Nesterov's form steps by ``g + momentum * b``. Source: Sutskever et al. 2013, in PyTorch's
+    form, where the learning rate multiplies ``b`` and not ``g``. ``foreach`` and ``fused`` change nothing here.
+
+    >>> import wengert as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> optimizer = torch.optim.SGD([w], lr=0.25)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.5000, 1.0000], requires_grad=True)
+    """
+
+    _late_options = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
+    _late_numbers = ()
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float | Tensor = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_lr(lr)
+        check_option("momentum value", momentum, momentum >= 0.0)
+        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+
+    def _state_of(self, group: dict[str, Any], p: Tensor) -> dict[str, Any]:
+        if group["momentum"] == 0:
+            return {}
+        state: dict[str, Any] = self.state[p]
+        if state.get("momentum_buffer") is None:
+            state["momentum_buffer"] = torch.empty_like(p.detach())
+            state["_first"] = True
+        return state
+
+    def _rule(self, group: dict[str, Any], state: dict[str, Any], number: Any) -> Any:
+        lr = number(group["lr"])
+        momentum = group["momentum"]
+        if momentum == 0:
+            return _plain, (), (lr,)
+        first = state.pop("_first", False)
+        constants = (lr, number(momentum), 1 - number(group["dampening"]), group["nesterov"], first)
+        return _heavy_ball, ("momentum_buffer",), constants
