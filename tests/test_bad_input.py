@@ -77,7 +77,7 @@ NUMPYS_WORDS = re.compile(
 )
 
 
-# --------------------------------------------------------------------------------------------------- one expression each
+# ------------------------------------------------------------------------------------------------ one expression each
 @pytest.mark.parametrize("code", [code for code, _ in CASES])
 def test_refused_and_nothing_changed(code: str) -> None:
     names = world(T)
@@ -100,7 +100,7 @@ def test_refused_as_pytorch_does(torch: Any, code: str, other_words: bool) -> No
         assert first_sentence(ours) == first_sentence(theirs)
 
 
-# ---------------------------------------------------------------------------------------------------------- enormous sizes
+# ----------------------------------------------------------------------------------------------------- enormous sizes
 @pytest.mark.parametrize(
     "code",
     [
@@ -129,7 +129,7 @@ def test_enormous_sizes_are_an_error(code: str) -> None:
     assert re.search(r"\d", str(error))
 
 
-# ------------------------------------------------------------------------------------------------- other libraries' memory
+# -------------------------------------------------------------------------------------------- other libraries' memory
 def test_read_only_arrays() -> None:
     a = np.ones(3, np.float32)
     a.flags.writeable = False
@@ -199,7 +199,7 @@ def test_arrays_of_what_is_no_number(dtype: Any) -> None:
         assert isinstance(error_of(lambda make=make: make(a)), TypeError)
 
 
-# --------------------------------------------------------------------------------------------------- gradients and hooks
+# ------------------------------------------------------------------------------------------------ gradients and hooks
 def through(hook: Any = None, on: str = "leaf", kind: str = "register_hook") -> T.Tensor:
     x = T.ones(2, requires_grad=True)
     y = x * 2
@@ -345,7 +345,7 @@ def test_a_backward_with_the_wrong_shape_or_number(made: Any) -> None:
     assert x.grad is None
 
 
-# ------------------------------------------------------------------------------------------------------------------- NaN
+# ---------------------------------------------------------------------------------------------------------------- NaN
 def test_nan_and_infinity_pass_in_silence() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -358,7 +358,7 @@ def test_nan_and_infinity_pass_in_silence() -> None:
     assert g.tolist() == [0, 1, 0, 0]
 
 
-# ----------------------------------------------------------------------------------------- in-place writes that do not fit
+# ------------------------------------------------------------------------------------ in-place writes that do not fit
 @pytest.mark.parametrize(
     "write",
     [
@@ -421,7 +421,7 @@ def test_integers_refuse_what_is_no_integer(write: Any) -> None:
     assert x._version == 0
 
 
-# ------------------------------------------------------------------------------------------------ the ten common mistakes
+# -------------------------------------------------------------------------------------------- the ten common mistakes
 def second_backward() -> None:
     x = T.ones(2, requires_grad=True)
     y = x * x  # the line

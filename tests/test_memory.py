@@ -1,4 +1,4 @@
-"""What lives how long: nothing needs the garbage collector, deep and wide graphs need no recursion, threads may share."""
+"""What lives how long: nothing needs the garbage collector, deep graphs need no recursion, threads may share."""
 
 from __future__ import annotations
 
@@ -444,7 +444,7 @@ def test_a_dropped_leaf_is_made_again_for_its_node(no_gc: None) -> None:
     assert node.variable.requires_grad
 
 
-# ------------------------------------------------------------------------------------------------------ deep and wide graphs
+# ----------------------------------------------------------------------------------------------- deep and wide graphs
 def timed(fn: Callable[[], Any]) -> float:
     start = time.perf_counter()
     fn()

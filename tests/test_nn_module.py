@@ -429,6 +429,13 @@ def test_deepcopy_and_pickle() -> None:
         assert "hidden" not in other.state_dict()
 
 
+def test_functions_kept_by_a_module_are_pickled_by_their_public_names() -> None:
+    m = nn.Module()
+    m.functions = [nn.functional.relu, W.relu, W.tanh, nn.functional.cross_entropy, W.cat, nn.functional.gelu]
+    again = pickle.loads(pickle.dumps(m)).functions
+    assert all(a is b for a, b in zip(again, m.functions, strict=True))
+
+
 def test_no_cycle(no_gc: Any) -> None:
     net = Net()
     dead = weakref.ref(net.a.weight)

@@ -1,6 +1,6 @@
 """Losses, normalisation, padding, resampling, convolution, pooling, attention: what the generated tests cannot know.
 
-Derivatives, forward mode and vmap of every primitive are checked by test_every_op.py. Here: values by hand, edges, saved
+Derivatives, forward mode and vmap of each primitive are checked by test_every_op.py. Here: values by hand, edges, saved
 memory, errors, and PyTorch's own answers, first and second derivatives included, where it is installed.
 """
 
@@ -59,6 +59,11 @@ def test_losses_by_hand() -> None:
 
 
 def test_a_broadcast_target_warns() -> None:
+    with (
+        pytest.warns(UserWarning, match="Using a target size"),
+        pytest.raises(RuntimeError, match="The size of tensor a"),
+    ):
+        F.mse_loss(wg.ones(3), wg.ones(4))
     with pytest.warns(UserWarning, match=r"Using a target size \(torch.Size\(\[1\]\)\) that is different"):
         assert F.mse_loss(wg.tensor([1.0, 3.0]), wg.tensor([1.0])).item() == 2
 
@@ -120,22 +125,37 @@ def test_bce_with_logits_does_not_overflow() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda o: F.mse_loss(o(3), o(4)), RuntimeError, "The size of tensor a"),
         (lambda o: F.mse_loss(o(3).long(), o(3).long()), NotImplementedError, "not implemented for 'Long'"),
         (lambda o: F.mse_loss(o(3), o(3), reduction="x"), ValueError, "x is not a valid value for reduction"),
         (lambda o: F.nll_loss(o(3, 4), o(2).long()), ValueError, r"Expected input batch_size \(3\) to match"),
         (lambda o: F.nll_loss(o(2, 3), o(2).long() * 5), IndexError, "Target 5 is out of bounds"),
         (lambda o: F.nll_loss(o(2, 3), -o(2).long()), IndexError, "Target -1 is out of bounds"),
         (lambda o: F.nll_loss(o(3, 4), o(3)), RuntimeError, "expected target dtype to be Long or Byte, but got Float"),
-        (lambda o: F.nll_loss(o(3, 4), o(3).long(), o(3)), RuntimeError, "weight tensor should be defined either for all 4"),
+        (
+            lambda o: F.nll_loss(o(3, 4), o(3).long(), o(3)),
+            RuntimeError,
+            "weight tensor should be defined either for all 4",
+        ),
         (lambda o: F.cross_entropy(o(3, 4), o(3, 4).long()), RuntimeError, "Expected floating point type for target"),
-        (lambda o: F.binary_cross_entropy(o(3) * 2, o(3)), RuntimeError, "all elements of input should be between 0 and 1"),
+        (
+            lambda o: F.binary_cross_entropy(o(3) * 2, o(3)),
+            RuntimeError,
+            "all elements of input should be between 0 and 1",
+        ),
         (lambda o: F.binary_cross_entropy(o(3), o(4)), ValueError, "Using a target size"),
         (lambda o: F.smooth_l1_loss(o(3), o(3), beta=-1), RuntimeError, "does not support negative values for beta"),
         (lambda o: F.huber_loss(o(3), o(3), delta=0), RuntimeError, "does not support non-positive values for delta"),
-        (lambda o: F.layer_norm(o(3, 4), (3,)), RuntimeError, r"Given normalized_shape=\[3\], expected input with shape"),
+        (
+            lambda o: F.layer_norm(o(3, 4), (3,)),
+            RuntimeError,
+            r"Given normalized_shape=\[3\], expected input with shape",
+        ),
         (lambda o: F.group_norm(o(3, 4, 2), 3), RuntimeError, "divisible by num_groups"),
-        (lambda o: F.batch_norm(o(1, 4), None, None, training=True), ValueError, "Expected more than 1 value per channel"),
+        (
+            lambda o: F.batch_norm(o(1, 4), None, None, training=True),
+            ValueError,
+            "Expected more than 1 value per channel",
+        ),
         (lambda o: F.batch_norm(o(2, 4), None, None), RuntimeError, "running_mean must be defined in evaluation mode"),
         (lambda o: F.pad(o(3, 4), (1,)), RuntimeError, "Padding length must be divisible by 2"),
         (lambda o: F.pad(o(3, 4, 5), (5, 5), "reflect"), RuntimeError, "Padding size should be less than"),
@@ -206,7 +226,7 @@ def test_norms_have_the_numeric_gradient(norm: Any, affine: bool) -> None:
     np.testing.assert_allclose(array(tx.grad), numeric(value, x), rtol=1e-5, atol=1e-7)
 
 
-# ------------------------------------------------------------------------------------------------- padding and resampling
+# ----------------------------------------------------------------------------------------------- padding and resampling
 def test_pad_by_hand() -> None:
     x = wg.arange(4.0).view(1, 4)
     pads = {"constant": [9, 9, 0, 1, 2, 3, 9], "reflect": [2, 1, 0, 1, 2, 3, 2], "replicate": [0, 0, 0, 1, 2, 3, 3]}
@@ -225,7 +245,7 @@ def test_what_is_not_finite_stays_where_it_is() -> None:
     assert F.interpolate(x, scale_factor=2)[0, 0, :2].tolist() == [0, 0]
 
 
-# ----------------------------------------------------------------------------------------------------------- convolution
+# ---------------------------------------------------------------------------------------------------------- convolution
 GEOMETRIES = [
     # input, weight, stride, padding, dilation, groups
     ((2, 3, 9), (4, 3, 3), 2, 1, 1, 1),
@@ -244,7 +264,9 @@ def direct(x: np.ndarray, w: np.ndarray, stride: Any, padding: Any, dilation: An
     k = x.ndim - 2
     stride, padding, dilation = (v if isinstance(v, tuple) else (v,) * k for v in (stride, padding, dilation))
     x = np.pad(x, ((0, 0), (0, 0), *((p, p) for p in padding)))
-    out = [(n - d * (m - 1) - 1) // s + 1 for n, m, s, d in zip(x.shape[2:], w.shape[2:], stride, dilation, strict=True)]
+    out = [
+        (n - d * (m - 1) - 1) // s + 1 for n, m, s, d in zip(x.shape[2:], w.shape[2:], stride, dilation, strict=True)
+    ]
     y = np.zeros((len(x), len(w), *out))
     size = len(w) // groups
     for o in range(len(w)):
@@ -304,7 +326,7 @@ def test_convolution_keeps_only_what_its_gradients_need() -> None:
     assert node._saved_input is not None
 
 
-# ---------------------------------------------------------------------------------------------------------------- pooling
+# -------------------------------------------------------------------------------------------------------------- pooling
 def test_max_pool_takes_the_first_of_equals_and_every_nan() -> None:
     x = leaf([[[[1.0, 1.0], [1.0, 1.0]]]])
     y, where = F.max_pool2d(x, 2, return_indices=True)
@@ -314,7 +336,9 @@ def test_max_pool_takes_the_first_of_equals_and_every_nan() -> None:
     y, where = F.max_pool2d(wg.tensor([[[[1.0, math.nan], [math.nan, 3.0]]]]), 2, return_indices=True)
     assert math.isnan(y.item())
     assert where.item() == 2
-    assert F.max_pool2d(wg.full((1, 1, 2, 2), -math.inf), 2, padding=1, return_indices=True)[1].tolist() == [[[[0, 1], [2, 3]]]]
+    assert F.max_pool2d(wg.full((1, 1, 2, 2), -math.inf), 2, padding=1, return_indices=True)[1].tolist() == [
+        [[[0, 1], [2, 3]]]
+    ]
 
 
 def test_unpooling_puts_maxima_back() -> None:
@@ -335,7 +359,7 @@ def test_avg_pool_counts_what_is_inside(ceil_mode: bool, include: bool) -> None:
     assert y[0, 0, 0, 0].item() == pytest.approx(4 / 9 if include else 1)
 
 
-# -------------------------------------------------------------------------------------------------------------- attention
+# ------------------------------------------------------------------------------------------------------------ attention
 def test_a_query_that_may_look_at_nothing_gives_zeros() -> None:
     q = leaf(draw(1, 2, 4))
     mask = wg.tensor([[True, False], [False, False]])
@@ -351,10 +375,12 @@ def test_causal_attention_sees_no_future() -> None:
     np.testing.assert_allclose(array(y[0, 0]), array(q[0, 0]))
     later = q.clone()
     later[0, 3] = 100.0
-    np.testing.assert_allclose(array(F.scaled_dot_product_attention(later, later, later, is_causal=True)[0, :3]), array(y[0, :3]))
+    np.testing.assert_allclose(
+        array(F.scaled_dot_product_attention(later, later, later, is_causal=True)[0, :3]), array(y[0, :3])
+    )
 
 
-# --------------------------------------------------------------------------------------------- beside PyTorch itself
+# ------------------------------------------------------------------------------------------------ beside PyTorch itself
 def labels(t: Any, n: int, *shape: int) -> Any:
     return t.tensor(np.random.default_rng(0).integers(0, n, shape))
 
@@ -435,7 +461,12 @@ FP: dict[str, tuple[tuple[int, ...], Any]] = {
     "attention": ((1, 2, 3, 4), lambda t, f, x: f.scaled_dot_product_attention(x, x * 2, x.flip(2), is_causal=True)),
     "affine grid": ((1, 2, 3), lambda t, f, x: f.affine_grid(x, (1, 1, 3, 4), align_corners=False)),
 }
-NO_SECOND = {"adaptive max", "bilinear antialias"}  # PyTorch itself has none, or warns
+NO_SECOND = {"multi margin", "cdist", "attention"}  # PyTorch has none
+COMPOSED = {  # one node in PyTorch, several operators here, or the other way round
+    "multi margin",
+    "pairwise distance",
+    "cross entropy probabilities",
+}
 
 
 @pytest.mark.parametrize("name", list(FP))
@@ -458,11 +489,11 @@ def test_as_in_torch(torch: ModuleType, name: str) -> None:
             found.append(t.zeros_like(leaf_) if h is None else h)
         results.append((y.grad_fn.name(), found))
     (want_name, want), (got_name, got) = results
-    assert got_name == want_name
+    assert got_name == want_name or name in COMPOSED
     if len(want) != len(got):  # one of them knows that the second derivative is zero and does not record it
         want, got = want[:2], got[:2]
     for a, b in zip(want, got, strict=True):
-        np.testing.assert_allclose(array(b), a.detach().numpy(), rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(array(b), a.numpy(force=True), rtol=1e-7, atol=1e-9)
 
 
 def test_grid_sample_as_in_torch(torch: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""Views, writes in place and who shares memory with whom: random programs against PyTorch and against NumPy, and rules."""
+"""Views, writes in place and who shares memory with whom: random programs beside PyTorch and NumPy, and rules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def steps(names: Any = programs.NAMES, recorded: Any = None) -> Any:
     return st.lists(st.tuples(st.sampled_from(names), small, small, small, small, how), min_size=1, max_size=7)
 
 
-# ------------------------------------------------------------------------------------------------ random programs, PyTorch
+# ------------------------------------------------------------------------------------------- random programs, PyTorch
 @pytest.mark.compare
 @settings(max_examples=600)
 @given(st.sampled_from(SHAPES), st.sampled_from(["float", "float", "complex"]), st.booleans(), steps())
@@ -43,7 +43,7 @@ def test_random_programs_do_what_pytorch_does(shape: Any, kind: str, leaf: bool,
     assert programs.difference(ours, theirs) is None
 
 
-# -------------------------------------------------------------------------------------------------- random programs, NumPy
+# --------------------------------------------------------------------------------------------- random programs, NumPy
 class Array:
     """A NumPy array with the methods of a tensor that the programs use; ``a`` always shares memory as a view does."""
 
@@ -375,7 +375,7 @@ def test_saved_values_do_not_become_gradients() -> None:
     assert x.grad.tolist() == [5, 5, 5]
 
 
-# ---------------------------------------------------------------------------------------------- bases, chains, many writes
+# ----------------------------------------------------------------------------------------- bases, chains, many writes
 def test_a_view_outlives_its_base(no_gc: None) -> None:
     x = T.ones(3, requires_grad=True)
     y = x * 2
@@ -476,9 +476,9 @@ def test_recorded_writes_make_a_chain_that_is_walked_in_linear_time() -> None:
     assert x.grad.tolist() == [20_001, 20_001]
 
 
-# --------------------------------------------------------------------------------------------------- finding history again
+# ---------------------------------------------------------------------------------------------- finding history again
 def test_every_view_refers_to_the_memorys_owner() -> None:
-    """Whether a base has other views is seen by counting references to the array that owns the memory (``_mark_views``)."""
+    """A base has other views if the array that owns the memory is referred to more often (``_mark_views``)."""
     y = T.ones(4, 4, requires_grad=True) * 1
     first = y[:]
     z = (T.ones(2, requires_grad=True) * 1j)[:]

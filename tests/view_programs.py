@@ -80,9 +80,8 @@ def transpose(T: Any, x: Any, a: int, b: int, c: int) -> Any:
 def permute(T: Any, x: Any, a: int, b: int, c: int) -> Any:
     dims = list(range(x.dim()))
     order = []
-    for k in (a, b, c, *([0] * x.dim())):
-        if dims:
-            order.append(dims.pop(k % len(dims)))
+    for k in (a, b, c, *([0] * x.dim()))[: x.dim()]:
+        order += [dims.pop(k % len(dims))]
     return x.permute(order)
 
 
@@ -295,7 +294,7 @@ def apart(x: Any, y: Any) -> Any:
     return y if y is x and not repeated(x) else y.clone()
 
 
-# ------------------------------------------------------------------------------------------- with two tensors of the program
+# ------------------------------------------------------------------------------------ with two tensors of the program
 PAIRS: dict[str, Callable[..., Any]] = {
     "add_ other": lambda T, x, y: x.add_(apart(x, y)),
     "mul_ other": lambda T, x, y: x.mul_(apart(x, y)),

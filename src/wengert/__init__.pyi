@@ -21,6 +21,7 @@ from . import fft as fft
 from . import func as func
 from . import linalg as linalg
 from . import nn as nn
+from . import optim as optim
 from . import random as random
 from . import special as special
 from . import utils as utils
@@ -68,7 +69,7 @@ def acosh_(self: Tensor) -> Tensor:
     """In-place form of ``acosh``."""
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
-def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any: ...
+def adaptive_max_pool1d(input: Tensor, output_size: Tensor | Number) -> Tensor: ...
 def add(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
@@ -326,7 +327,7 @@ def cosh_(self: Tensor) -> Tensor:
     """In-place form of ``cosh``."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
-def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     """How many elements are not zero, as int64."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """Covariance matrix; rows are variables, columns observations."""
@@ -527,7 +528,7 @@ def get_num_threads() -> _int:
     """The number that was set; else that of the environment, else the number of processors."""
 def get_rng_state() -> Tensor:
     """The state of the default generator, a uint8 tensor."""
-def gradient(input: Tensor, *, spacing: Any = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
     """Numerical derivative along each dim, from neighbours: central differences inside, one-sided ones at the edges."""
 def greater(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the larger one, as bools."""
@@ -726,7 +727,7 @@ def lstsq(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
 def lt(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the smaller one, as bools."""
-def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: Any = None) -> Any:
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> Any:
     """Deprecated in PyTorch: see ``linalg.lu_factor``."""
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.lu_solve``."""
@@ -882,7 +883,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False)
     """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
 qint32: _dtype
 qint8: _dtype
-def qr(input: Tensor, some: _bool = True, *, out: Any = None) -> Any:
+def qr(input: Tensor, some: _bool = True) -> Any:
     """Deprecated in PyTorch: see ``linalg.qr``."""
 def quantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
     """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one."""
@@ -952,7 +953,7 @@ def round_(input: Tensor, *, decimals: _int | None = None) -> Tensor:
 def row_stack(tensors: Any) -> Tensor:
     """Tensors one below the other; vectors are rows."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False) -> Tensor:
-    """Each element, times a slope if it is negative: a random one in training, else the mean of ``lower`` and ``upper``."""
+    """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds."""
 def rrelu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``rrelu``."""
 def rsqrt(input: Tensor, out: Tensor | None = None) -> Tensor:
@@ -1082,7 +1083,7 @@ def subtract(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, ou
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
     """Sum of the elements: of all of them, or along one or several dims."""
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> Any:
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> Any:
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
 def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> Any:
     """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
@@ -1667,6 +1668,7 @@ __all__ = [
     "numel",
     "ones",
     "ones_like",
+    "optim",
     "orgqr",
     "ormqr",
     "outer",

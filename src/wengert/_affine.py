@@ -24,7 +24,8 @@ from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, silently
 from ._dispatch import first_operand, mixed_product, slow
 from ._dtypes import BY_NUMPY
-from ._kinds import Formula, Shape, _refuse_mixed, info_for, node_class
+from ._kind_parts import Formula, info_for, node_class
+from ._linear import Shape, _refuse_mixed
 from ._modes import M
 from ._node import FREED, Box, box_of, ticks
 from ._registry import RAW, Impl, Info, T, own, place, register

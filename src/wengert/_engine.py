@@ -363,9 +363,9 @@ def _leaf_schedule(roots: list[Node]) -> list[tuple[int, int, Any]]:
 def _captured(got: dict[Node, Any], inputs: list[Node]) -> list[Any]:
     """What ``autograd.grad`` returns: each array the caller's own."""
     results: list[Any] = []
+    last = {m: i for i, m in enumerate(inputs)}
     for i, m in enumerate(inputs):
-        again = m in inputs[i + 1 :]
-        g = got.get(m) if again else got.pop(m, None)
+        g = got.get(m) if last[m] != i else got.pop(m, None)
         if g is not None and not isinstance(g, Tensor):
             g = wrap(_own(g))
         results.append(g)

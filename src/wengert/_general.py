@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ._dispatch import MULTI_OUTPUT_VIEW, cast, common_dtype, push_down, slow, type_text
-from ._kinds import Formula, camel, formula_names, info_for, node_class
+from ._kind_parts import Formula, camel, formula_names, info_for, node_class
 from ._modes import EVERY, M
 from ._node import FREED, Box, Parts, Port, box_of, port_of, ticks
 from . import _errors as lines

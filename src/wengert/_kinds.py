@@ -28,72 +28,41 @@ from collections.abc import Callable
 from sys import _getframe as getframe
 from typing import Any
 
-import numpy as np
 from numpy import ndarray
 
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, silently
-from ._dispatch import care, first_operand, mixed, mixed_product, refuse_quietly, second_operand, slow, slow_operator, unsupported
+from ._dispatch import (
+    care,
+    first_operand,
+    mixed,
+    refuse_quietly,
+    second_operand,
+    slow,
+    slow_operator,
+    unsupported,
+)
+from ._kind_parts import (
+    Formula,
+    camel,
+    edges_of_tensors,
+    edges_x,
+    edges_xy,
+    finish,
+    formula_names,
+    info_for,
+    node_class,
+    publish,
+    release_for,
+    saved_for,
+)
 from ._modes import EVERY, M
-from ._node import FREED, Box, Node, box_of, ticks
-from ._registry import RAW, Impl, Info, own, place, register
+from ._node import FREED, Box, box_of, ticks
+from ._registry import RAW, Impl, own, place
 from ._saved import is_complex, stale, unbox
-from ._tensor import Tensor, alias_payload, make
+from ._tensor import make
 
-Formula = Callable[..., Any]
 SCALARS = frozenset((float, int))
-
-
-def formula_names(formula: Formula | None) -> tuple[str, ...]:
-    """The names that a formula uses after ``xp`` and ``g``: what must be saved."""
-    return () if formula is None else formula.__code__.co_varnames[2 : formula.__code__.co_argcount]
-
-
-def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
-    """A node class of one operator."""
-    return type(name, (Node,), {"__slots__": slots, "__module__": "torch.autograd.graph", **members})
-
-
-def camel(name: str) -> str:
-    """``log_softmax`` -> ``LogSoftmax``."""
-    return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
-
-
-def info_for(decl: Any, kind: str, facts: dict[str, Any]) -> Info:
-    """The registry entry that every kind fills; ``facts`` overrides what is usual."""
-    info = Info()
-    info.name = info.libname = decl.__name__
-    info.kind = kind
-    info.doc = decl.__doc__
-    names = decl.__code__.co_varnames[: decl.__code__.co_argcount]
-    info.decl = decl if names[:1] == ("lib",) else None
-    info.params = names[1:] if info.decl is not None else names
-    info.arity = 1
-    info.outputs = 1
-    info.differentiable = (True,)
-    info.batch = info.jvp = info.samples = info.domain_other = info.why_not = None
-    info.view = False
-    info.domain = (-2.0, 2.0)
-    info.dtypes = "fc"
-    info.to_float = False
-    info.called = decl.__name__.strip("_")
-    info.__dict__.update(facts)
-    return info
-
-
-def publish(info: Info, names: str | None, methods: bool = True, inplace: bool = True) -> None:
-    """Give an elementwise operator its public names: function, method and in-place forms."""
-    if names is None:
-        names = f"torch.{info.name} Tensor.{info.name}" if methods else ""
-    place(info.op, names)
-    if inplace:
-        from ._alias import inplace_form
-
-        form = inplace_form(info)
-        for full in names.split():
-            space, _, name = full.rpartition(".")
-            if space == "Tensor" or (space == "torch" and info.arity == 1):
-                place(form, f"{space}.{name}_")
 
 
 # ------------------------------------------------------------------------------------------------ one tensor, elementwise
@@ -143,10 +112,10 @@ def unary(
             N = node_class(
                 node or camel(name) + "Backward0",
                 ("fx",) + ("x",) * keep_self + ("r",) * keep_result,
-                edges=_edges_x,
+                edges=edges_x,
                 backward=own(_unary_backward[keep_self, keep_result](grad, general), f"{name}_backward"),
-                release=_release_for(keep_self, keep_result),
-                saved=_saved_for({"self": "x"} if keep_self else {}, {"result": "r"} if keep_result else {}),
+                release=release_for(keep_self, keep_result),
+                saved=saved_for({"self": "x"} if keep_self else {}, {"result": "r"} if keep_result else {}),
                 saved_names=uses,
             )
 
@@ -232,18 +201,6 @@ def unary(
     return declare
 
 
-def finish(info: Info, template: Any, N: Any, jvp: Any) -> None:
-    """Make the operator's functions from its template and enter it into the registry."""
-    params = ("input",) if info.arity == 1 else ("input", "other")
-    info.op = own(template, info.name, params, info.doc)
-    info.core = own(template, info.name, params, info.doc, cells={"M": (), "EVERY": ()})
-    info.node = N
-    info.jvp = info.__dict__.get("jvp") or jvp
-    if info.why_not is None and N is None:
-        info.why_not = "no derivative"
-    register(info)
-
-
 def _unary_backward_none(grad: Any, general: Any) -> Any:
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         if xp is not RAW:
@@ -298,51 +255,6 @@ _unary_backward = {
     (False, True): _unary_backward_result,
     (True, True): _unary_backward_both,
 }
-
-
-def _edges_x(n: Any) -> tuple[Any, ...]:
-    return (n.fx,)
-
-
-def _edges_xy(n: Any) -> tuple[Any, ...]:
-    return (n.fx, n.fy)
-
-
-def _release_nothing(n: Any) -> None:
-    return None
-
-
-def _release_x(n: Any) -> None:
-    n.x = FREED
-
-
-def _release_r(n: Any) -> None:
-    n.r = FREED
-
-
-def _release_xr(n: Any) -> None:
-    n.x = n.r = FREED
-
-
-def _release_for(keep_self: bool, keep_result: bool) -> Any:
-    table = {(False, False): _release_nothing, (True, False): _release_x, (False, True): _release_r}
-    return table.get((keep_self, keep_result), _release_xr)
-
-
-def _saved_for(inputs: dict[str, str], results: dict[str, str]) -> Any:
-    """The look-up behind ``grad_fn._saved_NAME``: PyTorch's name -> slot."""
-
-    def saved(n: Any, name: str) -> Any:
-        from ._registry import T
-
-        if name in inputs:
-            slot = inputs[name]
-            return unbox(n, getattr(n, slot), getattr(n, "f" + slot, None), T)
-        if name in results:
-            return unbox(n, getattr(n, results[name]), n, T)
-        raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
-
-    return saved
 
 
 # ----------------------------------------------------------------------------------------------- two tensors, elementwise
@@ -482,10 +394,10 @@ def binary(
             N = node_class(
                 node or camel(name) + "Backward0",
                 ("fx", "fy", "x", "y") + ("r",) * keep_result,
-                edges=_edges_xy,
+                edges=edges_of_tensors if scalar_node else edges_xy,
                 backward=own(backward, f"{name}_backward"),
                 release=release,
-                saved=_saved_for(
+                saved=saved_for(
                     {k: v for k, v in (("self", "x"), ("other", "y")) if k in ux + uy}, {"result": "r"} if keep_result else {}
                 ),
                 saved_names=tuple(dict.fromkeys(ux + uy)),
@@ -685,296 +597,3 @@ class ByFirst:
 def _call_code(uses: tuple[str, ...]) -> int:
     """How a formula is called: 0 (xp, g), 1 with self, 2 with other, 3 with both."""
     return ("self" in uses) + 2 * ("other" in uses)
-
-
-# ------------------------------------------------------------------------------------------------- linear in its one tensor
-def linear(
-    transpose: Formula,
-    *,
-    view: bool = False,
-    node: str | None = None,
-    names: str | None = None,
-    otherwise: Any = None,
-    **facts: Any,
-) -> Callable[[Any], Any]:
-    """Linear in its one tensor; the other arguments are plain parameters, all given by position.
-
-    ``transpose(xp, g[, self_shape], *parameters)`` takes the cotangent back. Keeps the parameters and, if named, the
-    input's shape, never the array; so such a graph can be walked any number of times. ``view``: the result shares
-    the input's memory, and the operator can make it again from the same input. ``otherwise``: the public function,
-    which is this operator if only the tensor is given; see ``_alone``.
-    """
-    uses = formula_names(transpose)
-    keep_shape = uses[:1] == ("self_shape",)
-
-    def declare(decl: Any) -> Any:
-        info = info_for(decl, "linear", {"view": view, "dtypes": "fcib", **facts})
-        name = info.name
-        table = Impl(name)
-        assert uses[keep_shape:] == info.params[1:], (name, uses, info.params)
-
-        def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            if keep_shape:
-                return (n.fx, transpose(xp, g, n.shape, *n.p))
-            return (n.fx, transpose(xp, g, *n.p))
-
-        def saved(n: Any, key: str) -> Any:
-            if key in info.params[1:]:
-                return n.p[info.params.index(key) - 1]
-            if key == "self_sym_sizes" and keep_shape:
-                return n.shape
-            raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{key}'")
-
-        N = node_class(
-            node or camel(name) + "Backward0",
-            ("fx", "p") + ("shape",) * keep_shape,
-            edges=_edges_x,
-            backward=own(backward, f"{name}_backward"),
-            saved=saved,
-            saved_names=info.params[1:],
-        )
-
-        def op(input: Any, *p: Any) -> Any:
-            if M:
-                return slow(info, (input, *p))
-            try:
-                fx = input._fn
-                a = input._a
-            except AttributeError:
-                return first_operand(info, input, *p)
-            t = make()
-            t._m = None
-            if view:
-                if type(a) is not np.ndarray:
-                    a = alias_payload(input)
-                t._v = (input, info, p, 0)
-            try:
-                t._a = table[type(a)](a, *p)
-            except ARITHMETIC:
-                t._a = silently(table[type(a)], a, *p)
-            if fx is None:
-                t._fn = None
-                return t
-            n = N()
-            n.fx = fx
-            n.seq = next(ticks)
-            n.h = None
-            n.p = p
-            if keep_shape:
-                n.shape = a.shape
-            f = getframe(1)
-            n.code = c = f.f_code
-            if c is not lines.user_code:
-                f = lines.user_frame(f)
-                n.code = f.f_code
-            n.lasti = f.f_lasti
-            t._fn = n
-            return t
-
-        def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
-            return getattr(xp, name)(tangents[0], *p)
-
-        finish(info, op, N, jvp)
-        if names:
-            place(info.op if otherwise is None else _alone(info, N, table, keep_shape, otherwise), names)
-        return info.op
-
-    return declare
-
-
-def _alone(info: Info, N: Any, table: Any, keep_shape: bool, otherwise: Any) -> Any:
-    """A public function as fast as its operator when it is called with the tensor alone: ``x.sum()``.
-
-    The linear kind's template without parameters; any other call goes to ``otherwise``.
-    """
-
-    def op(input: Any, *args: Any, **kwargs: Any) -> Any:
-        if args or kwargs or M:
-            return otherwise(input, *args, **kwargs)
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return first_operand(info, input)
-        t = make()
-        t._m = None
-        try:
-            t._a = table[type(a)](a)
-        except ARITHMETIC:
-            t._a = silently(table[type(a)], a)
-        if fx is None:
-            t._fn = None
-            return t
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        n.p = ()
-        if keep_shape:
-            n.shape = a.shape
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-
-    fn = own(op, otherwise.__name__, ("input",), otherwise.__doc__)
-    fn.__wrapped__ = otherwise
-    return fn
-
-
-# -------------------------------------------------------------------------------------------- linear in each of two tensors
-def bilinear(
-    self: Formula, other: Formula, *, node: str | None = None, names: str | None = None, **facts: Any
-) -> Callable[[Any], Any]:
-    """Linear in each of its two tensors; the other arguments are plain parameters, all given by position.
-
-    ``self(xp, g, self, other, *parameters)`` and ``other(...)`` are the transposes. An operand is kept only if the
-    other one needs a gradient; a formula may read the shape of its own operand.
-    """
-    gx_, gy_ = self, other
-
-    def declare(decl: Any) -> Any:
-        info = info_for(decl, "bilinear", {"arity": 2, **facts})
-        name = info.name
-        table = Impl(name)
-
-        def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            conj = xp is not RAW and is_complex(g)
-            if conj:
-                g = xp.conj(g)
-            fx, fy = n.fx, n.fy
-            x = n.x
-            x = unbox(n, x, fx, xp) if type(x) is not tuple else Shape(x)
-            y = n.y
-            y = unbox(n, y, fy, xp) if type(y) is not tuple else Shape(y)
-            p = n.p
-            if fx is None:
-                gy = gy_(xp, g, x, y, *p)
-                pairs: tuple[Any, ...] = (fy, xp.conj(gy) if conj else gy)
-            else:
-                gx = gx_(xp, g, x, y, *p)
-                if conj:
-                    gx = xp.conj(gx)
-                if fy is None:
-                    pairs = (fx, gx)
-                else:
-                    gy = gy_(xp, g, x, y, *p)
-                    pairs = (fx, gx, fy, xp.conj(gy) if conj else gy)
-            if not keep:
-                n.release()
-            return pairs
-
-        def release(n: Any) -> None:
-            if type(n.x) is Box:
-                n.x = FREED
-            if type(n.y) is Box:
-                n.y = FREED
-
-        def saved(n: Any, key: str) -> Any:
-            from ._registry import T
-
-            if key in ("self", "other", *info.params[:2]):
-                slot = "x" if key in ("self", info.params[0]) else "y"
-                value = getattr(n, slot)
-                return None if type(value) is tuple else unbox(n, value, getattr(n, "f" + slot), T)
-            if key in info.params[2:]:
-                return n.p[info.params.index(key) - 2]
-            raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{key}'")
-
-        N = node_class(
-            node or camel(name) + "Backward0",
-            ("fx", "fy", "x", "y", "p"),
-            edges=_edges_xy,
-            backward=own(backward, f"{name}_backward"),
-            release=release,
-            saved=saved,
-            saved_names=info.params,
-        )
-
-        def op(input: Any, other: Any, *p: Any) -> Any:
-            if M:
-                return slow(info, (input, other, *p))
-            try:
-                fx = input._fn
-                fy = other._fn
-                xa = input._a
-                ya = other._a
-            except AttributeError:
-                return first_operand(info, input, other, *p)
-            if xa.dtype is not ya.dtype:
-                return mixed_product(info, (input, other), p)
-            t = make()
-            t._m = None
-            try:
-                t._a = table[type(xa)](xa, ya, *p)
-            except ARITHMETIC:
-                t._a = silently(table[type(xa)], xa, ya, *p)
-            if fx is None and fy is None:
-                t._fn = None
-                return t
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            n.p = p
-            if fy is not None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-            else:
-                n.x = xa.shape
-            if fx is not None:
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            else:
-                n.y = ya.shape
-            f = getframe(1)
-            n.code = c = f.f_code
-            if c is not lines.user_code:
-                f = lines.user_frame(f)
-                n.code = f.f_code
-            n.lasti = f.f_lasti
-            t._fn = n
-            return t
-
-        def jvp(xp: Any, tangents: Any, result: Any, x: Any, y: Any, *p: Any) -> Any:
-            f = getattr(xp, name)
-            acc = None if tangents[0] is None else f(tangents[0], y, *p)
-            if tangents[1] is not None:
-                d = f(x, tangents[1], *p)
-                acc = d if acc is None else acc + d
-            return acc
-
-        info.refuse_mixed = facts.get("refuse_mixed", _refuse_mixed)
-        finish(info, op, N, jvp)
-        if names:
-            place(info.op, names)
-        return info.op
-
-    return declare
-
-
-class Shape:
-    """What is kept of an operand that only its own gradient would need: the shape."""
-
-    __slots__ = ("shape",)
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = shape
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-
-def _refuse_mixed(info: Info, x: Any, y: Any, *p: Any) -> Any:
-    scalar_names = {"torch.float32": "float", "torch.float64": "double", "torch.int64": "long int", "torch.int32": "int",
-                    "torch.float16": "c10::Half", "torch.bfloat16": "c10::BFloat16", "torch.complex64": "c10::complex<float>",
-                    "torch.complex128": "c10::complex<double>", "torch.uint8": "unsigned char", "torch.bool": "bool",
-                    "torch.int16": "short", "torch.int8": "signed char"}  # fmt: skip
-    a, b = (scalar_names.get(str(t.dtype), str(t.dtype)) for t in (x, y))
-    raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")

@@ -17,7 +17,7 @@ from typing import Any
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, silently
 from ._dispatch import cast, default_np, first_operand, logical_dtype, slow
-from ._kinds import Formula, camel, formula_names, info_for, node_class
+from ._kind_parts import Formula, camel, formula_names, info_for, node_class
 from ._modes import EVERY, M
 from ._node import FREED, Box, box_of, ticks
 from ._registry import RAW, Impl, Info, own, place, register

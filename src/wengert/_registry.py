@@ -103,6 +103,9 @@ def public(*names: str) -> Callable[[Any], Any]:
         while isinstance(inner, types.FunctionType):  # what a decorator wrapped too: its name is in Python's own errors
             inner.__name__ = inner.__qualname__ = all_names[0].rpartition(".")[2]
             inner = getattr(inner, "__wrapped__", None)
+        space = all_names[0].rpartition(".")[0]
+        if isinstance(fn, types.FunctionType) and space != "Tensor":  # where pickle finds it again
+            fn.__module__ = "wengert" if space == "torch" else f"wengert.{space}"
         return place(fn, all_names)
 
     return decorate

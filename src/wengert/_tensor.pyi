@@ -442,7 +442,7 @@ class Tensor(metaclass=TensorMeta):
         """The hyperbolic cosine of each element."""
     def cosh_(self) -> Tensor:
         """In-place form of ``cosh``."""
-    def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    def count_nonzero(self, dim: Any = None) -> Tensor:
         """How many elements are not zero, as int64."""
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """Covariance matrix; rows are variables, columns observations."""
@@ -898,7 +898,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether the first element is the smaller one, as bools."""
     def lt_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``lt``."""
-    def lu(self, pivot: _bool = True, get_infos: _bool = False, out: Any = None) -> Any:
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> Any:
         """Deprecated in PyTorch: see ``linalg.lu_factor``."""
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         """Deprecated in PyTorch: see ``linalg.lu_solve``."""
@@ -1078,7 +1078,7 @@ class Tensor(metaclass=TensorMeta):
         """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """In-place form of ``put``."""
-    def qr(self, some: _bool = True, *, out: Any = None) -> Any:
+    def qr(self, some: _bool = True) -> Any:
         """Deprecated in PyTorch: see ``linalg.qr``."""
     def quantile(self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
         """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one."""
@@ -1258,7 +1258,7 @@ class Tensor(metaclass=TensorMeta):
         """Sum of the elements: of all of them, or along one or several dims."""
     def sum_to_size(self, *size: Any) -> Tensor:
         """The elements summed until the shape is ``size``, from which ``self``'s shape must be a broadcast."""
-    def svd(self, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> Any:
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> Any:
         """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
         """A view with two dimensions exchanged."""

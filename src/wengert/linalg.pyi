@@ -20,7 +20,7 @@ Number: TypeAlias = _bool | _int | _float | _complex
 class LinAlgError(RuntimeError): ...
 def cholesky(A: Tensor, *, upper: _bool = False) -> Tensor:
     """The lower triangular L with ``L L^H = A`` (or the upper one) of Hermitian positive-definite matrices."""
-def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: Any = None) -> Any:
+def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False) -> Any:
     """``cholesky`` and, for each matrix, 0 or the order of the minor that is not positive-definite."""
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default."""
@@ -42,7 +42,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
 def inv(A: Tensor) -> Tensor:
     """The inverse of each square matrix."""
-def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Any = None) -> Any:
+def inv_ex(A: Tensor, *, check_errors: _bool = False) -> Any:
     """The inverses and, for each, 0 or the place of the zero pivot that leaves it without one."""
 def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: _str | None = None) -> Any:
     """X that minimises ``|A X - B|``, the squared residuals of its columns, A's rank and its singular values."""
@@ -50,7 +50,7 @@ def lu(A: Tensor, *, pivot: _bool = True) -> Any:
     """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one."""
 def lu_factor(A: Tensor, *, pivot: _bool = True) -> Any:
     """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1)."""
-def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: Any = None) -> Any:
+def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False) -> Any:
     """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot."""
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False) -> Tensor:
     """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
@@ -76,7 +76,7 @@ def slogdet(A: Tensor) -> Any:
     """The sign of each determinant and the logarithm of its absolute value."""
 def solve(A: Tensor, B: Tensor, *, left: _bool = True) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for square A; B holds columns, or is a vector of each batch."""
-def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False, out: Any = None) -> Any:
+def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False) -> Any:
     """``solve`` and LAPACK's info for each matrix, which is not 0 where A is singular."""
 def solve_triangular(A: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for triangular A, of which only that triangle is read."""

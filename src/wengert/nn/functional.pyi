@@ -88,7 +88,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: _int | None = None, ma
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
     """``alpha_dropout`` of whole channels (dimension 1)."""
 def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``'s transpose."""
+    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``, back."""
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean') -> Tensor:
     """Negative log-likelihood under normal distributions with means ``input`` and variances ``var`` (at least eps)."""
 def gelu(input: Tensor, *, approximate: _str = 'none') -> Tensor:
@@ -120,7 +120,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
 def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None, antialias: _bool = False) -> Tensor:
     """A batch of signals, images or volumes ``(N, C, ...)`` resampled to ``size``, or by ``scale_factor``."""
 def kl_div(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', log_target: _bool = False) -> Tensor:
-    """``target * (log(target) - input)``: input holds log-probabilities; ``reduction="batchmean"`` divides by the batch."""
+    """``target * (log(target) - input)`` for log-probabilities input; "batchmean" divides by the size of the batch."""
 def l1_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', weight: Tensor | None = None) -> Tensor:
     """Mean of the absolute differences of input and target."""
 def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
@@ -199,7 +199,7 @@ def relu_(input: Tensor) -> Tensor:
 def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False) -> Tensor:
-    """Each element, times a slope if it is negative: a random one in training, else the mean of ``lower`` and ``upper``."""
+    """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds."""
 def rrelu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``rrelu``."""
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: _float | None = None, enable_gqa: _bool = False) -> Tensor:

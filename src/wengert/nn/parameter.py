@@ -103,7 +103,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             known = memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return known
 
-    def __repr__(self, **options: Any) -> str:
+    def __repr__(self, **options: Any) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + Tensor.__repr__(self)
 
 

@@ -21,7 +21,7 @@ from .._dispatch import logical_dtype
 from .._dtypes import as_dtype
 from .._errors import warn_once
 from .._general import general
-from .._kinds import linear
+from .._linear import linear
 from .._registry import public
 from .._tensor import Tensor, wrap
 from .broadcasting import _expand_size, atleast_2d
@@ -309,7 +309,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     writable(self)
     if len(shape) == 2 and wrap and shape[0] > shape[1]:
         where = np.arange(0, shape[0] * shape[1], shape[1] + 1)
-        places = (where // shape[1], where % shape[1])
+        places: tuple[Any, ...] = (where // shape[1], where % shape[1])
     else:
         places = (np.arange(min(shape)),) * len(shape)
     self[places] = value

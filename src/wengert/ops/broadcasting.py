@@ -81,14 +81,13 @@ def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any
     return expand(self, _expand_size(ints(size, "expand") if size else (), self))
 
 
-_expansions: dict[
-    Any, Any
-] = {}  # (shape, sizes, bytes of an element) -> (full size, strides, repeats), of earlier calls
+# (shape, sizes, bytes of an element) -> (full size, strides, whether elements repeat), of earlier calls
+_expansions: dict[Any, Any] = {}
 
 
 def _expanded(a: Any, size: tuple[Any, ...]) -> Any:
     """The view that ``expand`` makes if the sizes are plainly right; ``None`` if they must be looked at."""
-    if not a.flags.c_contiguous:
+    if a.base is not None or not a.flags.c_contiguous:  # every view must refer to the array that owns the memory
         return None
     try:
         full, strides, repeats = _expansions[a.shape, size, a.itemsize]

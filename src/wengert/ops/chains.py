@@ -11,7 +11,7 @@ import numpy as np
 
 from .._errors import here
 from .._general import general
-from .._kinds import linear
+from .._linear import linear
 from .._node import tick, view_of
 from .._registry import REGISTRY, XP, Info, T
 from .._tensor import Tensor, wrap

@@ -15,7 +15,8 @@ from .._alias import inplace_of, write_out
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING
 from .._general import general
-from .._kinds import linear, unary
+from .._kinds import unary
+from .._linear import linear
 from .._registry import T, place, public
 from .._saved import is_complex
 from .._tensor import Tensor

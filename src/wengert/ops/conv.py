@@ -15,7 +15,7 @@ import numpy as np
 from .._affine import affine
 from .._backends.numpy import in_lib
 from .._dispatch import logical_dtype, type_text
-from .._kinds import bilinear
+from .._linear import bilinear
 from .._registry import T, public
 from .._tensor import Tensor
 from . import columns

@@ -12,7 +12,7 @@ from .._dispatch import logical_dtype, type_text
 from .._dtypes import as_dtype
 from .._dtypes import dtype as Dtype
 from .._errors import noted, warn_once
-from .._kinds import linear
+from .._linear import linear
 from .._node import Box, cell_of, view_of
 from .._registry import T, public
 from .._tensor import Tensor, alias_payload, new

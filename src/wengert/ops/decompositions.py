@@ -106,11 +106,21 @@ def _eigh_grad(xp: Any, g: Any, result0: Any, result1: Any) -> Any:
     gL, gV = g
     if gV is None:
         return mul(xp, result1 * row(xp, gL), H(xp, result1))
-    return mul(xp, result1, _values_part(xp, mul(xp, H(xp, result1), gV), result0, gL), H(xp, result1))
+    x = mul(xp, H(xp, result1), gV)
+    skew = (x - H(xp, x)) * 0.5  # so that the cotangent is Hermitian, as PyTorch's
+    return mul(xp, result1, _values_part(xp, skew, result0, gL), H(xp, result1))
+
+
+def _eigh_jvp(xp: Any, tangents: Any, result: Any, self: Any, uplo: str) -> Any:
+    L, V = result
+    x = mul(xp, H(xp, V), mul(xp, tangents[0], V))
+    n = L.ndim
+    return xp.real(xp.diagonal_view(x, 0, n - 1, n)), mul(xp, V, _values_part(xp, x, L, None))
 
 
 @general(
     grad=_eigh_grad,
+    jvp=_eigh_jvp,
     outputs=2,
     holomorphic=False,
     absent=True,

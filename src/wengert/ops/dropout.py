@@ -14,7 +14,7 @@ from .. import _samplers
 from .._dispatch import logical_dtype
 from .._dtypes import BY_NUMPY, type_name
 from .._errors import warn
-from .._kinds import linear
+from .._linear import linear
 from .._registry import T, public
 from .._tensor import Tensor, wrap
 from ..random import default_generator

@@ -13,7 +13,7 @@ from typing import Any
 
 from .._alias import with_out
 from .._dispatch import logical_dtype
-from .._kinds import bilinear
+from .._linear import bilinear
 from .._registry import T, public
 from .._tensor import Tensor
 from .matmul import as_tensors, dtype_name, matmul, refuse_batched

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._kinds import linear
+from .._linear import linear
 from .._registry import T, public
 from .._tensor import Tensor
 from .columns import out_size, padded, scatter_windows, windows

@@ -74,9 +74,9 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         i = key._a
         if i.ndim == 0 and i.dtype.kind == "i" and isinstance(i, (np.ndarray, np.generic)) and i.dtype.itemsize >= 4:
             return getitem(self, int(i))
-        r = _by_one_tensor(self, key)
-        if r is not None:
-            return r
+        taken = _by_one_tensor(self, key)
+        if taken is not None:
+            return taken
     if ty is tuple and not M and type(self._a) is np.ndarray and _BASIC.issuperset(map(type, key)):
         x = _by_views(self, key)
         if x is not None:

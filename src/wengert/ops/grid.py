@@ -17,7 +17,7 @@ import numpy as np
 
 from .._dispatch import logical_dtype
 from .._general import general, named_by
-from .._kinds import linear
+from .._linear import linear
 from .._registry import public
 from .._tensor import Tensor
 from .matmul import dtype_name

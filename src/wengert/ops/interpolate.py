@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._kinds import linear
+from .._linear import linear
 from .._registry import REGISTRY, T, public
 from .._tensor import Tensor
 from .matmul import dtype_name

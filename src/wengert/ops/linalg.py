@@ -556,17 +556,20 @@ def lu(A: Tensor, *, pivot: bool = True) -> Any:
     return Lu((P, L, U))
 
 
+_adjoint = adjoint  # the name is lu_solve's parameter
+
+
 @public("linalg.lu_solve")
 @with_out
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
     if not left:
-        return adjoint(lu_solve(LU, pivots, adjoint(B), left=True, adjoint=not adjoint))
+        return _adjoint(lu_solve(LU, pivots, _adjoint(B), left=True, adjoint=not adjoint))
     LU, B = same_batch(LU, B)
     P = _permutation(pivots, LU._a.shape[-1], logical_dtype(LU))
     if adjoint:
-        W = T.triangular_solve_left(adjoint(LU), B, False, False)
-        return matmul(P, T.triangular_solve_left(adjoint(LU), W, True, True))
+        W = T.triangular_solve_left(_adjoint(LU), B, False, False)
+        return matmul(P, T.triangular_solve_left(_adjoint(LU), W, True, True))
     W = T.triangular_solve_left(LU, matmul(_transposed(P), B), False, True)
     return T.triangular_solve_left(LU, W, True, False)
 

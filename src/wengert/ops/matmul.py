@@ -21,8 +21,8 @@ from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY
 from .._errors import noted
 from .._general import general
-from .._kinds import bilinear
-from .._kinds import linear as kind_linear
+from .._linear import bilinear
+from .._linear import linear as kind_linear
 from .._registry import T, place, public
 from .._tensor import Tensor
 

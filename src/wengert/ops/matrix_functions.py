@@ -10,7 +10,7 @@ import numpy as np
 from .._alias import with_out
 from .._dims import normal_dim
 from .._dispatch import cast, logical_dtype, type_text
-from .._kinds import bilinear, linear
+from .._linear import bilinear, linear
 from .._registry import T, place, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap

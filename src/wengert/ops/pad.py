@@ -12,7 +12,7 @@ import numpy as np
 
 from .._dispatch import type_text
 from .._general import general
-from .._kinds import linear
+from .._linear import linear
 from .._registry import REGISTRY, T, public
 from .._tensor import Tensor
 from .matmul import as_tensors, dtype_name

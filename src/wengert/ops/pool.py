@@ -180,6 +180,7 @@ for _k, _fn in ((1, max_pool1d), (2, max_pool2d), (3, max_pool3d)):
         return _fn(*args, **kwargs)
 
     _with_indices.__name__ = f"max_pool{_k}d_with_indices"
+    _with_indices.__doc__ = f"``max_pool{_k}d`` with ``return_indices=True``."
     public(f"nn.functional.max_pool{_k}d_with_indices")(_with_indices)
 
 
@@ -352,7 +353,10 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     return found if return_indices else found[0]
 
 
-public("torch.adaptive_max_pool1d")(lambda input, output_size: adaptive_max_pool1d(input, output_size, True))
+@public("torch.adaptive_max_pool1d")
+def torch_adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
+    """``nn.functional.adaptive_max_pool1d``: the maxima, and where they are."""
+    return adaptive_max_pool1d(input, output_size, True)
 
 
 # -------------------------------------------------------------------------------------------- unpooling, p-norm pooling

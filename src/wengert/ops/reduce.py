@@ -18,7 +18,7 @@ from .._dims import normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from .._dispatch import cast, default_np, logical_dtype
 from .._dtypes import BY_NUMPY, INEXACT, as_dtype
 from .._general import general
-from .._kinds import linear
+from .._linear import linear
 from .._registry import place, public
 
 if TYPE_CHECKING:

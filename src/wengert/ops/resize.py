@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from .._alias import (
     check_inplace,
 )
 from .._dispatch import logical_dtype, type_text
+from .._errors import warn
 from .._modes import is_grad_enabled
 from .._node import AccumulateGrad, Box, cell_of, view_of
 from .._registry import public
@@ -19,7 +21,7 @@ from .chains import moved, renamed
 from .convert import detach
 from .shape import ints, matrix_t
 from .strided import as_strided, offset_of, storage_of
-from .views import squeeze, transpose, unsqueeze
+from .views import reshape_public, squeeze, transpose, unsqueeze
 
 
 # ------------------------------------------------------------------------------------------------ other shape, in place
@@ -173,3 +175,25 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     _new_payload(self, a, cell_of(self))
     bump(self)
     return self
+
+
+@public("Tensor.resize")
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """*Legacy:* another shape for the same number of elements, as ``reshape``."""
+    warn("non-inplace resize is deprecated")
+    size = ints(sizes, "resize")
+    shape = tuple(self._a.shape)
+    n, have = math.prod(size), math.prod(shape)
+    if n != have:
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, size))} ({n} elements in total), but the given tensor has a size "
+            f"of {'x'.join(map(str, shape))} ({have} elements). autograd's resize can only change the shape of a given "
+            "tensor, while preserving the number of elements. "
+        )
+    return reshape_public(self, size)
+
+
+@public("Tensor.resize_as")
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """*Legacy:* ``self.resize(tensor.shape)``."""
+    return resize(self, tuple(tensor._a.shape))

@@ -18,7 +18,7 @@ from .._alias import inplace_of
 from .._backends.numpy import in_lib
 from .._dims import normal_dim, rank
 from .._general import general
-from .._kinds import linear
+from .._linear import linear
 from .._registry import place
 from .._return_types import return_type
 from .._tensor import Tensor

@@ -205,7 +205,7 @@ def _chain(a: Any, key: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any] | None:
     skipped = a.ndim - len(key) + key.count(None) + key.count(...)
     if skipped < 0:
         return None
-    chain = []
+    chain: list[tuple[str, tuple[Any, ...]]] = []
     dim = 0
     for item in key:
         ty = type(item)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._dispatch import type_text
 from .._errors import noted
-from .._kinds import linear
+from .._linear import linear
 from .._registry import REGISTRY, Info
 
 
@@ -104,9 +104,9 @@ def expand(lib, self, size):
             return self[...]
         if 1 == max(size[:lead]) == min(size[:lead]):
             return self[(None,) * lead]
-    if type(self) is not np.ndarray or not self.flags.c_contiguous or not self.size:
+    if type(self) is not np.ndarray or self.base is not None or not self.flags.c_contiguous or not self.size:
         return lib.broadcast_to(self, size)
-    # as lib.broadcast_to, which takes ten times as long
+    # as lib.broadcast_to, ten times as fast; only for the owner of the memory, as every view must refer to that
     strides = (0,) * lead + tuple([0 if n == 1 else s for n, s in zip(shape, self.strides, strict=True)])
     view = np.ndarray(size, self.dtype, self, 0, strides)
     view.flags.writeable = False

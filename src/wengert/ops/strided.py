@@ -15,7 +15,7 @@ import numpy as np
 from .._alias import with_out
 from .._dims import as_int, normal_dim
 from .._dtypes import BY_NUMPY
-from .._kinds import linear
+from .._linear import linear
 from .._modes import M
 from .._node import Box, cell_of
 from .._registry import RAW, REGISTRY, T, public

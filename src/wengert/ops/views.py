@@ -260,15 +260,15 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     """
     if axis is not None:
         dim = axis
-    a = getattr(input, "_a", None)
+    a: Any = getattr(input, "_a", None)
     fast = type(a) is np.ndarray and not M
     if dim is None:
         payload(input, "squeeze")
-        return tied(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...]) if fast else squeeze_all(input)  # type: ignore[union-attr]
+        return tied(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...]) if fast else squeeze_all(input)
     ndim = payload(input, "squeeze").ndim
     if type(dim) is int and fast and -ndim <= dim < ndim:
         d = dim if dim >= 0 else dim + ndim
-        return tied(SQUEEZE_DIM, input, (d,), a.squeeze(d) if a.shape[d] == 1 else a[...])  # type: ignore[union-attr]
+        return tied(SQUEEZE_DIM, input, (d,), a.squeeze(d) if a.shape[d] == 1 else a[...])
     if isinstance(dim, (tuple, list)):
         from .._dims import normal_dims
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._general import general, named_by
-from .._kinds import linear
+from .._linear import linear
 from .._registry import REGISTRY
 
 Ints = tuple[int, ...]

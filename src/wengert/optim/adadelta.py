@@ -13,9 +13,7 @@ from .optimizer import ParamsT
 __all__ = ["Adadelta"]
 
 
-def _adadelta(
-    x: Any, p: Any, g: Any, squares: Any, deltas: Any, t: Any, u: Any, lr: Any, rho: Any, eps: Any
-) -> Any:
+def _adadelta(x: Any, p: Any, g: Any, squares: Any, deltas: Any, t: Any, u: Any, lr: Any, rho: Any, eps: Any) -> Any:
     squares = ema_of_squares(x, squares, g, rho, t)
     t = x.add(squares, eps, t)
     t = x.sqrt(t, t)

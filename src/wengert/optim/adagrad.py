@@ -60,9 +60,7 @@ class Adagrad(ElementwiseOptimizer):
         check_lr(lr)
         check_option("lr_decay value", lr_decay, 0.0 <= lr_decay)
         check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
-        check_option(
-            "initial_accumulator_value value", initial_accumulator_value, 0.0 <= initial_accumulator_value
-        )
+        check_option("initial_accumulator_value value", initial_accumulator_value, 0.0 <= initial_accumulator_value)
         check_option("epsilon value", eps, 0.0 <= eps)
         defaults = {
             "lr": lr,

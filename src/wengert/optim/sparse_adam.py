@@ -42,10 +42,7 @@ class SparseAdam(Optimizer):
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
         complex_params = [
-            [i, j]
-            for i, group in enumerate(self.param_groups)
-            for j, p in enumerate(group["params"])
-            if p.is_complex()
+            [i, j] for i, group in enumerate(self.param_groups) for j, p in enumerate(group["params"]) if p.is_complex()
         ]
         if complex_params:
             raise ValueError(

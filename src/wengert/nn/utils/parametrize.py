@@ -174,7 +174,8 @@ def _own_class(module: Module) -> None:
         known = memo.get(id(self))
         if known is not None:
             return known
-        replica = memo[id(self)] = type(self).__new__(type(self))
+        kind: Any = type(self)
+        replica = memo[id(self)] = kind.__new__(kind)
         replica.__dict__.update(copy.deepcopy(self.__dict__, memo))
         for slot in copyreg._slotnames(type(self)):  # type: ignore[attr-defined]
             if hasattr(self, slot):
@@ -191,7 +192,7 @@ def _own_class(module: Module) -> None:
     members: dict[str, Any] = {"__getstate__": getstate}
     if not hasattr(cls, "__deepcopy__"):
         members["__deepcopy__"] = deepcopy
-    make: Any = type  # with the metaclass of the base
+    make: Any = type
     module.__class__ = make(f"Parametrized{cls.__name__}", (cls,), members)
 
 

@@ -1,0 +1,127 @@
+"""What every kind of operator is made with: the registry entry, the node class, the finished functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._node import FREED, Box, Node
+from ._registry import Info, own, place, register
+from ._saved import unbox
+
+Formula = Callable[..., Any]
+SCALARS = frozenset((float, int))
+
+
+def formula_names(formula: Formula | None) -> tuple[str, ...]:
+    """The names that a formula uses after ``xp`` and ``g``: what must be saved."""
+    return () if formula is None else formula.__code__.co_varnames[2 : formula.__code__.co_argcount]
+
+
+def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
+    """A node class of one operator."""
+    return type(name, (Node,), {"__slots__": slots, "__module__": "torch.autograd.graph", **members})
+
+
+def camel(name: str) -> str:
+    """``log_softmax`` -> ``LogSoftmax``."""
+    return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
+
+
+def info_for(decl: Any, kind: str, facts: dict[str, Any]) -> Info:
+    """The registry entry that every kind fills; ``facts`` overrides what is usual."""
+    info = Info()
+    info.name = info.libname = decl.__name__
+    info.kind = kind
+    info.doc = decl.__doc__
+    names = decl.__code__.co_varnames[: decl.__code__.co_argcount]
+    info.decl = decl if names[:1] == ("lib",) else None
+    info.params = names[1:] if info.decl is not None else names
+    info.arity = 1
+    info.outputs = 1
+    info.differentiable = (True,)
+    info.batch = info.jvp = info.samples = info.domain_other = info.why_not = None
+    info.view = False
+    info.domain = (-2.0, 2.0)
+    info.dtypes = "fc"
+    info.to_float = False
+    info.called = decl.__name__.strip("_")
+    info.__dict__.update(facts)
+    return info
+
+
+def publish(info: Info, names: str | None, methods: bool = True, inplace: bool = True) -> None:
+    """Give an elementwise operator its public names: function, method and in-place forms."""
+    if names is None:
+        names = f"torch.{info.name} Tensor.{info.name}" if methods else ""
+    place(info.op, names)
+    if inplace:
+        from ._alias import inplace_form
+
+        form = inplace_form(info)
+        for full in names.split():
+            space, _, name = full.rpartition(".")
+            if space == "Tensor" or (space == "torch" and info.arity == 1):
+                place(form, f"{space}.{name}_")
+
+
+def finish(info: Info, template: Any, N: Any, jvp: Any) -> None:
+    """Make the operator's functions from its template and enter it into the registry."""
+    params = ("input",) if info.arity == 1 else ("input", "other")
+    info.op = own(template, info.name, params, info.doc)
+    info.core = own(template, info.name, params, info.doc, cells={"M": (), "EVERY": ()})
+    info.node = N
+    info.jvp = info.__dict__.get("jvp") or jvp
+    if info.why_not is None and N is None:
+        info.why_not = "no derivative"
+    register(info)
+
+
+def edges_x(n: Any) -> tuple[Any, ...]:
+    return (n.fx,)
+
+
+def edges_xy(n: Any) -> tuple[Any, ...]:
+    return (n.fx, n.fy)
+
+
+def edges_of_tensors(n: Any) -> tuple[Any, ...]:
+    """PyTorch has a function of its own for a number as second operand, whose node has one input."""
+    return (n.fx,) if n.fy is None and not isinstance(n.y, Box) else (n.fx, n.fy)
+
+
+def _release_nothing(n: Any) -> None:
+    return None
+
+
+def _release_x(n: Any) -> None:
+    n.x = FREED
+
+
+def _release_r(n: Any) -> None:
+    n.r = FREED
+
+
+def _release_xr(n: Any) -> None:
+    n.x = n.r = FREED
+
+
+def release_for(keep_self: bool, keep_result: bool) -> Any:
+    table = {(False, False): _release_nothing, (True, False): _release_x, (False, True): _release_r}
+    return table.get((keep_self, keep_result), _release_xr)
+
+
+def saved_for(inputs: dict[str, str], results: dict[str, str]) -> Any:
+    """The look-up behind ``grad_fn._saved_NAME``: PyTorch's name -> slot."""
+
+    def saved(n: Any, name: str) -> Any:
+        from ._registry import T
+
+        if name in inputs:
+            slot = inputs[name]
+            return unbox(n, getattr(n, slot), getattr(n, "f" + slot, None), T)
+        if name in results:
+            return unbox(n, getattr(n, results[name]), n, T)
+        raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
+
+    return saved

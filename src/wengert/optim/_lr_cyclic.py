@@ -1,0 +1,327 @@
+"""Schedules that go up and down, some with the momentum going the other way; public in ``lr_scheduler``."""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from .lr_scheduler import (
+    LRScheduler,
+    _format_param,
+    _require_optimizer,
+    _update_param_group_val,
+    _warn_get_lr_called_within_step,
+)
+from .optimizer import Optimizer
+
+
+class _WithMomentum(LRScheduler):
+    """A schedule of the rate and, if ``cycle_momentum``, of ``momentum`` or ``betas[0]``."""
+
+    cycle_momentum: bool
+    use_beta1: bool
+
+    def _find_momentum(self) -> None:
+        defaults = self.optimizer.defaults
+        if "momentum" not in defaults and "betas" not in defaults:
+            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+        self.use_beta1 = "betas" in defaults
+
+    def _begin_momentum(self, largest: list[float], least: list[float]) -> None:
+        for most, low, group in zip(largest, least, self.optimizer.param_groups, strict=True):
+            self._set_momentum(group, most)
+            group["max_momentum"] = most
+            group["base_momentum"] = low
+
+    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (momentum, *group["betas"][1:])
+        else:
+            group["momentum"] = momentum
+
+
+class CyclicLR(_WithMomentum):
+    """The rate goes up and down between ``base_lr`` and ``max_lr``, the momentum down and up.
+
+    ``mode``: ``"triangular"``; ``"triangular2"``, with half the height each time; ``"exp_range"``, with a height that is
+    multiplied by ``gamma`` each step. ``scale_fn`` of the cycle or the iteration (``scale_mode``) takes the place of a
+    mode. Source: Smith 2015.
+
+    >>> import wengert as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1., momentum=0.9)
+    >>> scheduler = torch.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0., max_lr=1., step_size_up=2)
+    >>> rates = []
+    >>> for _ in range(5):
+    ...     rates += scheduler.get_last_lr()
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> rates
+    [0.0, 0.5, 1.0, 0.5, 0.0]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: float | list[float],
+        max_lr: float | list[float],
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: float = 0.8,
+        max_momentum: float = 0.9,
+        last_epoch: int = -1,
+    ) -> None:
+        _require_optimizer(optimizer)
+        self.optimizer = optimizer
+        base_lrs = _format_param("base_lr", optimizer, base_lr)
+        if last_epoch == -1:
+            for rate, group in zip(base_lrs, optimizer.param_groups, strict=True):
+                _update_param_group_val(group, "lr", rate)
+        self.max_lrs = _format_param("max_lr", optimizer, max_lr)
+        up = float(step_size_up)
+        self.total_size = up + (float(step_size_down) if step_size_down is not None else up)
+        self.step_ratio = up / self.total_size
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        self.mode = mode
+        self.gamma = gamma
+        self._scale_fn_custom = scale_fn
+        self.scale_mode = scale_mode
+        self._init_scale_fn()
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self._find_momentum()
+            self.base_momentums = _format_param("base_momentum", optimizer, base_momentum)
+            self.max_momentums = _format_param("max_momentum", optimizer, max_momentum)
+            if last_epoch == -1:
+                self._begin_momentum(self.max_momentums, self.base_momentums)
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = base_lrs
+
+    def _init_scale_fn(self) -> None:
+        if self._scale_fn_custom is not None:
+            return
+        functions: dict[str, Any] = {
+            "triangular": self._triangular_scale_fn,
+            "triangular2": self._triangular2_scale_fn,
+            "exp_range": partial(self._exp_range_scale_fn, self.gamma),
+        }
+        self._scale_fn_ref = functions[self.mode]
+        self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
+
+    def scale_fn(self, x: float) -> float:
+        """The height of the cycle, of 1, at a cycle or iteration."""
+        fn = self._scale_fn_ref if self._scale_fn_custom is None else self._scale_fn_custom
+        return fn(x)
+
+    @staticmethod
+    def _triangular_scale_fn(x: float) -> float:
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x: float) -> float:
+        return 1 / (2.0 ** (x - 1))
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma: float, x: float) -> float:
+        return gamma**x
+
+    def get_lr(self) -> list[Any]:
+        """The rates for ``self.last_epoch``; sets the momentum too."""
+        _warn_get_lr_called_within_step(self)
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        at = cycle if self.scale_mode == "cycle" else self.last_epoch
+        rates = [
+            low + (most - low) * height * self.scale_fn(at)
+            for low, most in zip(self.base_lrs, self.max_lrs, strict=True)
+        ]
+        if self.cycle_momentum:
+            groups = self.optimizer.param_groups
+            for low, most, group in zip(self.base_momentums, self.max_momentums, groups, strict=True):
+                self._set_momentum(group, most - (most - low) * height * self.scale_fn(at))
+        return rates
+
+    def state_dict(self) -> dict[str, Any]:
+        """Every attribute but the optimizer and functions; of a callable object, its attributes."""
+        state = super().state_dict()
+        state.pop("_scale_fn_ref", None)
+        fn = state.pop("_scale_fn_custom")
+        saved = fn is not None and not isinstance(fn, types.FunctionType)
+        state["_scale_fn_custom"] = fn.__dict__.copy() if saved else None
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what ``state_dict`` gave."""
+        super().load_state_dict({k: v for k, v in state_dict.items() if k != "_scale_fn_custom"})
+        attributes = state_dict["_scale_fn_custom"]
+        if attributes is not None:
+            self._scale_fn_custom.__dict__.update(attributes)
+        self._init_scale_fn()
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Half a cosine from the first rate to ``eta_min``, again and again, each ``T_mult`` times as long; first ``T_0``.
+
+    Source: Loshchilov and Hutter, SGDR, 2016.
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        if not isinstance(eta_min, (float, int)):
+            raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
+        self.T_0 = T_0
+        self.T_i = T_0
+        self.T_mult = T_mult
+        self.eta_min = eta_min
+        self.T_cur: float = last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The rates for ``self.T_cur`` steps after a restart."""
+        _warn_get_lr_called_within_step(self)
+        rise = 1 + math.cos(math.pi * self.T_cur / self.T_i)
+        return [self.eta_min + (rate - self.eta_min) * rise / 2 for rate in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Go to the next rate, or to that of an epoch, which may be a fraction."""
+        if epoch is None and self.last_epoch < 0:
+            epoch = 0
+        if epoch is None:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur %= self.T_i
+                self.T_i *= self.T_mult
+        else:
+            self._go_to(epoch)
+        self.last_epoch = math.floor(epoch)
+        with self._stepping():
+            rates = self.get_lr()
+        self._set_rates(rates)
+
+    def _go_to(self, epoch: float) -> None:
+        if epoch < 0:
+            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+        if epoch < self.T_0:
+            self.T_i = self.T_0
+            self.T_cur = epoch
+        elif self.T_mult == 1:
+            self.T_cur = epoch % self.T_0
+        else:
+            n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
+            self.T_cur = epoch - self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
+            self.T_i = self.T_0 * self.T_mult**n
+
+
+class OneCycleLR(_WithMomentum):
+    """One cycle: the rate rises from ``max_lr / div_factor`` to ``max_lr`` and falls far below its start.
+
+    The cycle has ``total_steps`` steps, or ``epochs * steps_per_epoch``, of which ``pct_start`` rise. ``three_phase``:
+    down to the start first, and below it in a third phase. Source: Smith and Topin 2017.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: float | list[float],
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.85,
+        max_momentum: float | list[float] = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        _require_optimizer(optimizer)
+        self.optimizer = optimizer
+        self.total_steps = _count_steps(total_steps, epochs, steps_per_epoch)
+        self._schedule_phases = self._phases(pct_start, three_phase)
+        if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        self._anneal_func_type = anneal_strategy
+        max_lrs = _format_param("max_lr", optimizer, max_lr)
+        if last_epoch == -1:
+            for rate, group in zip(max_lrs, optimizer.param_groups, strict=True):
+                group["initial_lr"] = rate / div_factor
+                group["max_lr"] = rate
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self._find_momentum()
+            largest = _format_param("max_momentum", optimizer, max_momentum)
+            least = _format_param("base_momentum", optimizer, base_momentum)
+            if last_epoch == -1:
+                self._begin_momentum(largest, least)
+        super().__init__(optimizer, last_epoch)
+
+    def _phases(self, pct_start: float, three_phase: bool) -> list[dict[str, Any]]:
+        keys = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+        peak = pct_start * self.total_steps
+        rows: list[tuple[Any, ...]] = [(float(peak) - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
+        last = self.total_steps - 1
+        if three_phase:
+            rows.append((float(2 * peak) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"))
+            rows.append((last, "initial_lr", "min_lr", "max_momentum", "max_momentum"))
+        else:
+            rows.append((last, "max_lr", "min_lr", "base_momentum", "max_momentum"))
+        return [dict(zip(keys, row, strict=True)) for row in rows]
+
+    def _anneal_func(self, start: Any, end: Any, pct: float) -> Any:
+        if self._anneal_func_type == "cos":
+            return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
+        return (end - start) * pct + start
+
+    def get_lr(self) -> list[Any]:
+        """The rates for ``self.last_epoch``; sets the momentum too."""
+        _warn_get_lr_called_within_step(self)
+        step = self.last_epoch
+        if step > self.total_steps:
+            raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
+        start = 0.0
+        for phase in self._schedule_phases:
+            if step <= phase["end_step"] or phase is self._schedule_phases[-1]:
+                break
+            start = phase["end_step"]
+        pct = (step - start) / (phase["end_step"] - start)
+        rates = []
+        for group in self.optimizer.param_groups:
+            rates.append(self._anneal_func(group[phase["start_lr"]], group[phase["end_lr"]], pct))
+            if self.cycle_momentum:
+                ends = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                self._set_momentum(group, self._anneal_func(*ends, pct))
+        return rates
+
+
+def _count_steps(total_steps: Any, epochs: Any, steps_per_epoch: Any) -> int:
+    if total_steps is not None:
+        if total_steps <= 0 or not isinstance(total_steps, int):
+            raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
+        return total_steps
+    if epochs is None or steps_per_epoch is None:
+        raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+    if not isinstance(epochs, int) or epochs <= 0:
+        raise ValueError(f"Expected positive integer epochs, but got {epochs}")
+    if not isinstance(steps_per_epoch, int) or steps_per_epoch <= 0:
+        raise ValueError(f"Expected positive integer steps_per_epoch, but got {steps_per_epoch}")
+    return epochs * steps_per_epoch

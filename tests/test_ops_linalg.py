@@ -1,0 +1,311 @@
+"""Linear algebra: what the generated tests cannot know.
+
+Results of decompositions have free signs, phases and orders, so derivatives are taken of losses that do not depend on
+them, of real and of complex matrices, along curves of (Hermitian) matrices.
+"""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+la = wg.linalg
+
+
+def draw(*shape: int, seed: int = 0, dtype: str = "float64") -> np.ndarray:
+    rng = np.random.default_rng((seed, *shape))
+    a = rng.standard_normal(shape)
+    return a + 1j * rng.standard_normal(shape) if dtype == "complex128" else a
+
+
+def square(n: int = 3, lead: tuple[int, ...] = (), dtype: str = "float64") -> np.ndarray:
+    return draw(*lead, n, n, dtype=dtype) + 2 * np.eye(n)
+
+
+def hermitian(a: Any) -> Any:
+    return (a + a.swapaxes(-1, -2).conj()) / 2
+
+
+def array(t: Any) -> np.ndarray:
+    return t.detach().numpy()
+
+
+def H(t: Any) -> Any:
+    return t.mT.conj()
+
+
+def weights(t: Any, *shape: int) -> Any:
+    return wg.tensor(np.random.default_rng(shape).standard_normal(shape), dtype=wg.float64)
+
+
+def real(t: Any) -> Any:
+    return t.real if t.is_complex() else t
+
+
+def weighted(t: Any) -> Any:
+    """A real number that depends on every element."""
+    t = real(t)
+    return (t * weights(t, *t.shape)).sum()
+
+
+# Losses that do not depend on signs, phases or the order of columns.
+LOSSES: dict[str, Any] = {
+    "inv": lambda a: weighted(la.inv(a)),
+    "det": lambda a: weighted(la.det(a)),
+    "slogdet": lambda a: weighted(la.slogdet(a)[1]),
+    "solve": lambda a: weighted(la.solve(a, a @ a + 1)),
+    "solve right": lambda a: weighted(la.solve(a, a @ a + 1, left=False)),
+    "solve_triangular": lambda a: weighted(la.solve_triangular(a, a @ a, upper=True)),
+    "solve_triangular right": lambda a: weighted(la.solve_triangular(a, a @ a, upper=False, left=False)),
+    "svdvals": lambda a: weighted(la.svdvals(a)),
+    "svd": lambda a: sum(weighted((u * torch_row(s**2)) @ vh) for u, s, vh in [la.svd(a, full_matrices=False)]),
+    "qr": lambda a: sum(weighted(q * 2 + a) + weighted(abs(r) ** 2) for q, r in [la.qr(a)]),
+    "lu": lambda a: sum(weighted(lower) + weighted(upper) for _, lower, upper in [la.lu(a)]),
+    "lu_solve": lambda a: weighted(la.lu_solve(*la.lu_factor(a), a @ a)),
+    "lu_solve adjoint": lambda a: weighted(la.lu_solve(*la.lu_factor(a), a @ a, adjoint=True)),
+    "pinv": lambda a: weighted(la.pinv(a[..., :2])),
+    "lstsq": lambda a: weighted(la.lstsq(a[..., :2], a)[0]),
+    "matrix_exp": lambda a: weighted(la.matrix_exp(a)),
+    "matrix_power": lambda a: weighted(la.matrix_power(a, 3)) + weighted(la.matrix_power(a, -2)),
+    "nuc": lambda a: la.matrix_norm(a, "nuc").sum(),
+    "2-norm": lambda a: la.matrix_norm(a, 2).sum(),
+    "1-norm": lambda a: la.matrix_norm(a, 1).sum(),
+    "cond": lambda a: la.cond(a).sum(),
+    "eig": lambda a: sum(weighted((v * torch_row(w**2)) @ la.inv(v)) for w, v in [la.eig(a)]),
+    "householder": lambda a: weighted(la.householder_product(a, a[..., 0, :] * 0.3)),
+}
+HERMITIAN: dict[str, Any] = {
+    "cholesky": lambda a: weighted(la.cholesky(a @ H(a) + 1)),
+    "cholesky upper": lambda a: weighted(la.cholesky(a @ H(a), upper=True)),
+    "cholesky_solve": lambda a: weighted(wg.cholesky_solve(a, la.cholesky(a @ H(a)))),
+    "cholesky_inverse": lambda a: weighted(wg.cholesky_inverse(la.cholesky(a @ H(a)))),
+    "eigvalsh": lambda a: weighted(la.eigvalsh(a + H(a))),
+    "eigh": lambda a: sum(weighted((v * torch_row(w**3)) @ H(v)) for w, v in [la.eigh(a + H(a))]),
+    "eigh U": lambda a: sum(weighted((v * torch_row(w**3)) @ H(v)) for w, v in [la.eigh(a + H(a), "U")]),
+    "pinv hermitian": lambda a: weighted(la.pinv(a + H(a), hermitian=True)),
+}
+
+
+def torch_row(v: Any) -> Any:
+    return v.unsqueeze(-2)
+
+
+def along(f: Any, a: np.ndarray, v: np.ndarray, h: float) -> float:
+    return (f(wg.tensor(a + h * v)) - f(wg.tensor(a - h * v))).item() / (2 * h)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("lead", [(), (2,)])
+@pytest.mark.parametrize("name", [*LOSSES, *HERMITIAN])
+def test_derivatives(name: str, lead: tuple[int, ...], dtype: str) -> None:
+    """Reverse mode beside a numeric derivative, and second order beside a numeric derivative of reverse mode."""
+    f = {**LOSSES, **HERMITIAN}[name]
+    a, v = square(3, lead, dtype), draw(*lead, 3, 3, seed=1, dtype=dtype)
+
+    def gradient(x: np.ndarray) -> np.ndarray:
+        leaf = wg.tensor(x, requires_grad=True)
+        return array(wg.autograd.grad(f(leaf), leaf)[0])
+
+    got = np.sum((gradient(a).conj() * v).real)
+    assert got == pytest.approx(along(f, a, v, 1e-6), rel=1e-5, abs=1e-7)
+
+    leaf = wg.tensor(a, requires_grad=True)
+    (g,) = wg.autograd.grad(f(leaf), leaf, create_graph=True)
+    u = draw(*lead, 3, 3, seed=2, dtype=dtype)
+    (second,) = wg.autograd.grad(real(g.conj() * wg.tensor(u)).sum(), leaf)
+    h = 1e-6
+    want = np.sum(((gradient(a + h * v) - gradient(a - h * v)).conj() * u).real) / (2 * h)
+    assert np.sum((array(second).conj() * v).real) == pytest.approx(want, rel=2e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (2, 3, 2)])
+def test_rectangular_matrices(shape: tuple[int, ...]) -> None:
+    losses = {
+        "svd": lambda a: sum(weighted((u * torch_row(s**2)) @ vh) for u, s, vh in [la.svd(a, full_matrices=False)]),
+        "svd full": lambda a: sum(weighted(s) + weighted(u[..., :2] @ vh[..., :2, :]) for u, s, vh in [la.svd(a)]),
+        "qr": lambda a: sum(weighted(q @ r) + weighted(abs(r) ** 2) for q, r in [la.qr(a)]),
+        "lu": lambda a: sum(weighted(lower) + weighted(upper) for _, lower, upper in [la.lu(a)]),
+        "pinv": lambda a: weighted(la.pinv(a)),
+    }
+    a, v = draw(*shape), draw(*shape, seed=1)
+    for name, f in losses.items():
+        leaf = wg.tensor(a, requires_grad=True)
+        (g,) = wg.autograd.grad(f(leaf), leaf)
+        assert np.sum(array(g) * v) == pytest.approx(along(f, a, v, 1e-6), rel=1e-5), name
+
+
+def test_equal_values_have_a_finite_derivative() -> None:
+    for f in (la.svdvals, la.eigvalsh, lambda a: la.matrix_norm(a, "nuc")):
+        a = wg.eye(3, dtype=wg.float64, requires_grad=True)
+        f(a).sum().backward()
+        np.testing.assert_allclose(array(a.grad), np.eye(3), atol=1e-12)
+
+
+def test_the_determinant_of_a_singular_matrix_has_its_derivative() -> None:
+    a = wg.tensor([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
+    la.det(a).backward()
+    np.testing.assert_allclose(array(a.grad), [[4, -2], [-2, 1]], atol=1e-6)
+    b = wg.zeros(2, 2, requires_grad=True)
+    la.det(b).backward()
+    assert not b.grad.any()
+
+
+def test_values() -> None:
+    a = square(4, (2,))
+    t = wg.tensor(a)
+    np.testing.assert_allclose(array(la.inv(t)), np.linalg.inv(a))
+    np.testing.assert_allclose(array(la.det(t)), np.linalg.det(a))
+    np.testing.assert_allclose(array(la.matrix_power(t, 5)), np.linalg.matrix_power(a, 5))
+    np.testing.assert_allclose(array(la.pinv(t[..., :2])), np.linalg.pinv(a[..., :2]))
+    np.testing.assert_allclose(array(la.cond(t)), np.linalg.cond(a))
+    assert la.matrix_rank(wg.ones(3, 3)).item() == 1
+    for lower_upper in (la.lu(t), la.lu(t[..., :2]), la.lu(t[..., :3, :])):
+        p, lower, upper = lower_upper
+        np.testing.assert_allclose(array(p @ lower @ upper), a[..., : p.shape[-1], : upper.shape[-1]], atol=1e-12)
+    q, r = la.qr(t[..., :2])
+    np.testing.assert_allclose(array(q @ r), a[..., :2])
+    np.testing.assert_allclose(array(la.householder_product(*wg.geqrf(t[..., :2]))), array(q), atol=1e-12)
+    np.testing.assert_allclose(array(la.vander(wg.tensor([2.0, 3.0]), N=4)), [[1, 2, 4, 8], [1, 3, 9, 27]])
+    np.testing.assert_allclose(array(la.cross(t[0, :, :3], t[1, :, :3])), np.cross(a[0, :, :3], a[1, :, :3]))
+    x = la.lstsq(t[0, :, :2], t[0]).solution
+    np.testing.assert_allclose(array(x), np.linalg.lstsq(a[0, :, :2], a[0], rcond=None)[0], atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [wg.float32, wg.float64, wg.complex64, wg.complex128])
+def test_dtypes_stay(dtype: Any) -> None:
+    a = wg.eye(3, dtype=dtype) * 2
+    value = wg.float32 if dtype in (wg.float32, wg.complex64) else wg.float64
+    assert la.inv(a).dtype is la.solve(a, a).dtype is la.cholesky(a).dtype is la.matrix_exp(a).dtype is dtype
+    assert la.svdvals(a).dtype is la.eigvalsh(a).dtype is la.matrix_norm(a).dtype is value
+    assert la.eig(a).eigenvalues.is_complex()
+
+
+def test_infos_instead_of_errors() -> None:
+    singular = wg.tensor([[1.0, 2.0], [2.0, 4.0]])
+    both = wg.stack([wg.eye(2), singular])
+    assert la.inv_ex(both).info.tolist() == [0, 2]
+    assert la.inv_ex(both).inverse[0].tolist() == [[1, 0], [0, 1]]
+    assert la.cholesky_ex(wg.tensor([[1.0, 2.0], [2.0, 1.0]])).info.item() == 2
+    assert la.lu_factor_ex(singular).info.item() == 2
+    assert la.solve_ex(singular, singular).info.item() == 2
+    assert la.inv_ex(wg.eye(2)).info.dtype is wg.int32
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: la.inv(wg.ones(2, 2)), la.LinAlgError, r"linalg.inv: The diagonal element 2 is zero"),
+        (lambda: la.inv(wg.stack([wg.eye(2), wg.ones(2, 2)])), la.LinAlgError, r"\(Batch element 1\)"),
+        (lambda: la.solve(wg.ones(2, 2), wg.ones(2)), la.LinAlgError, "the input matrix is singular"),
+        (lambda: la.cholesky(-wg.eye(2)), la.LinAlgError, "the leading minor of order 1 is not positive-definite"),
+        (lambda: la.inv(wg.ones(3)), RuntimeError, "must have at least 2 dimensions"),
+        (
+            lambda: la.det(wg.ones(2, 3)),
+            RuntimeError,
+            "must be batches of square matrices, but they are 2 by 3 matrices",
+        ),
+        (
+            lambda: la.svd(wg.ones(2, 2).long()),
+            RuntimeError,
+            "Expected a floating point or complex tensor as input. Got Long",
+        ),
+        (
+            lambda: la.solve(wg.eye(3), wg.ones(2, 2)),
+            RuntimeError,
+            r"Incompatible shapes of A and B .* \(3x3 and 2x2\)",
+        ),
+        (lambda: la.qr(wg.eye(2), "x"), RuntimeError, "qr received unrecognized mode 'x'"),
+        (lambda: la.matrix_norm(wg.eye(2), 3), RuntimeError, "Order 3 not supported"),
+        (lambda: la.cross(wg.ones(4), wg.ones(4)), RuntimeError, "must have length 3. Got 4 and 4"),
+        (lambda: la.matrix_power(wg.eye(2), 1.5), TypeError, r"argument 'n' \(position 2\) must be int, not float"),
+        (
+            lambda: wg.symeig(wg.eye(2)),
+            RuntimeError,
+            "This function was deprecated since version 1.9 and is now removed",
+        ),
+    ],
+)
+def test_refusals(call: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_qr_says_what_cannot_be_differentiated() -> None:
+    a = wg.tensor(draw(3, 2), requires_grad=True)
+    with pytest.raises(RuntimeError, match="not differentiable when mode='complete' and nrows > ncols"):
+        la.qr(a, "complete").R.sum().backward()
+    with pytest.raises(RuntimeError, match=r"The derivative of linalg.qr depends on Q"):
+        la.qr(a, "r").R.sum().backward()
+
+
+def test_results_have_names() -> None:
+    u, s, vh = result = la.svd(wg.eye(2))
+    assert result.S is s
+    assert type(result).__name__ == "linalg_svd"
+    assert repr(la.slogdet(wg.eye(2))).startswith("torch.return_types.linalg_slogdet(\nsign=tensor(1.)")
+    assert (u @ wg.diag(s) @ vh).equal(wg.eye(2))
+
+
+def test_logdet_of_any_sign() -> None:
+    assert wg.logdet(wg.eye(2)).item() == 0
+    assert math.isnan(wg.logdet(-wg.eye(3)).item())
+    assert wg.logdet(wg.zeros(2, 2)).item() == -math.inf
+
+
+def test_low_rank() -> None:
+    wg.manual_seed(0)
+    a = wg.tensor(draw(20, 3) @ draw(3, 10, seed=1))
+    u, s, v = wg.svd_lowrank(a, q=3)
+    np.testing.assert_allclose(array(u * s @ v.mT), array(a), atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_gradients_as_in_torch(torch: ModuleType, dtype: str) -> None:
+    """Gradients of a leaf are PyTorch's own, also where several are right (Hermitian inputs)."""
+    a = square(4, (2,), dtype)
+    spd = a @ a.swapaxes(-1, -2).conj() + np.eye(4)
+    cases = {
+        "inv": (lambda t, x: t.linalg.inv(x), a),
+        "det": (lambda t, x: t.linalg.det(x), a),
+        "logabsdet": (lambda t, x: t.linalg.slogdet(x)[1], a),
+        "solve": (lambda t, x: t.linalg.solve(x, x.mT), a),
+        "cholesky": (lambda t, x: t.linalg.cholesky(x), spd),
+        "cholesky upper": (lambda t, x: t.linalg.cholesky(x, upper=True), spd),
+        "eigvalsh": (lambda t, x: t.linalg.eigvalsh(x), spd),
+        "svdvals": (lambda t, x: t.linalg.svdvals(x), a),
+        "pinv": (lambda t, x: t.linalg.pinv(x[..., :2]), a),
+        "matrix_exp": (lambda t, x: t.linalg.matrix_exp(x), a),
+        "lu": (lambda t, x: t.linalg.lu_factor(x)[0], a),
+        "R": (lambda t, x: t.linalg.qr(x)[1].abs(), a),
+        "lstsq": (lambda t, x: t.linalg.lstsq(x[..., :2], x)[0], a),
+        "cond": (lambda t, x: t.linalg.cond(x), a),
+    }
+    for name, (f, x) in cases.items():
+        found = []
+        for t in (torch, wg):
+            leaf = t.tensor(x, requires_grad=True)
+            y = f(t, leaf)
+            u = draw(*y.shape, seed=3, dtype=str(y.dtype).removeprefix("torch."))
+            (g,) = t.autograd.grad(y, leaf, t.tensor(u))
+            found.append((y, g))
+        for want, got in zip(*found, strict=True):
+            np.testing.assert_allclose(array(got), want.numpy(force=True), rtol=1e-7, atol=1e-8, err_msg=name)
+
+
+@pytest.mark.parametrize("name", [*LOSSES, *HERMITIAN])
+def test_forward_mode_and_vmap(name: str) -> None:
+    f = {**LOSSES, **HERMITIAN}[name]
+    a, v = square(3), draw(3, 3, seed=1)
+    value, tangent = wg.func.jvp(f, (wg.tensor(a),), (wg.tensor(v),))
+    assert value.item() == pytest.approx(f(wg.tensor(a)).item())
+    assert tangent.item() == pytest.approx(along(f, a, v, 1e-6), rel=1e-5, abs=1e-7)
+    batch = wg.tensor(np.stack([a, a + 0.1 * v, a - 0.1 * v]))
+    np.testing.assert_allclose(array(wg.func.vmap(f)(batch)), [f(x).item() for x in batch], rtol=1e-8)
+    gradients = wg.func.vmap(wg.func.grad(f))(batch)
+    np.testing.assert_allclose(array(gradients[1]), array(wg.func.grad(f)(batch[1])), rtol=1e-6, atol=1e-8)
