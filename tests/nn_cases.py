@@ -49,10 +49,32 @@ VOLUME = normal((2, 3, 5, 6, 4))
 ACTIVATIONS = {
     name: Case(lambda nn, name=name, args=args: getattr(nn, name)(*args), X, name)
     for name, args in {
-        "CELU": (0.7,), "ELU": (1.3,), "GELU": (), "GLU": (), "Hardshrink": (), "Hardsigmoid": (), "Hardswish": (),
-        "Hardtanh": (-0.5, 0.7), "LeakyReLU": (0.2,), "LogSigmoid": (), "LogSoftmax": (1,), "Mish": (), "PReLU": (),
-        "RReLU": (), "ReLU": (), "ReLU6": (), "SELU": (), "SiLU": (), "Sigmoid": (), "Softmax": (-1,),
-        "Softmin": (1,), "Softplus": (2.0, 1.0), "Softshrink": (), "Softsign": (), "Tanh": (), "Tanhshrink": (),
+        "CELU": (0.7,),
+        "ELU": (1.3,),
+        "GELU": (),
+        "GLU": (),
+        "Hardshrink": (),
+        "Hardsigmoid": (),
+        "Hardswish": (),
+        "Hardtanh": (-0.5, 0.7),
+        "LeakyReLU": (0.2,),
+        "LogSigmoid": (),
+        "LogSoftmax": (1,),
+        "Mish": (),
+        "PReLU": (),
+        "RReLU": (),
+        "ReLU": (),
+        "ReLU6": (),
+        "SELU": (),
+        "SiLU": (),
+        "Sigmoid": (),
+        "Softmax": (-1,),
+        "Softmin": (1,),
+        "Softplus": (2.0, 1.0),
+        "Softshrink": (),
+        "Softsign": (),
+        "Tanh": (),
+        "Tanhshrink": (),
         "Threshold": (0.1, 20.0),
     }.items()
 }
@@ -188,7 +210,9 @@ _LIST = [
         "TransformerEncoder",
     ),
     Case(
-        lambda nn: nn.Transformer(8, 2, 1, 2, 16, batch_first=True), normal((3, 5, 8), (3, 4, 8)), "Transformer",
+        lambda nn: nn.Transformer(8, 2, 1, 2, 16, batch_first=True),
+        normal((3, 5, 8), (3, 4, 8)),
+        "Transformer",
         tolerance=3e-5,
     ),
     # distances, losses
@@ -205,33 +229,54 @@ _LIST = [
         "CrossEntropyLoss_smooth",
     ),
     Case(lambda nn: nn.NLLLoss(), with_classes((3, 4), 4, 3), "NLLLoss"),
-    Case(lambda nn: nn.PoissonNLLLoss(full=True), lambda rng: (
-        rng.standard_normal((3, 4)).astype(np.float32), rng.poisson(2, (3, 4)).astype(np.float32)), "PoissonNLLLoss"),
-    Case(lambda nn: nn.GaussianNLLLoss(full=True), lambda rng: (
-        *normal((3, 4), (3, 4))(rng), rng.uniform(0.5, 2, (3, 4)).astype(np.float32)), "GaussianNLLLoss"),
+    Case(
+        lambda nn: nn.PoissonNLLLoss(full=True),
+        lambda rng: (rng.standard_normal((3, 4)).astype(np.float32), rng.poisson(2, (3, 4)).astype(np.float32)),
+        "PoissonNLLLoss",
+    ),
+    Case(
+        lambda nn: nn.GaussianNLLLoss(full=True),
+        lambda rng: (*normal((3, 4), (3, 4))(rng), rng.uniform(0.5, 2, (3, 4)).astype(np.float32)),
+        "GaussianNLLLoss",
+    ),
     Case(lambda nn: nn.KLDivLoss(reduction="batchmean", log_target=True), normal((3, 4), (3, 4)), "KLDivLoss"),
-    Case(lambda nn: nn.BCELoss(), lambda rng: (
-        rng.uniform(0.1, 0.9, (3, 4)).astype(np.float32), rng.randint(0, 2, (3, 4)).astype(np.float32)),
-        "BCELoss", grads=1),
-    Case(lambda nn: nn.BCEWithLogitsLoss(), lambda rng: (
-        rng.standard_normal((3, 4)).astype(np.float32), rng.uniform(0, 1, (3, 4)).astype(np.float32)),
-        "BCEWithLogitsLoss"),
+    Case(
+        lambda nn: nn.BCELoss(),
+        lambda rng: (rng.uniform(0.1, 0.9, (3, 4)).astype(np.float32), rng.randint(0, 2, (3, 4)).astype(np.float32)),
+        "BCELoss",
+        grads=1,
+    ),
+    Case(
+        lambda nn: nn.BCEWithLogitsLoss(),
+        lambda rng: (rng.standard_normal((3, 4)).astype(np.float32), rng.uniform(0, 1, (3, 4)).astype(np.float32)),
+        "BCEWithLogitsLoss",
+    ),
     Case(lambda nn: nn.HingeEmbeddingLoss(), with_signs((3, 4)), "HingeEmbeddingLoss"),
     Case(lambda nn: nn.SoftMarginLoss(), with_signs((3, 4)), "SoftMarginLoss", grads=1),
-    Case(lambda nn: nn.MultiLabelMarginLoss(), lambda rng: (
-        *normal((1, 4))(rng), np.array([[3, 0, -1, 1]])), "MultiLabelMarginLoss"),
-    Case(lambda nn: nn.MultiLabelSoftMarginLoss(), lambda rng: (
-        *normal((3, 4))(rng), rng.randint(0, 2, (3, 4)).astype(np.float32)), "MultiLabelSoftMarginLoss"),
+    Case(
+        lambda nn: nn.MultiLabelMarginLoss(),
+        lambda rng: (*normal((1, 4))(rng), np.array([[3, 0, -1, 1]])),
+        "MultiLabelMarginLoss",
+    ),
+    Case(
+        lambda nn: nn.MultiLabelSoftMarginLoss(),
+        lambda rng: (*normal((3, 4))(rng), rng.randint(0, 2, (3, 4)).astype(np.float32)),
+        "MultiLabelSoftMarginLoss",
+    ),
     Case(lambda nn: nn.MultiMarginLoss(), with_classes((3, 4), 4, 3), "MultiMarginLoss"),
     Case(lambda nn: nn.CosineEmbeddingLoss(margin=0.2), with_signs((3, 4), (3, 4)), "CosineEmbeddingLoss"),
     Case(lambda nn: nn.MarginRankingLoss(0.3), with_signs((5,), (5,)), "MarginRankingLoss"),
     Case(lambda nn: nn.TripletMarginLoss(swap=True), normal((3, 4), (3, 4), (3, 4)), "TripletMarginLoss"),
     Case(
-        lambda nn: nn.TripletMarginWithDistanceLoss(margin=0.7), normal((3, 4), (3, 4), (3, 4)),
+        lambda nn: nn.TripletMarginWithDistanceLoss(margin=0.7),
+        normal((3, 4), (3, 4), (3, 4)),
         "TripletMarginWithDistanceLoss",
     ),
-    Case(lambda nn: nn.CTCLoss(), lambda rng: (
-        *normal((6, 2, 5))(rng), rng.randint(1, 5, (2, 3)), np.array([6, 5]), np.array([3, 2])), "CTCLoss"),
+    Case(
+        lambda nn: nn.CTCLoss(),
+        lambda rng: (*normal((6, 2, 5))(rng), rng.randint(1, 5, (2, 3)), np.array([6, 5]), np.array([3, 2])),
+        "CTCLoss",
+    ),
     Case(
         lambda nn: nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 12], div_value=2.0),
         with_classes((9, 8), 20, 9),

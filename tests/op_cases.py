@@ -32,7 +32,9 @@ def rng_of(*key: Any) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(repr(key).encode()))
 
 
-def draw(rng: np.random.Generator, shape: tuple[int, ...], domain: tuple[float, float], dtypes: str = "f") -> np.ndarray:
+def draw(
+    rng: np.random.Generator, shape: tuple[int, ...], domain: tuple[float, float], dtypes: str = "f"
+) -> np.ndarray:
     """Values inside a domain, kept apart from each other, from zero and from half-integers, where kinks like to be.
 
     Complex, integer or bool for an operator that takes no real numbers.
@@ -76,17 +78,23 @@ def arguments(name: str, i: int) -> tuple[list[Any], tuple[Any, ...]]:
             return [draw(rng, UNARY_SHAPES[i], info.domain, info.dtypes)], ()
         a, b = BINARY_SHAPES[i]
         return [
-                draw(rng, a, info.domain, info.dtypes),
-                draw(rng, b, info.domain_other or info.domain, info.dtypes),
-            ], ()
+            draw(rng, a, info.domain, info.dtypes),
+            draw(rng, b, info.domain_other or info.domain, info.dtypes),
+        ], ()
     sample = _samples(info)[i]
     if callable(info.samples):
         operands, params = sample
-        operands = list(operands[0]) if info.arity < 0 and len(operands) == 1 and isinstance(operands[0], (list, tuple)) else list(operands)
+        operands = (
+            list(operands[0])
+            if info.arity < 0 and len(operands) == 1 and isinstance(operands[0], (list, tuple))
+            else list(operands)
+        )
         return operands, tuple(params)
     params = sample[-1]
     shapes = sample[0] if info.arity < 0 else sample[:-1]
-    return [draw(rng, tuple(s), info.domain, info.dtypes) if isinstance(s, tuple) else s for s in shapes], _parameters(info, params)
+    return [draw(rng, tuple(s), info.domain, info.dtypes) if isinstance(s, tuple) else s for s in shapes], _parameters(
+        info, params
+    )
 
 
 def _parameters(info: Any, params: tuple[Any, ...]) -> tuple[Any, ...]:

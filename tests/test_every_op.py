@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from op_cases import arguments, array, call, cases, differentiable, dot, is_variable, rng_of, tensors
 
 import wengert as torch
-from op_cases import arguments, array, call, cases, differentiable, dot, is_variable, rng_of, tensors
 from wengert._registry import REGISTRY
 from wengert._tensor import Tensor, wrap
 
@@ -146,7 +146,10 @@ def test_second_order(name: str, i: int) -> None:
         assert expected == pytest.approx(0, abs=1e-6)
         return
     second = torch.autograd.grad([g for g, _ in live], wanted, [wrap(w) for _, w in live], allow_unused=True)
-    found = dot([np.zeros(()) if s is None else array(s) for s in second], [np.zeros(()) if s is None else v for s, v in zip(second, vs, strict=True)])
+    found = dot(
+        [np.zeros(()) if s is None else array(s) for s in second],
+        [np.zeros(()) if s is None else v for s, v in zip(second, vs, strict=True)],
+    )
     assert found == pytest.approx(expected, rel=5e-5, abs=5e-6)
 
 
@@ -157,7 +160,15 @@ def test_vmap(name: str, i: int) -> None:
     ks = [k for k, a in enumerate(operands) if isinstance(a, np.ndarray)]
     if not ks or info.batch is None:
         pytest.skip("no batching rule: " + (info.why_not or "no tensor operand"))
-    variants = [moved(operands, variables(name, operands), directions(name, i, [operands[k] for k in variables(name, operands)], f"b{j}"), 1e-3) for j in range(3)]
+    variants = [
+        moved(
+            operands,
+            variables(name, operands),
+            directions(name, i, [operands[k] for k in variables(name, operands)], f"b{j}"),
+            1e-3,
+        )
+        for j in range(3)
+    ]
 
     def f(*xs: Any) -> Any:
         ins = tensors(operands)
@@ -174,7 +185,9 @@ def test_vmap(name: str, i: int) -> None:
         assert array(o).dtype == expected.dtype
         np.testing.assert_allclose(array(o), expected, rtol=1e-9, atol=1e-11)
     if len(ks) > 1:  # one operand mapped, the others the same for all
-        outs = torch.vmap(f, in_dims=(0, *[None] * (len(ks) - 1)))(stacked[0], *[wrap(operands[k].copy()) for k in ks[1:]])
+        outs = torch.vmap(f, in_dims=(0, *[None] * (len(ks) - 1)))(
+            stacked[0], *[wrap(operands[k].copy()) for k in ks[1:]]
+        )
         mixed = [[variants[j][ks[0]] if k == ks[0] else a for k, a in enumerate(operands)] for j in range(3)]
         singles = [[array(o) for o in call(name, tensors(v), params)] for v in mixed]
         for j, o in enumerate(outs):
@@ -194,7 +207,13 @@ def test_float32_stays_float32(name: str, i: int) -> None:
     live = [o for o in outs if o.requires_grad]
     if not live:
         pytest.skip("no output of this sample can be differentiated")
-    grads = torch.autograd.grad(live, [ins[k] for k in ks], [wrap(np.ones(o.shape, array(o).dtype)) for o in live], allow_unused=True, create_graph=True)
+    grads = torch.autograd.grad(
+        live,
+        [ins[k] for k in ks],
+        [wrap(np.ones(o.shape, array(o).dtype)) for o in live],
+        allow_unused=True,
+        create_graph=True,
+    )
     assert all(g is None or array(g).dtype == np.float32 for g in grads)
     with torch.no_grad():
         grads = torch.autograd.grad(

@@ -21,7 +21,9 @@ def loaded() -> set[str]:
     return modules_after("import wengert")
 
 
-@pytest.mark.parametrize("name", ["scipy", "ml_dtypes", "torch", "jax", "matplotlib", "argparse", "unittest", "hypothesis"])
+@pytest.mark.parametrize(
+    "name", ["scipy", "ml_dtypes", "torch", "jax", "matplotlib", "argparse", "unittest", "hypothesis"]
+)
 def test_stays_unloaded_until_it_is_needed(loaded: set[str], name: str) -> None:
     with_numpy = modules_after("import numpy")
     assert name in with_numpy or name not in loaded

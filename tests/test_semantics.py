@@ -56,7 +56,16 @@ def test_1_2_constructors_of_both_eras() -> None:
     assert same(T.eye(2), [[1, 0], [0, 1]])
     assert T.empty(2, 3).shape == T.rand(2, 3).shape == T.randn(2, 3).shape == (2, 3)
     t = T.ones(2, dtype=T.float64)
-    for made in (T.zeros_like(t), T.ones_like(t), T.empty_like(t), T.rand_like(t), t.new_zeros(2), t.new_ones(2), t.new_full((2,), 1), t.new_tensor([1, 2])):
+    for made in (
+        T.zeros_like(t),
+        T.ones_like(t),
+        T.empty_like(t),
+        T.rand_like(t),
+        t.new_zeros(2),
+        t.new_ones(2),
+        t.new_full((2,), 1),
+        t.new_tensor([1, 2]),
+    ):
         assert made.dtype is T.float64
         assert made.shape == (2,)
     a = np.zeros(2, np.float32)
@@ -91,7 +100,10 @@ def test_1_4_numpy_shares_memory() -> None:
     x.numpy()[0] = 3
     assert same(x, [3, 0])
     w = T.zeros(2, requires_grad=True)
-    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad. Use tensor.detach\(\).numpy\(\) instead."):
+    with pytest.raises(
+        RuntimeError,
+        match=r"Can't call numpy\(\) on Tensor that requires grad. Use tensor.detach\(\).numpy\(\) instead.",
+    ):
         w.numpy()
     w.data.numpy()[1] = 4
     assert same(w.detach(), [0, 4])
@@ -104,7 +116,10 @@ def test_1_5_printing() -> None:
     x = T.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     assert repr(x) == "tensor([[1., 2.],\n        [3., 4.]], requires_grad=True)"
     assert repr((x * x).mean()) == "tensor(7.5000, grad_fn=<MeanBackward0>)"
-    assert repr((T.tensor([1.0, 2, 3, 4], requires_grad=True) * 2).view(2, 2)) == "tensor([[2., 4.],\n        [6., 8.]], grad_fn=<ViewBackward0>)"
+    assert (
+        repr((T.tensor([1.0, 2, 3, 4], requires_grad=True) * 2).view(2, 2))
+        == "tensor([[2., 4.],\n        [6., 8.]], grad_fn=<ViewBackward0>)"
+    )
     assert repr(T.tensor([20.0, 2, 0.1, 0.01])) == "tensor([2.0000e+01, 2.0000e+00, 1.0000e-01, 1.0000e-02])"
     assert "..." in repr(T.zeros(1001))
     assert repr(T.ones(1, dtype=T.float64)) == "tensor([1.], dtype=torch.float64)"
@@ -305,7 +320,10 @@ def test_3_7_autograd_backward_and_grad() -> None:
     assert same(g_mid, [4, 4])
     assert same(g_x, [8, 8])
     assert same(x.grad, before.tolist())
-    with pytest.raises(RuntimeError, match="^The differentiated Tensor at index 0 appears to not have been used in the graph|^One of the differentiated Tensors appears to not have been used in the graph"):
+    with pytest.raises(
+        RuntimeError,
+        match="^The differentiated Tensor at index 0 appears to not have been used in the graph|^One of the differentiated Tensors appears to not have been used in the graph",
+    ):
         T.autograd.grad(x.sum(), y)
     assert T.autograd.grad(x.sum(), y, allow_unused=True) == (None,)
     assert same(T.autograd.grad(x.sum(), y, materialize_grads=True)[0], [0, 0])
@@ -448,14 +466,24 @@ def test_5_1_data_is_outside_of_the_graph() -> None:
 
 
 def test_5_2_version_counters() -> None:
-    for write in (lambda t: t.add_(1), lambda t: t.mul_(2), lambda t: t.zero_(), lambda t: t.copy_(T.ones(2)), lambda t: t.__setitem__(0, 5.0), lambda t: t.__iadd__(1)):
+    for write in (
+        lambda t: t.add_(1),
+        lambda t: t.mul_(2),
+        lambda t: t.zero_(),
+        lambda t: t.copy_(T.ones(2)),
+        lambda t: t.__setitem__(0, 5.0),
+        lambda t: t.__iadd__(1),
+    ):
         x = T.ones(2, requires_grad=True)
         y = x * 1
         view, alias = y[0:1], y.detach()
         z = y * y
         write(y)
         assert y._version == view._version == alias._version == 1
-        with pytest.raises(RuntimeError, match="^one of the variables needed for gradient computation has been modified by an inplace operation") as e:
+        with pytest.raises(
+            RuntimeError,
+            match="^one of the variables needed for gradient computation has been modified by an inplace operation",
+        ) as e:
             z.sum().backward()
         text = str(e.value)
         assert "[torch.FloatTensor [2]]" in text
@@ -465,9 +493,13 @@ def test_5_2_version_counters() -> None:
 
 def test_5_3_a_leaf_in_place() -> None:
     x = T.ones(2, requires_grad=True)
-    with pytest.raises(RuntimeError, match="^a leaf Variable that requires grad is being used in an in-place operation."):
+    with pytest.raises(
+        RuntimeError, match="^a leaf Variable that requires grad is being used in an in-place operation."
+    ):
         x.add_(1)
-    with pytest.raises(RuntimeError, match="^a view of a leaf Variable that requires grad is being used in an in-place operation."):
+    with pytest.raises(
+        RuntimeError, match="^a view of a leaf Variable that requires grad is being used in an in-place operation."
+    ):
         x[0:1].mul_(3)
     with pytest.raises(RuntimeError, match="a view of a leaf Variable|a leaf Variable"):
         x[0] = 7
@@ -494,7 +526,10 @@ def test_5_5_requires_grad_only_on_floating_leaves() -> None:
     y = x * 2
     with pytest.raises(RuntimeError, match="^you can only change requires_grad flags of leaf variables."):
         y.requires_grad = False
-    with pytest.raises(RuntimeError, match="^only Tensors of floating point dtype can require gradients|^only Tensors of floating point and complex dtype can require gradients"):
+    with pytest.raises(
+        RuntimeError,
+        match="^only Tensors of floating point dtype can require gradients|^only Tensors of floating point and complex dtype can require gradients",
+    ):
         T.ones(2, dtype=T.int64).requires_grad = True
     assert T.ones(1, dtype=T.complex64).requires_grad_().requires_grad
 
@@ -627,7 +662,10 @@ def test_8_errors_say_where_why_and_what_to_do() -> None:
     notes = "\n".join(e.value.__notes__)
     assert "y.add_(1)  # written here" in notes
     assert "z = y.exp() * y" in notes
-    with pytest.raises(RuntimeError, match=r"^The size of tensor a \(2\) must match the size of tensor b \(3\) at non-singleton dimension 0"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"^The size of tensor a \(2\) must match the size of tensor b \(3\) at non-singleton dimension 0",
+    ):
         x + T.ones(3)
 
 

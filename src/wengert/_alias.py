@@ -22,10 +22,19 @@ from typing import Any
 
 import numpy as np
 
-from ._backends.numpy import lib
-from ._dispatch import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_VIEW, QuietView, cast, quiet_views, type_text
-from ._dtypes import BY_NUMPY, FLOATING, can_cast
 from . import _errors as lines
+from ._backends.numpy import lib
+from ._dispatch import (
+    CUSTOM_VIEW,
+    INFERENCE_VIEW,
+    MULTI_OUTPUT_VIEW,
+    NO_GRAD_VIEW,
+    QuietView,
+    cast,
+    quiet_views,
+    type_text,
+)
+from ._dtypes import BY_NUMPY, FLOATING, can_cast
 from ._errors import here, noted
 from ._modes import EVERY, MODE, add_reason, drop_reason, is_grad_enabled
 from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, view_of
@@ -101,7 +110,11 @@ def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False)
     if not creation:
         return
     fn = self._fn
-    name = "" if fn is None else (fn.fx if type(fn) is Port else fn).name().replace("Backward0", "").replace("Backward", "")
+    name = (
+        ""
+        if fn is None
+        else (fn.fx if type(fn) is Port else fn).name().replace("Backward0", "").replace("Backward", "")
+    )
     what = "its base or another view of its base has been" if indirect else "is being"
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
         mode = "inference" if creation == INFERENCE_VIEW else "no_grad"
@@ -173,13 +186,9 @@ def check_result(self: Tensor, result: Tensor) -> None:
     """The result of an in-place operator must fit into the tensor it is written to."""
     a, r = self._a, result._a
     if r.shape != a.shape:
-        raise RuntimeError(
-            f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(r.shape)}"
-        )
+        raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(r.shape)}")
     if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
-        raise RuntimeError(
-            f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}"
-        )
+        raise RuntimeError(f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}")
 
 
 def _cpp(a: Any) -> str:
@@ -338,14 +347,18 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     return self
 
 
-def apply_composed_inplace(fn: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
+def apply_composed_inplace(
+    fn: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> Tensor:
     """``apply_inplace`` for a function composed of operators: what they save of ``self`` must outlive the write."""
     if isinstance(self, Tensor) and _tracked(self, args, kwargs) and is_grad_enabled():
         if stale_views:
             refresh(self)
         check_inplace(self, True)
         a = self._a
-        return _recorded_inplace(fn, wrap(a.copy() if isinstance(a, np.ndarray) else a, self._fn), self, args, kwargs or {})
+        return _recorded_inplace(
+            fn, wrap(a.copy() if isinstance(a, np.ndarray) else a, self._fn), self, args, kwargs or {}
+        )
     return apply_inplace(fn, self, args, kwargs)
 
 
@@ -419,7 +432,9 @@ class Overwritten:
 
 def _twin(a: Any, self: Tensor, cells: list[Overwritten]) -> Any:
     """What stands for another operand on self's storage (``Overwritten``)."""
-    if not isinstance(a, Tensor) or (a is not self and view_of(a) is view_of(self) is None and (a._m is None or a._m.cell is None)):
+    if not isinstance(a, Tensor) or (
+        a is not self and view_of(a) is view_of(self) is None and (a._m is None or a._m.cell is None)
+    ):
         return a
     shared = cell_of(self)
     if cell_of(a) is not shared:
@@ -710,5 +725,3 @@ def store_out(out: Tensor, result: Tensor) -> None:
     else:
         np.copyto(writable(out), r, casting="unsafe")
     bump(out)
-
-

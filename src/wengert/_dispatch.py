@@ -16,7 +16,7 @@ from ._errors import noted, where
 from ._inference import mark_results
 from ._modes import MODE, is_grad_enabled
 from ._node import AccumulateGrad, tick, view_of
-from ._registry import RAW, T, Info
+from ._registry import RAW, Info, T
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # how a view was made, if not ordinarily
@@ -282,7 +282,9 @@ def cast_operand(y: Any, dtype: Any) -> Any:
 def type_text(value: Any) -> str:
     """A value's type as PyTorch's messages name it."""
     ty = type(value)
-    return ty.__name__ if ty.__module__ in ("builtins",) or isinstance(value, Tensor) else f"{ty.__module__}.{ty.__name__}"
+    return (
+        ty.__name__ if ty.__module__ in ("builtins",) or isinstance(value, Tensor) else f"{ty.__module__}.{ty.__name__}"
+    )
 
 
 def first_operand(info: Info, *args: Any) -> Any:
@@ -295,7 +297,11 @@ def first_operand(info: Info, *args: Any) -> Any:
 
         return bind(info, *args)
     first = info.__dict__.get("number_first")  # True: a number and a tensor; "alone": two numbers also
-    if first and type(args[0]) in _NUMBER and (isinstance(args[1], Tensor) or (first == "alone" and type(args[1]) in _NUMBER)):
+    if (
+        first
+        and type(args[0]) in _NUMBER
+        and (isinstance(args[1], Tensor) or (first == "alone" and type(args[1]) in _NUMBER))
+    ):
         return info.op(cast_operand(args[0], common_dtype(args)), args[1])
     if info.__dict__.get("overloads"):
         raise _no_overload(info, *args[:2])
@@ -387,7 +393,9 @@ def broadcast_error(x: Any, y: Any) -> RuntimeError:
     for dim in range(n - 1, -1, -1):
         if pa[dim] != pb[dim] and pa[dim] != 1 and pb[dim] != 1:
             break
-    message = f"The size of tensor a ({pa[dim]}) must match the size of tensor b ({pb[dim]}) at non-singleton dimension {dim}"
+    message = (
+        f"The size of tensor a ({pa[dim]}) must match the size of tensor b ({pb[dim]}) at non-singleton dimension {dim}"
+    )
     return noted(
         RuntimeError(message),
         f"Why: shapes {list(a)} and {list(b)} do not broadcast: from the last dimension on, sizes must be equal or 1.",

@@ -24,7 +24,9 @@ from ._registry import XP, T
 from ._tensor import Tensor, make, wrap
 
 BY_DTYPE[None] = None  # the cotangent of a node with several outputs: the node looks at its parts
-observers: list[Any] = []  # what looks at every step of every pass: fn(node, cotangent, step) -> pairs (anomaly mode, profiler)
+observers: list[
+    Any
+] = []  # what looks at every step of every pass: fn(node, cotangent, step) -> pairs (anomaly mode, profiler)
 foreign: list[Any] = []  # array libraries besides NumPy, whose arrays share NumPy's dtypes
 
 
@@ -156,7 +158,15 @@ def _run_for(
 
 
 def _run_node(
-    n: Any, g: Any, buf: Any, leaves: Any, heap: Any, sums: Sums, keep: bool, create_graph: bool, hooks_done: bool = False
+    n: Any,
+    g: Any,
+    buf: Any,
+    leaves: Any,
+    heap: Any,
+    sums: Sums,
+    keep: bool,
+    create_graph: bool,
+    hooks_done: bool = False,
 ) -> None:
     """One node's backward step, off the hot path."""
     h = n.h

@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from . import _errors as lines
+from . import _registry
+from ._backends.numpy import ARITHMETIC, silently
 from ._dispatch import MULTI_OUTPUT_VIEW, cast, common_dtype, push_down, slow, type_text
 from ._kind_parts import Formula, camel, formula_names, info_for, node_class
 from ._modes import EVERY, M
 from ._node import FREED, Box, Parts, Port, box_of, port_of, ticks
-from . import _errors as lines
-from . import _registry
-from ._backends.numpy import ARITHMETIC, silently
 from ._registry import RAW, Impl, Info, T, own, place, register
 from ._saved import is_complex, stale, unbox
 from ._tensor import Tensor, alias_payload, make, wrap
@@ -373,7 +373,10 @@ def _wrap_many(
 
 def _promoted(operands: Any, promote: Any) -> Any:
     """The operands in their common dtype; Python numbers stay as they are."""
-    if promote is True and len({t._a.dtype if isinstance(t, Tensor) else type(t) for t in operands if t is not None}) == 1:
+    if (
+        promote is True
+        and len({t._a.dtype if isinstance(t, Tensor) else type(t) for t in operands if t is not None}) == 1
+    ):
         return operands
     dtype = common_dtype([t for t in operands if t is not None]) if promote is True else promote(operands)
     return [cast(t, dtype) if isinstance(t, Tensor) else t for t in operands] if dtype is not None else operands
@@ -405,9 +408,7 @@ def _refuse(info: Info, operands: Any, args: tuple[Any, ...]) -> Any:
         if t is not None and not isinstance(t, Tensor) and type(t) not in _NUMBERS:
             name = info.called
             if info.arity < 0:
-                raise TypeError(
-                    f"expected Tensor as element {position} in argument 0, but got {type_text(t)}"
-                )
+                raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_text(t)}")
             raise TypeError(
                 f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, not {type_text(t)}"
             )
@@ -555,7 +556,9 @@ def _plan_backward(plan: Plan) -> Any:
     info = plan.info
     broadcast = info.batch == "elementwise"
 
-    direct = plan.joint[0] if plan.joint is not None and info.arity == 1 and info.outputs == 1 and not broadcast else None
+    direct = (
+        plan.joint[0] if plan.joint is not None and info.arity == 1 and info.outputs == 1 and not broadcast else None
+    )
 
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         if direct is not None and xp is RAW:
@@ -621,7 +624,6 @@ def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[
         parts[k] if k in parts else (xp.zeros(shape, dtype) if info.differentiable[min(k, last)] else None)
         for k, (shape, dtype) in enumerate(n.meta)
     )
-
 
 
 def named_by(operator: str, source: str, text: Callable[[Any], str]) -> None:

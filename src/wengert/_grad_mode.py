@@ -26,9 +26,9 @@ class _ModeDecorator:
             import warnings
 
             warnings.warn(
-                f"Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
-                f"functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
-                f"`__init__` method and nothing else.",
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
+                "`__init__` method and nothing else.",
                 FutureWarning,
                 stacklevel=2,
             )

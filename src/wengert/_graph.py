@@ -208,7 +208,9 @@ def _kept(t: Any) -> Node:
         retain_grad(t)
     elif type(t.node) is not AccumulateGrad:
         raise noted(
-            RuntimeError("GradientEdge of an intermediate result as an input of backward(): there is no tensor to accumulate into"),
+            RuntimeError(
+                "GradientEdge of an intermediate result as an input of backward(): there is no tensor to accumulate into"
+            ),
             "What to do: use autograd.grad, or give the tensor itself.",
         )
     return _input_node(t)
@@ -275,7 +277,9 @@ def grad(
     (tensor(6.),)
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     if allow_unused is None:
         allow_unused = materialize_grads
     if not only_inputs:
@@ -415,7 +419,9 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     True
     """
     if type(requires_grad) is not bool:
-        raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_text(requires_grad)}")
+        raise TypeError(
+            f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_text(requires_grad)}"
+        )
     if requires_grad and self._fn is None:
         kind = self._a.dtype.kind
         if kind not in "fcV":
@@ -446,7 +452,9 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
     """Assign ``.grad``, with PyTorch's checks."""
     if value is not None:
         if not isinstance(value, Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            raise TypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+            )
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
         if value.dtype is not self.dtype:

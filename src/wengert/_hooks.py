@@ -69,7 +69,9 @@ def _check_one(result: Any, given: Any, hook: Any) -> None:
         )
     if result.dtype is not given.dtype:
         raise noted(
-            RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {given.type()} got {result.type()})"),
+            RuntimeError(
+                f"hook '{_name(hook)}' has changed the type of value (was {given.type()} got {result.type()})"
+            ),
             f"Which: {_place(hook)}",
         )
     if tuple(result.shape) != tuple(given.shape):
@@ -130,7 +132,11 @@ def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...
     if nothing and not n.runs_on_nothing:
         pairs = tuple(x for m in n.edges() if m is not None for x in (m, None))
     else:
-        pairs = n.backward(T if create_graph else None if type(g) is Parts or g is None else xp_of(g), Parts({}) if nothing else g, keep)
+        pairs = n.backward(
+            T if create_graph else None if type(g) is Parts or g is None else xp_of(g),
+            Parts({}) if nothing else g,
+            keep,
+        )
     if h.post:
         pairs = _call_posthooks(n, h, pairs, gs, create_graph)
     return pairs
@@ -144,7 +150,9 @@ def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
         _call_posthooks(n, h, tuple(x for m in n.edges() if m is not None for x in (m, None)), gs, create_graph)
 
 
-def _call_posthooks(n: Node, h: Hooks, pairs: tuple[Any, ...], gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
+def _call_posthooks(
+    n: Node, h: Hooks, pairs: tuple[Any, ...], gs: tuple[Any, ...], create_graph: bool
+) -> tuple[Any, ...]:
     """``node.register_hook`` hooks: each may give new grad_inputs, one for each edge."""
     edges = n.edges()
     found = iter(pairs[1::2])

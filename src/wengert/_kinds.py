@@ -296,7 +296,16 @@ def binary(
 
     def declare(decl: Any) -> Any:
         info = info_for(
-            decl, "binary", {"arity": 2, "batch": "elementwise", "to_float": to_float, "integers": integers, "numbers": numbers, **facts}
+            decl,
+            "binary",
+            {
+                "arity": 2,
+                "batch": "elementwise",
+                "to_float": to_float,
+                "integers": integers,
+                "numbers": numbers,
+                **facts,
+            },
         )
         info.underived = tuple(k for k, f in enumerate((gx_, gy_)) if getattr(f, "underived", False))
         name = info.name
@@ -398,7 +407,8 @@ def binary(
                 backward=own(backward, f"{name}_backward"),
                 release=release,
                 saved=saved_for(
-                    {k: v for k, v in (("self", "x"), ("other", "y")) if k in ux + uy}, {"result": "r"} if keep_result else {}
+                    {k: v for k, v in (("self", "x"), ("other", "y")) if k in ux + uy},
+                    {"result": "r"} if keep_result else {},
                 ),
                 saved_names=tuple(dict.fromkeys(ux + uy)),
                 **({"name": _named_by_operand(scalar_node, node)} if scalar_node else {}),
@@ -570,7 +580,9 @@ def binary(
         raw = getattr(RAW, name)
         publish(info, names, inplace=inplace)
         if dunder:
-            hot = own(template, dunder, ("self", "other"), info.doc, cells={"reject": refuse_quietly, "slow": slow_operator})
+            hot = own(
+                template, dunder, ("self", "other"), info.doc, cells={"reject": refuse_quietly, "slow": slow_operator}
+            )
             place(hot, f"Tensor.{dunder}")
         return info.op
 

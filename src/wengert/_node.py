@@ -47,7 +47,9 @@ class Cell:
         self.seq = 0
         self.writer: str | None = None  # the name of the node that the latest recorded write made
         self.rebased = 0  # when the history of the base was last rewritten: older views must look theirs up again
-        self.writes: deque[int] | None = None  # earlier sequence numbers, so that a message can tell the expected version
+        self.writes: deque[int] | None = (
+            None  # earlier sequence numbers, so that a message can tell the expected version
+        )
         self.code: Any = None
         self.lasti = 0
 

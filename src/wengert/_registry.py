@@ -59,7 +59,9 @@ class Info:
     name: str
     kind: str
     doc: str | None
-    decl: Callable[..., Any] | None  # the declared body, whose first argument is the array library; None: the library's own
+    decl: (
+        Callable[..., Any] | None
+    )  # the declared body, whose first argument is the array library; None: the library's own
     called: str  # its public function's name in errors
     libname: str  # its name in the array library
     arity: int  # how many leading arguments are tensors; -1: the first argument is a sequence of tensors
@@ -173,7 +175,9 @@ def bind(info: Info, *args: Any) -> Any:
     raise NotImplementedError
 
 
-def own(fn: Any, name: str, params: tuple[str, ...] = (), doc: str | None = None, cells: dict[str, Any] | None = None) -> Any:
+def own(
+    fn: Any, name: str, params: tuple[str, ...] = (), doc: str | None = None, cells: dict[str, Any] | None = None
+) -> Any:
     """A copy of a closure with its own code object: its name, its argument names, its own inline caches.
 
     ``cells`` replaces the values of free variables and globals: so one template gives the variants of an operator.

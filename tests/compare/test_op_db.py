@@ -176,6 +176,7 @@ def _tangent(side: Any) -> list[Any]:
     leaves = side.leaves()
     rng = np.random.default_rng(3)
     tangents = tuple(_random(side.lib, leaf, rng) for leaf in leaves)
+
     def call(*primals: Any) -> tuple[Any, ...]:
         new = {id(old): primal for old, primal in zip(leaves, primals, strict=True)}
         args, kwargs = cases.with_tensors((side.args, side.kwargs), new)

@@ -19,7 +19,7 @@ from .._dispatch import cast, default_np, logical_dtype
 from .._dtypes import BY_NUMPY, INEXACT, as_dtype
 from .._general import general
 from .._linear import linear
-from .._registry import place, public
+from .._registry import public
 
 if TYPE_CHECKING:
     from .._dtypes import dtype as DType

@@ -119,7 +119,7 @@ def check_lr(lr: Any) -> None:
     """A learning rate is a number, or a tensor with one element, and not negative."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    check_option("learning rate", lr, 0.0 <= lr)
+    check_option("learning rate", lr, lr >= 0.0)
 
 
 def check_betas(betas: Any) -> None:

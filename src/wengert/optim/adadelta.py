@@ -55,8 +55,8 @@ class Adadelta(ElementwiseOptimizer):
     ) -> None:
         check_lr(lr)
         check_option("rho value", rho, 0.0 <= rho <= 1.0)
-        check_option("epsilon value", eps, 0.0 <= eps)
-        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
+        check_option("epsilon value", eps, eps >= 0.0)
+        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
         defaults = {
             "lr": lr,
             "rho": rho,

@@ -58,10 +58,10 @@ class Adagrad(ElementwiseOptimizer):
         fused: bool | None = None,
     ) -> None:
         check_lr(lr)
-        check_option("lr_decay value", lr_decay, 0.0 <= lr_decay)
-        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
-        check_option("initial_accumulator_value value", initial_accumulator_value, 0.0 <= initial_accumulator_value)
-        check_option("epsilon value", eps, 0.0 <= eps)
+        check_option("lr_decay value", lr_decay, lr_decay >= 0.0)
+        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
+        check_option("initial_accumulator_value value", initial_accumulator_value, initial_accumulator_value >= 0.0)
+        check_option("epsilon value", eps, eps >= 0.0)
         defaults = {
             "lr": lr,
             "lr_decay": lr_decay,

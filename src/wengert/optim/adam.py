@@ -137,9 +137,9 @@ class Adam(ElementwiseOptimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_tensor_lr(lr, foreach, capturable)
-        check_option("epsilon value", eps, 0.0 <= eps)
+        check_option("epsilon value", eps, eps >= 0.0)
         check_betas(betas)
-        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
+        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
         check_tensor_betas(betas, foreach, capturable)
         defaults = {
             "lr": lr,

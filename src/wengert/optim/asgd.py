@@ -53,7 +53,7 @@ class ASGD(ElementwiseOptimizer):
         capturable: bool = False,
     ) -> None:
         check_lr(lr)
-        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
+        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
         defaults = {
             "lr": lr,
             "lambd": lambd,

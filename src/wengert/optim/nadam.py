@@ -87,10 +87,10 @@ class NAdam(ElementwiseOptimizer):
         differentiable: bool = False,
     ) -> None:
         check_lr(lr)
-        check_option("epsilon value", eps, 0.0 <= eps)
+        check_option("epsilon value", eps, eps >= 0.0)
         check_betas(betas)
-        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
-        check_option("momentum_decay value", momentum_decay, 0.0 <= momentum_decay)
+        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
+        check_option("momentum_decay value", momentum_decay, momentum_decay >= 0.0)
         defaults = {
             "lr": lr,
             "betas": betas,

@@ -87,10 +87,10 @@ class RMSprop(ElementwiseOptimizer):
         differentiable: bool = False,
     ) -> None:
         check_lr(lr)
-        check_option("epsilon value", eps, 0.0 <= eps)
-        check_option("momentum value", momentum, 0.0 <= momentum)
-        check_option("weight_decay value", weight_decay, 0.0 <= weight_decay)
-        check_option("alpha value", alpha, 0.0 <= alpha)
+        check_option("epsilon value", eps, eps >= 0.0)
+        check_option("momentum value", momentum, momentum >= 0.0)
+        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
+        check_option("alpha value", alpha, alpha >= 0.0)
         defaults = {
             "lr": lr,
             "momentum": momentum,

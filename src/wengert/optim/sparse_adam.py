@@ -37,8 +37,8 @@ class SparseAdam(Optimizer):
     ) -> None:
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-        check_option("learning rate", lr, 0.0 < lr)
-        check_option("epsilon value", eps, 0.0 < eps)
+        check_option("learning rate", lr, lr > 0.0)
+        check_option("epsilon value", eps, eps > 0.0)
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
         complex_params = [

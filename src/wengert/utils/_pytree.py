@@ -81,7 +81,9 @@ def register_pytree_node(cls: type, flatten_fn: Any, unflatten_fn: Any, **_: Any
 register_pytree_node(tuple, lambda t: (list(t), None), lambda c, _: tuple(c))
 register_pytree_node(list, lambda t: (list(t), None), lambda c, _: list(c))
 register_pytree_node(dict, lambda d: (list(d.values()), list(d)), lambda c, k: dict(zip(k, c, strict=True)))
-register_pytree_node(OrderedDict, lambda d: (list(d.values()), list(d)), lambda c, k: OrderedDict(zip(k, c, strict=True)))
+register_pytree_node(
+    OrderedDict, lambda d: (list(d.values()), list(d)), lambda c, k: OrderedDict(zip(k, c, strict=True))
+)
 register_pytree_node(
     defaultdict,
     lambda d: (list(d.values()), (d.default_factory, list(d))),
@@ -155,7 +157,9 @@ def tree_structure(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> PyTree:
+def tree_map(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: Callable[[Any], bool] | None = None
+) -> PyTree:
     """The structure with ``func`` applied to every leaf (and to the corresponding leaves of ``rests``).
 
     >>> tree_map(lambda x: x + 1, {"a": [1, 2]})
