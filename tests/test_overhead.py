@@ -108,4 +108,4 @@ if __name__ == "__main__":  # prints the present figures, for the file
         "bytecodes": {name: bytecodes(f) for name, f in work().items()},
         "allocations": {name: round(allocations(work()[name])) for name in ("mul", "add", "neg", "exp", "log")},
     }
-    print(json.dumps(figures, indent=2))
+    print(json.dumps(figures, indent=2))  # noqa: T201  run by hand, to be read

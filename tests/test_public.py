@@ -41,11 +41,24 @@ def test_every_public_function_has_a_docstring() -> None:
 
 def test_usage_names_of_the_first_two_groups() -> None:
     """The operators that make 95 % of uses in public programs (shared/USAGE.md)."""
-    functions = ["mul", "add", "to", "reshape", "sub", "cat", "unsqueeze", "sum", "div", "view", "transpose", "zeros", "item", "mean", "arange", "float", "stack", "clone", "all", "matmul", "squeeze", "expand", "flatten", "randn", "pow", "ones", "permute", "max", "neg", "eq", "contiguous", "clamp", "abs", "empty", "zeros_like", "exp", "repeat", "long", "where", "gt", "allclose", "lt", "any", "sqrt", "min", "masked_fill", "log", "bitwise_not", "gather", "ne", "einsum", "unbind", "softmax", "sigmoid", "bitwise_and", "argmax", "new_zeros", "norm", "ge", "ones_like", "linspace", "prod", "isfinite", "t", "le", "repeat_interleave", "chunk", "full", "cos", "clamp_min", "eye", "sin", "bool", "split", "equal", "flip", "mm", "empty_like", "nonzero", "cumsum", "index_select", "tanh", "randint", "sign", "expand_as", "log_softmax", "isnan", "std", "diagonal", "bmm", "unique", "topk", "zero_", "broadcast_shapes", "remainder", "bitwise_or", "double", "index_put", "fill"]
+    functions = [
+        "mul", "add", "to", "reshape", "sub", "cat", "unsqueeze", "sum", "div", "view", "transpose", "zeros", "item",
+        "mean", "arange", "float", "stack", "clone", "all", "matmul", "squeeze", "expand", "flatten", "randn", "pow",
+        "ones", "permute", "max", "neg", "eq", "contiguous", "clamp", "abs", "empty", "zeros_like", "exp", "repeat",
+        "long", "where", "gt", "allclose", "lt", "any", "sqrt", "min", "masked_fill", "log", "bitwise_not", "gather",
+        "ne", "einsum", "unbind", "softmax", "sigmoid", "bitwise_and", "argmax", "new_zeros", "norm", "ge", "ones_like",
+        "linspace", "prod", "isfinite", "t", "le", "repeat_interleave", "chunk", "full", "cos", "clamp_min", "eye",
+        "sin", "bool", "split", "equal", "flip", "mm", "empty_like", "nonzero", "cumsum", "index_select", "tanh",
+        "randint", "sign", "expand_as", "log_softmax", "isnan", "std", "diagonal", "bmm", "unique", "topk", "zero_",
+        "broadcast_shapes", "remainder", "bitwise_or", "double", "index_put", "fill",
+    ]  # fmt: skip
     missing = [n for n in functions if not hasattr(torch, n) and not hasattr(torch.Tensor, n)]
     import wengert.nn.functional as F
 
     missing += [n for n in ["pad", "interpolate", "relu", "mse_loss", "normalize", "linear"] if not hasattr(F, n)]
-    dunders = ["getitem", "setitem", "mul", "rmul", "add", "radd", "sub", "rsub", "truediv", "rtruediv", "pow", "rpow", "matmul", "neg", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "invert"]
+    dunders = [
+        "getitem", "setitem", "mul", "rmul", "add", "radd", "sub", "rsub", "truediv", "rtruediv", "pow", "rpow",
+        "matmul", "neg", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "invert",
+    ]  # fmt: skip
     missing += [n for n in dunders if not hasattr(torch.Tensor, f"__{n}__")]
     assert missing == []

@@ -39,8 +39,10 @@ def test_1_2_constructors_of_both_eras() -> None:
     assert T.Tensor(3, 4).dtype is T.float32
     assert same(T.Tensor([1]), [1.0])
     assert same(T.FloatTensor([[1, 2], [3, 4]]), [[1.0, 2.0], [3.0, 4.0]])
-    for name, dtype in [("DoubleTensor", T.float64), ("LongTensor", T.int64), ("IntTensor", T.int32), ("ShortTensor", T.int16),
-                        ("CharTensor", T.int8), ("ByteTensor", T.uint8), ("BoolTensor", T.bool), ("HalfTensor", T.float16)]:  # fmt: skip
+    types = [("DoubleTensor", T.float64), ("LongTensor", T.int64), ("IntTensor", T.int32), ("ShortTensor", T.int16),
+             ("CharTensor", T.int8), ("ByteTensor", T.uint8), ("BoolTensor", T.bool),
+             ("HalfTensor", T.float16)]  # fmt: skip
+    for name, dtype in types:
         t = getattr(T, name)([1, 0])
         assert t.dtype is dtype
         assert isinstance(t, getattr(T, name))
@@ -156,9 +158,11 @@ def test_2_1_requires_grad_and_leaves() -> None:
 def test_2_2_nodes_are_named_as_pytorch_names_them() -> None:
     x = T.ones(2, 2, requires_grad=True)
     for y, name in [(x + 1, "AddBackward0"), (x * 2, "MulBackward0"), (x**2, "PowBackward0"), (x.sum(), "SumBackward0"),
-                    (x.sum(0), "SumBackward1"), (x.mean(), "MeanBackward0"), (x.view(4), "ViewBackward0"), (x.exp(), "ExpBackward0"),
+                    (x.sum(0), "SumBackward1"), (x.mean(), "MeanBackward0"), (x.view(4), "ViewBackward0"),
+                    (x.exp(), "ExpBackward0"),
                     (x - 1, "SubBackward0"), (x / 2, "DivBackward0"), (-x, "NegBackward0"), (x[0], "SelectBackward0"),
-                    (x.t(), "TBackward0"), (x @ x, "MmBackward0"), (T.cat([x, x]), "CatBackward0"), (x.tanh(), "TanhBackward0")]:  # fmt: skip
+                    (x.t(), "TBackward0"), (x @ x, "MmBackward0"), (T.cat([x, x]), "CatBackward0"),
+                    (x.tanh(), "TanhBackward0")]:  # fmt: skip
         assert y.grad_fn.name() == name
         assert repr(y.grad_fn).startswith(f"<{name} object at 0x")
     node = (x * T.ones(2, 2)).grad_fn
@@ -223,9 +227,9 @@ def test_3_2_roots() -> None:
     x = T.ones(2, requires_grad=True)
     x.sum().backward()
     assert same(x.grad, [1, 1])
-    with pytest.raises(RuntimeError, match="^grad can be implicitly created only for scalar outputs"):
+    with pytest.raises(RuntimeError, match=r"^grad can be implicitly created only for scalar outputs"):
         (x * 2).backward()
-    with pytest.raises(RuntimeError, match="^element 0 of tensors does not require grad and does not have a grad_fn"):
+    with pytest.raises(RuntimeError, match=r"^element 0 of tensors does not require grad and does not have a grad_fn"):
         T.ones(1).sum().backward()
 
 
@@ -252,7 +256,7 @@ def test_3_4_a_freed_graph_cannot_be_walked_again() -> None:
     x = T.ones(2, requires_grad=True)
     y = (x * x).sum()
     y.backward()
-    with pytest.raises(RuntimeError, match="^Trying to backward through the graph a second time"):
+    with pytest.raises(RuntimeError, match=r"^Trying to backward through the graph a second time"):
         y.backward()
     for keep in ({"retain_graph": True}, {"retain_variables": True}):
         y = (x * x).sum()
@@ -322,7 +326,8 @@ def test_3_7_autograd_backward_and_grad() -> None:
     assert same(x.grad, before.tolist())
     with pytest.raises(
         RuntimeError,
-        match="^The differentiated Tensor at index 0 appears to not have been used in the graph|^One of the differentiated Tensors appears to not have been used in the graph",
+        match=r"^The differentiated Tensor at index 0 appears to not have been used in the graph|"
+        r"^One of the differentiated Tensors appears to not have been used in the graph",
     ):
         T.autograd.grad(x.sum(), y)
     assert T.autograd.grad(x.sum(), y, allow_unused=True) == (None,)
@@ -348,7 +353,7 @@ def test_3_9_retain_graph_defaults_to_create_graph() -> None:
         T.autograd.grad(y, x)
 
 
-# ------------------------------------------------------------------------------------------- 4. what turns recording off
+# ------------------------------------------------------------------------------------------ 4. what turns recording off
 def test_4_1_grad_modes() -> None:
     x = T.ones(1, requires_grad=True)
 
@@ -482,7 +487,7 @@ def test_5_2_version_counters() -> None:
         assert y._version == view._version == alias._version == 1
         with pytest.raises(
             RuntimeError,
-            match="^one of the variables needed for gradient computation has been modified by an inplace operation",
+            match=r"^one of the variables needed for gradient computation has been modified by an inplace operation",
         ) as e:
             z.sum().backward()
         text = str(e.value)
@@ -494,14 +499,14 @@ def test_5_2_version_counters() -> None:
 def test_5_3_a_leaf_in_place() -> None:
     x = T.ones(2, requires_grad=True)
     with pytest.raises(
-        RuntimeError, match="^a leaf Variable that requires grad is being used in an in-place operation."
+        RuntimeError, match=r"^a leaf Variable that requires grad is being used in an in-place operation\."
     ):
         x.add_(1)
     with pytest.raises(
-        RuntimeError, match="^a view of a leaf Variable that requires grad is being used in an in-place operation."
+        RuntimeError, match=r"^a view of a leaf Variable that requires grad is being used in an in-place operation\."
     ):
         x[0:1].mul_(3)
-    with pytest.raises(RuntimeError, match="a view of a leaf Variable|a leaf Variable"):
+    with pytest.raises(RuntimeError, match=r"a view of a leaf Variable|a leaf Variable"):
         x[0] = 7
     assert same(x.detach(), [1, 1])
     assert x._version == 0
@@ -524,17 +529,18 @@ def test_5_4_in_place_on_results_and_their_views() -> None:
 def test_5_5_requires_grad_only_on_floating_leaves() -> None:
     x = T.ones(2, requires_grad=True)
     y = x * 2
-    with pytest.raises(RuntimeError, match="^you can only change requires_grad flags of leaf variables."):
+    with pytest.raises(RuntimeError, match=r"^you can only change requires_grad flags of leaf variables\."):
         y.requires_grad = False
     with pytest.raises(
         RuntimeError,
-        match="^only Tensors of floating point dtype can require gradients|^only Tensors of floating point and complex dtype can require gradients",
+        match=r"^only Tensors of floating point dtype can require gradients|"
+        r"^only Tensors of floating point and complex dtype can require gradients",
     ):
         T.ones(2, dtype=T.int64).requires_grad = True
     assert T.ones(1, dtype=T.complex64).requires_grad_().requires_grad
 
 
-# -------------------------------------------------------------------------------------------- 6. hooks, custom functions
+# ------------------------------------------------------------------------------------------- 6. hooks, custom functions
 def test_6_1_hooks() -> None:
     v = T.zeros(3, requires_grad=True)
     h = v.register_hook(lambda g: g * 2)
@@ -544,7 +550,7 @@ def test_6_1_hooks() -> None:
     v.grad = None
     v.backward(T.ones(3))
     assert same(v.grad, [1, 1, 1])
-    with pytest.raises(RuntimeError, match="^cannot register a hook on a tensor that doesn't require gradient"):
+    with pytest.raises(RuntimeError, match=r"^cannot register a hook on a tensor that doesn't require gradient"):
         T.ones(1).register_hook(lambda g: g)
     seen = []
     y = v * 2
@@ -674,7 +680,7 @@ def test_pickle_and_deepcopy_of_leaves() -> None:
     for y in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
         assert y.requires_grad
         assert same(y.detach(), [1, 1])
-    with pytest.raises(RuntimeError, match="^Only Tensors created explicitly by the user"):
+    with pytest.raises(RuntimeError, match=r"^Only Tensors created explicitly by the user"):
         copy.deepcopy(x * 2)
 
 

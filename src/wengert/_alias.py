@@ -4,8 +4,8 @@ NumPy's views are the views. A view tensor knows its parent and the operator tha
 (never strides). Every tensor on one storage shares a version ``Cell`` (``_node``), made on first need.
 
 NOTE [ In place on a view ]
-    ``v = base[0]; v.mul_(2)`` changes ``base`` too, so the base's history is rewritten: it becomes ``CopySlices`` of its
-    old history and of what was written; ``v`` and every other view find their history again as the view operator of
+    ``v = base[0]; v.mul_(2)`` changes ``base`` too, so the base's history is rewritten: it becomes ``CopySlices`` of
+    its old history and of what was written; ``v`` and every other view find their history again as the view operator of
     the new base. ``v`` does so at once. Other views are not known (nothing is stored when a view is made but its
     parent): if other arrays share the memory, the memory is entered into ``stale_views`` and a reason into ``M``, as
     long as that memory lives, and on the slow path each operand that is a view of it is looked up again if its node is
@@ -42,7 +42,7 @@ from ._registry import Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
 
-# ----------------------------------------------------------------------------------------------------------------- versions
+# ------------------------------------------------------------------------------------------------------------- versions
 def bump(tensor: Tensor, seq: int | None = None) -> Cell:
     """Count one write to the tensor's storage."""
     box = tensor._m
@@ -63,7 +63,7 @@ def base_of(tensor: Tensor) -> Tensor | None:
     return tensor
 
 
-# ------------------------------------------------------------------------------------------------------------------- checks
+# --------------------------------------------------------------------------------------------------------------- checks
 def check_inplace(self: Tensor, requires_grad: bool) -> None:
     """Refuse a write that the tape could not follow, before anything is written.
 
@@ -124,21 +124,22 @@ def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False)
         message = f"Output {self.output_nr} of {name} is a view and {what} modified inplace."
     if creation == MULTI_OUTPUT_VIEW:
         message += (
-            " This view is the output of a function that returns multiple views. Such functions do not allow the output views "
-            "to be modified inplace. You should replace the inplace operation by an out-of-place one."
+            " This view is the output of a function that returns multiple views. Such functions do not allow the "
+            "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
         )
     elif creation == CUSTOM_VIEW:
         message += (
-            " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
-            "handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
-            "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
+            " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+            "logic to handle view+inplace would override the custom backward associated with the custom Function, "
+            "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the "
+            "custom Function."
         )
     else:
         block = "inference_mode" if creation == INFERENCE_VIEW else "no_grad"
         message += (
-            " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-            f"the view and the inplace either both inside the {block} block (if you don't want the inplace to be tracked) or both "
-            "outside (if you want the inplace to be tracked)."
+            " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+            f"moving both the view and the inplace either both inside the {block} block (if you don't want the inplace to be "
+            "tracked) or both outside (if you want the inplace to be tracked)."
         )
     raise RuntimeError(message)
 
@@ -157,8 +158,8 @@ def writable(self: Tensor) -> Any:
             return np.empty(a.shape, a.dtype)
         else:
             raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-                "Please clone() the tensor before performing the operation."
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. Please clone() the tensor before performing the operation."
             )
         raise noted(
             RuntimeError("the tensor's memory is read-only"),
@@ -195,7 +196,7 @@ def _cpp(a: Any) -> str:
     return BY_NUMPY[a.dtype].scalar_name
 
 
-# ------------------------------------------------------------------------------------------------------------------ writing
+# -------------------------------------------------------------------------------------------------------------- writing
 def inplace_form(info: Info) -> Any:
     """``exp_`` from ``exp``: the same operator, written into its first argument."""
     ufunc = info.__dict__.get("ufunc") or (getattr(lib, info.libname, None) if info.decl is None else None)
@@ -497,7 +498,7 @@ def record_write(tensor: Tensor, node: Node) -> None:
 
 
 def record_slices(base: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
-    """What ``write_recorded`` does for a view that nobody has: the part that ``chain`` makes of ``base`` was written."""
+    """As ``write_recorded``, for a view that nobody has: the part that ``chain`` makes of ``base`` was written."""
     slices = CopySlices(base, chain, node)
     cell = cell_of(base)
     cell.write(slices.seq, slices.code, slices.lasti)
@@ -582,7 +583,7 @@ def _forget(key: int) -> None:
         drop_reason("stale views")
 
 
-# --------------------------------------------------------------------------------------------------- finding history again
+# ------------------------------------------------------------------------------------------------ finding history again
 def refresh(tensor: Tensor) -> None:
     """Look up a view's history again if its base was rewritten since the view was made."""
     base = base_of(tensor)
@@ -662,7 +663,7 @@ class CopySlices(Node):
         return tuple(pairs)
 
 
-# --------------------------------------------------------------------------------------------------------------------- out=
+# ----------------------------------------------------------------------------------------------------------------- out=
 def with_out(fn: Any) -> Any:
     """Decorator: the public function takes ``out=`` too, a tensor (or a tuple of them if it returns several)."""
 
@@ -712,10 +713,10 @@ def store_out(out: Tensor, result: Tensor) -> None:
             import warnings
 
             warnings.warn(
-                f"An output with one or more elements was resized since it had shape {list(a.shape)}, which does not match the "
-                f"required output shape {list(r.shape)}. This behavior is deprecated, and in a future PyTorch release outputs "
-                "will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
-                "inplace, to zero elements with t.resize_(0).",
+                f"An output with one or more elements was resized since it had shape {list(a.shape)}, which does not "
+                f"match the required output shape {list(r.shape)}. This behavior is deprecated, and in a future PyTorch "
+                "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
+                "tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
                 UserWarning,
                 stacklevel=4,
             )

@@ -1,7 +1,7 @@
 """The batching rules of vmap: one word in most declarations.
 
 ``"elementwise"``   operands broadcast; the batch dimension goes in front of all of them
-``("dim", NAMES)``  the parameters of these names are dimensions (an int or a tuple of ints) and are counted one further;
+``("dim", NAMES)``  the parameters of these names are dimensions (an int or a tuple of ints), counted one further;
                     operands that are not batched are expanded
 ``"shape"``         as "dim" with no dimension: the parameters do not depend on the rank
 ``("core", (n, ...))``  the operands' last n dimensions are the operator's own, all in front of them broadcast

@@ -343,13 +343,13 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
     if isinstance(y, np.generic):
         return info.op(x, y.item())
     if type(y) in (bool, complex):
-        if isinstance(x._a, Value) or isinstance(x._a, Tensor):
+        if isinstance(x._a, (Value, Tensor)):
             return info.op(x, wrap(Const(np.asarray(y).astype(common_dtype((x, y))), level_of(x) & DEEPEST)))
         if type(y) is bool and logical_dtype(x) in INEXACT:
             return info.op(x, int(y))
         dtype = common_dtype((x, y))
         return info.op(cast(x, dtype), cast_operand(y, dtype))
-    if isinstance(y, int) or isinstance(y, float):  # a subclass, such as an IntEnum
+    if isinstance(y, (int, float)):  # a subclass, such as an IntEnum
         return info.op(x, int(y) if isinstance(y, int) else float(y))
     if operator:
         if isinstance(y, np.ndarray):

@@ -106,7 +106,7 @@ def run(
         while heap:
             n = heappop(heap)[1]
             _walk(n, buf.pop(n), buf, leaves, heap, sums, keep)
-    n = g = None
+    n = g = None  # type: ignore[assignment]  # only lets go of what the loops held last
     while leaves:
         m = next(iter(leaves))
         accumulate(m, leaves.pop(m), create_graph)
@@ -352,9 +352,9 @@ def _leaf_schedule(roots: list[Node]) -> list[tuple[int, int, Any]]:
     oldest: dict[Node, tuple[int, int]] = {}
     seen: set[Node] = set(roots)
     stack = list(roots)
-    for m in roots:
-        if not m.seq:
-            oldest[m] = (1 << 62, 0)
+    for root in roots:
+        if not root.seq:
+            oldest[root] = (1 << 62, 0)
     while stack:
         n = stack.pop()
         for k, m in enumerate(n.edges()):

@@ -83,7 +83,7 @@ def general(
                 edges=lambda n: n.fx,
                 backward=_plan_backward(plan),
                 release=plan.release,
-                saved=lambda n, name: plan.saved(n, name),
+                saved=lambda n, name: plan.saved(n, name),  # noqa: PLW0108  only a function binds to the node
                 saved_names=plan.public_names,
                 boxed_edges=property(plan.boxed_edges),
             )
@@ -410,7 +410,8 @@ def _refuse(info: Info, operands: Any, args: tuple[Any, ...]) -> Any:
             if info.arity < 0:
                 raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_text(t)}")
             raise TypeError(
-                f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, not {type_text(t)}"
+                f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, "
+                f"not {type_text(t)}"
             )
     raise AttributeError(f"{info.name}: a tensor without payload")
 
@@ -485,7 +486,9 @@ class Plan:
                 if not isinstance(t, Tensor):
                     s.append(t)
                 else:  # kept only if a formula that will run names it
-                    s.append(box_of(t) if any([edges[u] is not None for u in users]) else None)
+                    s.append(
+                        box_of(t) if any([edges[u] is not None for u in users]) else None  # noqa: C419  faster so
+                    )
             elif how == "param":
                 s.append(p[i])
             elif how == "shape":
@@ -562,15 +565,15 @@ def _plan_backward(plan: Plan) -> Any:
 
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         if direct is not None and xp is RAW:
-            values = []
+            saved = []
             for v in n.s:
                 if type(v) is Box:
                     c = v.cell
                     if c is not None and c.seq > n.seq:
                         stale(n, v)
                     v = v.a
-                values.append(v)
-            d = direct(xp, g, *values)
+                saved.append(v)
+            d = direct(xp, g, *saved)
             if not keep:
                 n.release()
             return (n.fx[0], d)
@@ -591,7 +594,7 @@ def _plan_backward(plan: Plan) -> Any:
                 None if e is None or f is None else f(xp, g, **{k: values[k] for k in names})
                 for e, (f, names) in zip(edges, plan.formulas, strict=True)
             ]
-        pairs = []
+        pairs: list[Any] = []
         for i, (edge, d) in enumerate(zip(edges, ds, strict=True)):
             if edge is None:
                 continue
@@ -609,7 +612,7 @@ def _plan_backward(plan: Plan) -> Any:
 
 
 def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[Any, Any]:
-    """The cotangents of all outputs; for one that nothing used zeros, or ``None`` if the declaration says ``absent``."""
+    """The cotangents of all outputs; for one that nothing used zeros, or ``None`` where declared ``absent``."""
     parts = g.parts
     if xp is None:
         from ._engine import xp_of

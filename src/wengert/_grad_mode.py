@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self, overload
 
 from . import _modes
 from ._modes import MODE, State, changed
@@ -27,8 +28,8 @@ class _ModeDecorator:
 
             warnings.warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
-                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
-                "`__init__` method and nothing else.",
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
                 FutureWarning,
                 stacklevel=2,
             )
@@ -91,7 +92,7 @@ def _wrap_generator(make: Any, fn: Any) -> Any:
                     with make():
                         gen.close()
                     raise
-                except BaseException:
+                except BaseException:  # noqa: BLE001  whatever it is, the generator gets it
                     with make():
                         response = gen.throw(*sys.exc_info())
                 else:
@@ -114,6 +115,10 @@ class no_grad(_ModeDecorator):
     False
     """
 
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
+    @overload
+    def __new__(cls, orig_func: Callable[..., Any]) -> Any: ...
     def __new__(cls, orig_func: Any = None) -> Any:
         self = object.__new__(cls)
         return self if orig_func is None else self(orig_func)
@@ -133,6 +138,10 @@ class enable_grad(_ModeDecorator):
     True
     """
 
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
+    @overload
+    def __new__(cls, orig_func: Callable[..., Any]) -> Any: ...
     def __new__(cls, orig_func: Any = None) -> Any:
         self = object.__new__(cls)
         return self if orig_func is None else self(orig_func)

@@ -202,14 +202,17 @@ def _roots(tensors: list[Any], grads: list[Any], create_graph: bool) -> list[tup
 
 
 def _kept(t: Any) -> Node:
-    """The node of one of ``backward(inputs=)``; an intermediate result keeps its gradient from now on, as in "
-    "PyTorch."""
+    """The node of one of ``backward(inputs=)``; an intermediate result keeps its gradient from now on.
+
+    As in PyTorch.
+    """
     if isinstance(t, Tensor):
         retain_grad(t)
     elif type(t.node) is not AccumulateGrad:
         raise noted(
             RuntimeError(
-                "GradientEdge of an intermediate result as an input of backward(): there is no tensor to accumulate into"
+                "GradientEdge of an intermediate result as an input of backward(): "
+                "there is no tensor to accumulate into"
             ),
             "What to do: use autograd.grad, or give the tensor itself.",
         )
@@ -483,8 +486,9 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
 
 
 def _scalar_name(t: Tensor) -> str:
-    names = {"Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Byte": "unsigned char", "Char": "signed char",
-             "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}  # fmt: skip
+    names = {"Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Byte": "unsigned char",
+             "Char": "signed char", "ComplexFloat": "c10::complex<float>",
+             "ComplexDouble": "c10::complex<double>"}  # fmt: skip
     return names.get(t.dtype.scalar_name, t.dtype.scalar_name.lower())
 
 

@@ -65,7 +65,7 @@ from ._tensor import make
 SCALARS = frozenset((float, int))
 
 
-# ------------------------------------------------------------------------------------------------ one tensor, elementwise
+# ---------------------------------------------------------------------------------------------- one tensor, elementwise
 def unary(
     grad: Formula | None = None,
     *,
@@ -182,7 +182,10 @@ def unary(
             t = make()
             t._m = t._fn = None
             try:
-                t._a = raw(a) if type(a) is ndarray else table[type(a)](a)
+                try:
+                    t._a = raw(a) if type(a) is ndarray else table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
@@ -257,7 +260,7 @@ _unary_backward = {
 }
 
 
-# ----------------------------------------------------------------------------------------------- two tensors, elementwise
+# --------------------------------------------------------------------------------------------- two tensors, elementwise
 def binary(
     self: Formula | None = None,
     other: Formula | None = None,
@@ -280,8 +283,9 @@ def binary(
     ``self`` and ``other`` are the derivative formulas (names: ``self, other, result``); without them the result never
     requires grad. ``to_float``: two integer tensors become the default dtype first. ``integers``: the array library's
     function differs from PyTorch's on integers and bools; the declaration's ``integer`` body handles them. ``fast``:
-    the dtypes that need no care (see ``care``), ``pairs``: those of two tensors if they are others. ``scalar_node``: the node's name where the second operand is a number.
-    ``numbers``: the types of number that the second operand may be; empty where PyTorch wants a tensor.
+    the dtypes that need no care (see ``care``), ``pairs``: those of two tensors if they are others. ``scalar_node``:
+    the node's name where the second operand is a number. ``numbers``: the types of number that the second operand may
+    be; empty where PyTorch wants a tensor.
     Broadcasting is undone here, not in a formula.
     """
     gx_, gy_ = self, other

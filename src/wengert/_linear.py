@@ -27,7 +27,7 @@ from ._saved import is_complex, unbox
 from ._tensor import alias_payload, make
 
 
-# ------------------------------------------------------------------------------------------------- linear in its one tensor
+# --------------------------------------------------------------------------------------------- linear in its one tensor
 def linear(
     transpose: Formula,
     *,
@@ -166,7 +166,7 @@ def _alone(info: Info, N: Any, table: Any, keep_shape: bool, otherwise: Any) -> 
     return fn
 
 
-# -------------------------------------------------------------------------------------------- linear in each of two tensors
+# ---------------------------------------------------------------------------------------- linear in each of two tensors
 def bilinear(
     self: Formula, other: Formula, *, node: str | None = None, names: str | None = None, **facts: Any
 ) -> Callable[[Any], Any]:
@@ -312,8 +312,10 @@ class Shape:
 
 
 def _refuse_mixed(info: Info, x: Any, y: Any, *p: Any) -> Any:
-    scalar_names = {"torch.float32": "float", "torch.float64": "double", "torch.int64": "long int", "torch.int32": "int",
-                    "torch.float16": "c10::Half", "torch.bfloat16": "c10::BFloat16", "torch.complex64": "c10::complex<float>",
+    scalar_names = {"torch.float32": "float", "torch.float64": "double", "torch.int64": "long int",
+                    "torch.int32": "int",
+                    "torch.float16": "c10::Half", "torch.bfloat16": "c10::BFloat16",
+                    "torch.complex64": "c10::complex<float>",
                     "torch.complex128": "c10::complex<double>", "torch.uint8": "unsigned char", "torch.bool": "bool",
                     "torch.int16": "short", "torch.int8": "signed char"}  # fmt: skip
     a, b = (scalar_names.get(str(t.dtype), str(t.dtype)) for t in (x, y))

@@ -29,9 +29,9 @@ def attach() -> None:
     Tensor.backward = _graph.tensor_backward  # type: ignore[attr-defined]
     for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
         setattr(Tensor, name, getattr(_graph, name))
-    Tensor.retains_grad = property(_graph.retains_grad)  # type: ignore[attr-defined]
+    Tensor.retains_grad = property(_graph.retains_grad)  # type: ignore[assignment]  # the stub shows the value
     Tensor.reinforce = _stochastic.reinforce  # type: ignore[attr-defined]
-    Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[attr-defined]
+    Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
 
 
 def namespace(space: str) -> dict[str, Any]:

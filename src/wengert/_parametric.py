@@ -38,9 +38,9 @@ def parametric(
 ) -> Callable[[Any], Any]:
     """Elementwise in one tensor, with parameters; see the module's text.
 
-    ``to_float``: integers become the default dtype first. ``fast``: the dtypes that need no look at ``check(info, x, None,
-    dtype)``, which raises PyTorch's error for a dtype that the operator refuses. ``saved_as``: PyTorch's names of saved values where they
-    are not those of the formula.
+    ``to_float``: integers become the default dtype first. ``fast``: the dtypes that need no look at
+    ``check(info, x, None, dtype)``, which raises PyTorch's error for a dtype that the operator refuses. ``saved_as``:
+    PyTorch's names of saved values where they are not those of the formula.
     """
     accepted = INEXACT if fast is None else fast
     careful = to_float or fast is not None

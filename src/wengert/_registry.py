@@ -208,7 +208,7 @@ _replaced_globals: dict[Any, dict[str, Any]] = {}
 
 
 def _globals_with(scope: dict[str, Any], values: dict[str, Any] | None, free: tuple[str, ...]) -> dict[str, Any]:
-    """A module's globals with some replaced (those of ``values`` that are no free variables); one copy for all users."""
+    """A module's globals with some replaced (those of ``values`` that are not free variables); one for all users."""
     replaced = {n: v for n, v in (values or {}).items() if n not in free}
     if not replaced:
         return scope

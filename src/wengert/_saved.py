@@ -46,8 +46,8 @@ def stale(n: Node, box: Box) -> None:
         RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
             f"[{_type_name(box.a)} {list(box.a.shape)}]{producer_name(n, box)} is at version {cell.version}; "
-            f"expected version {cell.version_at(n.seq)} instead. Hint: enable anomaly detection to find the operation that "
-            "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+            f"expected version {cell.version_at(n.seq)} instead. Hint: enable anomaly detection to find the operation "
+            "that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
         ),
         _made(n),
         f"Written in place by: {where(cell.code, cell.lasti)}" if cell.code is not None else "",
@@ -64,9 +64,10 @@ def _made(n: Node) -> str:
 
 def _type_name(a: Any) -> str:
     names = {"float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
-             "int64": "torch.LongTensor", "int32": "torch.IntTensor", "uint8": "torch.ByteTensor", "bool": "torch.BoolTensor",
-             "int16": "torch.ShortTensor", "int8": "torch.CharTensor", "complex64": "CPUComplexFloatType",
-             "complex128": "CPUComplexDoubleType", "bfloat16": "torch.BFloat16Tensor"}  # fmt: skip
+             "int64": "torch.LongTensor", "int32": "torch.IntTensor", "uint8": "torch.ByteTensor",
+             "bool": "torch.BoolTensor", "int16": "torch.ShortTensor", "int8": "torch.CharTensor",
+             "complex64": "CPUComplexFloatType", "complex128": "CPUComplexDoubleType",
+             "bfloat16": "torch.BFloat16Tensor"}  # fmt: skip
     return names.get(getattr(a.dtype, "name", ""), str(a.dtype))
 
 

@@ -58,7 +58,8 @@ def reinforce(self: Tensor, reward: Any) -> None:
     if "_stochastic" not in self.__dict__:
         raise noted(
             RuntimeError("reinforce() can be only called on outputs of stochastic functions"),
-            "Why: this tensor is not a sample from multinomial(), bernoulli() or normal() of a tensor that requires grad.",
+            "Why: this tensor is not a sample from multinomial(), bernoulli() or normal() of a tensor that requires "
+            "grad.",
         )
     self.__dict__["_reward"] = reward
 

@@ -387,6 +387,7 @@ def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any,
     live = [(y, u) for y, u in zip(outs, cotangents, strict=True) if u is not None]
     if not live:
         return None if info.outputs == 1 else (None,) * len(outs)
+    g: Any
     if info.outputs == 1:
         node, g = live[0][0]._fn, live[0][1]
     else:

@@ -1,4 +1,4 @@
-"""Legacy ``volatile``: what is computed from a volatile input is volatile and not recorded, whatever else it depends on.
+"""Legacy ``volatile``: what is computed from a volatile input is volatile and not recorded, whatever else it needs.
 
 Costs other programs nothing: as long as a volatile tensor lives there is a reason in ``M``, and the slow path looks at
 its operands.

@@ -396,7 +396,7 @@ def is_absent(op: Any) -> bool:
         return False
     name = op.name.removeprefix("torch.")
     try:
-        look_up(f"torch.{name}", f"torch.Tensor.{name}")
+        look_up(f"torch.{name}", f"torch.Tensor.{name}", f"torch.Tensor.{name}_")
     except Absent:
         return True
     return False

@@ -1,9 +1,9 @@
 """Programs that run on wengert and on the real torch alike, and what they log.
 
-A program is a function ``prog(T, L, err)``: ``T`` is the module (``wengert`` or ``torch``), ``L(*values)`` writes a line
-of the log, ``err(fn, *args)`` calls and logs the result or the error. ``tests/data/programs_NAME.json`` holds the logs of
-torch 2.13, so that the tests stand where torch is not installed; ``python -m programs.running`` in ``tests`` writes
-them again.
+A program is a function ``prog(T, L, err)``: ``T`` is the module (``wengert`` or ``torch``), ``L(*values)`` writes a
+line of the log, ``err(fn, *args)`` calls and logs the result or the error. ``tests/data/programs_NAME.json`` holds the
+logs of torch 2.13, so that the tests stand where torch is not installed; ``python -m programs.running`` in ``tests``
+writes them again.
 """
 
 from __future__ import annotations

@@ -294,8 +294,9 @@ def _generated(cls: Any, mine: list[bool]) -> Any:
                 proxy = ctx.proxy = _BatchedContext(ctx, tag)
                 given = tuple(enter(a, tag) if m else a for a, m in zip(inputs, mine, strict=True))
                 outs = tuple(enter(y, tag) for y in output) if isinstance(output, tuple) else enter(output, tag)
-                proxy.parents = {id(o): p for o, p in zip(outs if isinstance(outs, tuple) else (outs,),
-                                                          output if isinstance(output, tuple) else (output,), strict=True)}  # fmt: skip
+                lifted = outs if isinstance(outs, tuple) else (outs,)
+                plain = output if isinstance(output, tuple) else (output,)
+                proxy.parents = {id(o): p for o, p in zip(lifted, plain, strict=True)}
                 cls.setup_context(proxy, given, outs)
                 proxy.parents = {}
             ctx.size = size_of(inputs)

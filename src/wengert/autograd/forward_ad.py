@@ -64,7 +64,7 @@ class DualTensor(Tensor):
         inner = _tracked(self._a)
         return inner.grad_fn if inner is not None and _visible(self._a) else None
 
-    def backward(
+    def backward(  # type: ignore[override]  # a dual tensor does not take the legacy `retain_variables`
         self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
         """As ``Tensor.backward``; what arrives in ``.grad`` is a dual tensor."""

@@ -35,6 +35,7 @@ class FunctionCtx:
     """What a custom function's ``ctx`` can do."""
 
     __slots__ = ()
+    saved_for_forward: tuple[Any, ...] | None
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors for backward; read them there as ``ctx.saved_tensors``.
@@ -356,7 +357,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         ctx.__dict__.pop("saved_for_forward", None)  # only forward mode reads it, and an output among it is a cycle
         return outputs
 
-    # ------------------------------------------------------------------------------------------------ PyTorch 0.1 to 0.4
+    # ----------------------------------------------------------------------------------------------- PyTorch 0.1 to 0.4
     def __call__(self, *args: Any) -> Any:
         """Run a function of the old style, whose instance is its context."""
         if _is_static(type(self), "forward"):

@@ -1,8 +1,8 @@
 """``gradcheck`` and ``gradgradcheck``: derivatives against central differences.
 
-A function of several outputs and inputs, real or complex, is looked at as real outputs (a complex one by its real and by
-its imaginary part) of complex or real inputs; the gradient of a real s by a complex z is ds/dx + i ds/dy, which is what a
-backward pass gives. Jacobians are kept as PyTorch's messages print them: a row for each element of the input.
+A function of several outputs and inputs, real or complex, is looked at as real outputs (a complex one by its real and
+by its imaginary part) of complex or real inputs; the gradient of a real s by a complex z is ds/dx + i ds/dy, which is
+what a backward pass gives. Jacobians are kept as PyTorch's messages print them: a row for each element of the input.
 """
 
 from __future__ import annotations
@@ -277,7 +277,10 @@ def _slow_text(check: _Check, outputs: list[Tensor], k: int, i: int, nondet_tol:
     n = _numerical(check, i, outputs)[k][0]
     a = _basis_grads(check, outputs[k], 1, "", nondet_tol, False)[check.wanted.index(i)]
     worst = np.abs(n - a).max(initial=0)
-    return f"{_FAST}Numerical:\n {wrap(n)}\nAnalytical:\n{wrap(a)}\n\nThe max per-element difference (slow mode) is: {worst}.\n"
+    return (
+        f"{_FAST}Numerical:\n {wrap(n)}\nAnalytical:\n{wrap(a)}\n\n"
+        f"The max per-element difference (slow mode) is: {worst}.\n"
+    )
 
 
 # -------------------------------------------------------------------------------------------------------------- forward
@@ -299,9 +302,10 @@ def _forward(check: _Check, outputs: list[Tensor], fast: bool) -> None:
     rng = np.random.default_rng(0)
     for i in check.wanted:
         x = check.inputs[i]
-        steps = [(0, 1, _unit(x._a.shape, x._a.dtype, rng))] if fast else list(
-            (k, u, e.copy()) for k, u, e in _directions(x)
-        )  # fmt: skip
+        if fast:
+            steps = [(0, 1, _unit(x._a.shape, x._a.dtype, rng))]
+        else:
+            steps = [(k, u, e.copy()) for k, u, e in _directions(x)]
         columns: dict[Any, list[list[Any]]] = {}
         for _, unit, e in steps:
             pair = (_pushed(check, i, e), _slope(check, x, e))
@@ -435,8 +439,8 @@ def _undefined_backward(check: _Check) -> None:
             found = grad(cut, xs, zeros, allow_unused=True)
         except RuntimeError as error:
             raise GradcheckError(
-                'Expected backward function to handle undefined output grads. Please look at "Notes about undefined output '
-                'gradients" in "tools/autograd/derivatives.yaml"'
+                'Expected backward function to handle undefined output grads. Please look at "Notes about undefined '
+                'output gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
         for g in found:
             if g is not None and g._a.any():
@@ -474,9 +478,9 @@ def gradcheck(
 ) -> bool:
     """Whether the gradients of ``func`` at ``inputs`` are what small differences say.
 
-    Inputs that require grad should be in double precision. ``fast_mode`` compares along one random direction instead of
-    whole Jacobians. GradcheckError (or ``False``, with ``raise_exception=False``) says where they differ, and whether the
-    function seems to have a kink there.
+    Inputs that require grad should be in double precision. ``fast_mode`` compares along one random direction instead
+    of whole Jacobians. GradcheckError (or ``False``, with ``raise_exception=False``) says where they differ, and whether
+    the function seems to have a kink there.
 
     >>> import wengert as torch
     >>> x = torch.tensor([0.5, 1.5], dtype=torch.float64, requires_grad=True)
@@ -496,8 +500,8 @@ def gradcheck(
     _check_inputs(check.inputs)
     try:
         with enable_grad():
-            _run(check, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad, check_batched_forward_grad,
-                 check_forward_ad, check_backward_ad, fast_mode)  # fmt: skip
+            _run(check, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad,
+                 check_batched_forward_grad, check_forward_ad, check_backward_ad, fast_mode)  # fmt: skip
     except GradcheckError:
         if raise_exception:
             raise
@@ -592,9 +596,10 @@ def gradgradcheck(
         return tuple(g for g in found if g is not None)
 
     return gradcheck(
-        gradients, (*check.inputs, *given), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
-        check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
-        fast_mode=fast_mode, check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, masked=masked,
+        gradients, (*check.inputs, *given), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+        nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad, fast_mode=fast_mode, check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev, masked=masked,
     )  # fmt: skip
 
 

@@ -1,10 +1,10 @@
 """``grad``, ``vjp``, ``jvp`` and the Jacobians made of them.
 
 NOTE [ Which tape ]
-    Reverse mode in an ordinary place uses the user's own tape: the function's variables are fresh leaves (or nodes on the
-    outer tape where the arguments are tracked there), and what is computed from them is differentiated as
-    ``autograd.grad`` would. Inside of another transform it needs a tape of its own level (``_values``, NOTE [ Levels ]):
-    the variables are ``Lift`` values then, and everything older, tracked or not, is a payload inside of them.
+    Reverse mode in an ordinary place uses the user's own tape: the function's variables are fresh leaves (or nodes on
+    the outer tape where the arguments are tracked there), and what is computed from them is differentiated as
+    ``autograd.grad`` would. Inside of another transform it needs a tape of its own level (``_values``, NOTE
+    [ Levels ]): the variables are ``Lift`` values then, and everything older, tracked or not, is a payload inside of them.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _replaced(args: tuple[Any, ...], positions: Any, values: Any) -> tuple[Any, 
 
 # --------------------------------------------------------------------------------------------------------- grad and vjp
 def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """A function that returns ``(gradient, value)`` of a scalar function; with ``has_aux`` ``(gradient, (value, aux))``.
+    """A function that returns a scalar function's ``(gradient, value)``; with ``has_aux`` ``(gradient, (value, aux))``.
 
     >>> import wengert as torch
     >>> torch.func.grad_and_value(lambda x: x ** 3)(torch.tensor(2.))

@@ -6,12 +6,13 @@ Importing a module of this package enters its operators into the registry. A new
 from importlib import import_module
 
 MODULES = (
-    "create", "ranges", "random", "sampling", "dropout", "arithmetic", "division", "powers", "compare", "choose", "complex", "elementwise", "pairs",
-    "special", "polynomials", "rectifiers", "activation", "shape", "chains", "strided", "views", "broadcasting", "join", "index",
-    "getitem", "convert", "write", "setitem", "resize", "arrange", "scatter", "places", "masks", "reduce", "extrema",
-    "norms", "scan", "differences", "softmax", "sort", "statistics", "counting", "matmul", "einsum", "addmm", "loss",
-    "classification", "distance", "pad", "interpolate", "normalization", "conv", "windows", "pool", "fold", "grid", "attention",
-    "inverses", "decompositions", "linalg", "matrix_functions",
+    "create", "ranges", "random", "sampling", "dropout", "arithmetic", "division", "powers", "compare", "choose",
+    "complex", "elementwise", "pairs", "special", "polynomials", "rectifiers", "activation", "shape", "chains",
+    "strided", "views", "broadcasting", "join", "index", "getitem", "convert", "write", "setitem", "resize", "arrange",
+    "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax", "sort", "statistics",
+    "counting", "matmul", "einsum", "addmm", "loss", "classification", "distance", "pad", "interpolate",
+    "normalization", "conv", "windows", "pool", "fold", "grid", "attention", "multihead", "inverses", "decompositions",
+    "linalg", "matrix_functions", "fft",
 )  # fmt: skip
 
 for _name in MODULES:

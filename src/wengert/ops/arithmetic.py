@@ -114,7 +114,7 @@ def sub(input, other):
     dunder="__rsub__",
     inplace=False,
     check=_refuse_bool_difference,
-    number_first=True,
+    overloads=True,
     dtypes="fci",
 )
 def rsub(lib, input, other):
@@ -177,7 +177,7 @@ def _add_scaled(lib, self, other, alpha):
     """``self + alpha * other``."""
     if self.dtype == bool:
         return lib.logical_or(self, lib.logical_and(other, bool(alpha)))
-    return lib.add(self, lib.multiply(other, alpha))
+    return self + other * alpha
 
 
 @general(
@@ -191,7 +191,7 @@ def _add_scaled(lib, self, other, alpha):
 )
 def _sub_scaled(lib, self, other, alpha):
     """``self - alpha * other``."""
-    return lib.subtract(self, lib.multiply(other, alpha))
+    return self - other * alpha
 
 
 @general(
@@ -205,7 +205,7 @@ def _sub_scaled(lib, self, other, alpha):
 )
 def _rsub_scaled(lib, self, other, alpha):
     """``other - alpha * self``."""
-    return lib.subtract(other, lib.multiply(self, alpha))
+    return other - self * alpha
 
 
 def _check_alpha(dtype: Any, alpha: Any, name: str) -> None:

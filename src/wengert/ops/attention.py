@@ -141,7 +141,7 @@ def softmax_or_zero(scores):
 
 
 # ------------------------------------------------------------------------------------------------------ what users call
-def _additive(mask: Any, query: Any) -> Any:
+def additive_mask(mask: Any, query: Any) -> Any:
     """A bool mask (true: look) as one to add."""
     if mask is None or logical_dtype(mask).kind != "b":
         return mask
@@ -203,7 +203,7 @@ def scaled_dot_product_attention(
         key, value = (t.repeat_interleave(heads // t._a.shape[-3], -3) for t in (key, value))
     if scale is None:
         scale = 1 / math.sqrt(query._a.shape[-1]) if query._a.shape[-1] else 1.0
-    mask = _additive(attn_mask, query)
+    mask = additive_mask(attn_mask, query)
     if not dropout_p:
         return attention(query, key, value, mask, bool(is_causal), float(scale))
     weights = _weights(T, query, key, mask, is_causal, scale)

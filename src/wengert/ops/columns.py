@@ -38,7 +38,7 @@ def padded(x: Any, padding: Ints) -> Any:
         return np.ascontiguousarray(x)
     k = len(padding)
     shape = (*x.shape[:-k], *(n + 2 * p for n, p in zip(x.shape[-k:], padding, strict=True)))
-    r = np.zeros(shape, x.dtype)
+    r: Any = np.zeros(shape, x.dtype)
     r[(..., *(slice(p, p + n) for n, p in zip(x.shape[-k:], padding, strict=True)))] = x
     return r
 
@@ -193,7 +193,7 @@ def _input_each(g: Any, weight: Any, size: Ints, stride: Ints, dilation: Ints) -
 
 
 def _weight_each(x: Any, g: Any, kernel: Ints, stride: Ints, dilation: Ints) -> Any:
-    r = np.empty((x.shape[1], 1, *kernel), x.dtype)
+    r: Any = np.empty((x.shape[1], 1, *kernel), x.dtype)
     letters = "nc" + "xyz"[: len(kernel)]
     for offset, place in _places(kernel, g.shape[2:], stride, dilation):
         part = x[(..., *place)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import inplace_of, write_out
+from .._alias import inplace_of, with_out, write_out
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING
 from .._general import general
@@ -21,7 +21,11 @@ from .._registry import T, place, public
 from .._saved import is_complex
 from .._tensor import Tensor
 
-COMPLEX_OF = {np.dtype("float16"): "complex32", np.dtype("float32"): np.complex64, np.dtype("float64"): np.complex128}
+COMPLEX_OF: dict[Any, Any] = {
+    np.dtype("float16"): "complex32",
+    np.dtype("float32"): np.complex64,
+    np.dtype("float64"): np.complex128,
+}
 
 
 def complex_samples(rng: Any) -> list[Any]:
@@ -151,7 +155,15 @@ def complex_public(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> 
     tensor([1.+2.j])
     """
     _check_parts(real, imag, "complex", ("real", "imag"))
-    return complex(real, imag) if out is None else write_out(out, complex, (real, imag))
+    if out is None:
+        return complex(real, imag)
+    wanted = np.dtype(COMPLEX_OF[logical_dtype(real)])
+    if isinstance(out, Tensor) and logical_dtype(out) is not wanted:
+        raise RuntimeError(
+            f"Expected object of scalar type {BY_NUMPY[wanted].scalar_name} but got scalar type "
+            f"{BY_NUMPY[logical_dtype(out)].scalar_name} for argument 'out'"
+        )
+    return write_out(out, complex, (real, imag))
 
 
 def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
@@ -290,6 +302,20 @@ def view_as_complex_public(input: Tensor) -> Tensor:
         if any(s % (2 * a.itemsize) for s in a.strides[:-1]):
             raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return view_as_complex(input)
+
+
+@public("torch.view_as_real_copy")
+@with_out
+def view_as_real_copy(input: Tensor) -> Tensor:
+    """``view_as_real`` with memory of its own."""
+    return view_as_real_public(input).clone()
+
+
+@public("torch.view_as_complex_copy")
+@with_out
+def view_as_complex_copy(input: Tensor) -> Tensor:
+    """``view_as_complex`` with memory of its own."""
+    return view_as_complex_public(input).clone()
 
 
 @public("torch.real")

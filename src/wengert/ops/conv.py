@@ -33,7 +33,8 @@ def _wide(*arrays: Any) -> Any:
 @in_lib
 def conv_forward(x: Any, w: Any, bias: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """Convolution plus bias."""
-    r = columns.convolve(*_wide(x, w), stride, padding, dilation, groups)
+    values, filters = _wide(x, w)
+    r = columns.convolve(values, filters, stride, padding, dilation, groups)
     return with_bias(r, bias, x.dtype)
 
 
@@ -47,13 +48,17 @@ def with_bias(r: Any, bias: Any, dtype: Any) -> Any:
 @in_lib
 def conv_back(g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """The transpose of convolution in its input."""
-    return columns.convolve_input(*_wide(g, w), size, stride, padding, dilation, groups).astype(g.dtype, copy=False)
+    values, filters = _wide(g, w)
+    r = columns.convolve_input(values, filters, size, stride, padding, dilation, groups)
+    return r.astype(g.dtype, copy=False)
 
 
 @in_lib
 def conv_filters(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """The transpose of convolution in its weight."""
-    return columns.convolve_weight(*_wide(x, g), kernel, stride, padding, dilation, groups).astype(x.dtype, copy=False)
+    values, cotangents = _wide(x, g)
+    r = columns.convolve_weight(values, cotangents, kernel, stride, padding, dilation, groups)
+    return r.astype(x.dtype, copy=False)
 
 
 def _into_channels(U: Any, t: Any) -> Any:
@@ -151,7 +156,7 @@ def _reraise(error: Exception, *rest: Any) -> Any:
 
 
 # shapes of an input and a weight, then stride, padding, dilation, groups
-_GEOMETRIES = [
+_GEOMETRIES: list[tuple[Any, ...]] = [
     ((2, 2, 5), (3, 2, 3), (1,), (0,), (1,), 1),
     ((2, 2, 5), (2, 1, 2), (2,), (1,), (2,), 2),
     ((2, 2, 4, 5), (4, 2, 2, 3), (1, 2), (1, 0), (2, 1), 1),

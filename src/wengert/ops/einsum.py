@@ -340,7 +340,7 @@ def _arguments(args: tuple[Any, ...]) -> tuple[Any, list[Any]]:
             "subscripts list"
         )
     if isinstance(args[0], str):
-        operands = args[1:]
+        operands: Any = args[1:]
         if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
             operands = operands[0]
         return args[0], list(operands)

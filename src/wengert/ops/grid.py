@@ -131,7 +131,7 @@ def _fold_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 
 def _samples(rng: Any) -> Any:
-    found = []
+    found: list[Any] = []
     for mode in ("bilinear", "nearest", "bicubic"):
         for padding in ("zeros", "border", "reflection"):
             for align in (False, True):
@@ -275,11 +275,11 @@ def grid_sample(
     >>> torch.nn.functional.grid_sample(image, torch.zeros(1, 1, 1, 2), align_corners=False)
     tensor([[[[2.5000]]]])
     """
-    if mode not in ("bilinear", "nearest", "bicubic"):
+    if mode not in _MODES:
         raise ValueError(
             f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
         )
-    if padding_mode not in ("zeros", "border", "reflection"):
+    if padding_mode not in _PADDINGS:
         raise ValueError(
             "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
             f"'{padding_mode}'"
@@ -290,6 +290,17 @@ def grid_sample(
     _check_grid(input, grid, mode)
     orders = (0,) * (input._a.ndim - 2)
     return sample_at(input, grid, mode, padding_mode, bool(align_corners), orders)
+
+
+_MODES, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+
+
+@public("torch.grid_sampler torch.grid_sampler_2d torch.grid_sampler_3d")
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """``nn.functional.grid_sample`` with numbers for the modes."""
+    return grid_sample(input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)
 
 
 def _check_grid(input: Any, grid: Any, mode: str) -> None:

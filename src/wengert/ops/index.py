@@ -224,6 +224,9 @@ def result_shape(shape: tuple[int, ...], dims: Any, shapes: Any) -> tuple[int, .
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
+_FEW = 512  # so few elements are added up by rows: the time goes into preparing a flat index
+
+
 def _nones(shapes: Any, *first: Any) -> tuple[Any, ...]:
     return first + (None,) * (len(shapes) - len(first))
 
@@ -281,6 +284,9 @@ def index_back(lib, tensors, size, dims):
     r = lib.zeros(size, g.dtype)
     if len(dims) == 1 and tensors[1].dtype.kind == "b":
         r[numpy_key(dims, tensors[1:])] = g
+        return r
+    if g.size <= _FEW:
+        lib.add.at(r, numpy_key(dims, tensors[1:]), g)
         return r
     dims, arrays = without_masks(dims, tensors[1:])
     lib.add_runs(r, *_positions(tuple(size), dims, arrays), g)

@@ -96,7 +96,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
     try:
         a, b = input._a, target._a
     except AttributeError:
-        return as_tensors(name, ("input", input), ("target", target))  # type: ignore[return-value]
+        return as_tensors(name, ("input", input), ("target", target))
     if a.shape != b.shape:
         warnings.warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
@@ -442,9 +442,9 @@ def binary_cross_entropy_with_logits(
                 f"result type {dtype_name(input)} can't be cast to the desired output type {dtype_name(target)}"
             )
         dtype = common_dtype(given)
-        input, target, weight, pos_weight = (
+        input, target, weight, pos_weight = (  # type: ignore[assignment]  # only the weights may be None
             None if t is None else cast(t, dtype) for t in (input, target, weight, pos_weight)
-        )  # type: ignore[assignment]
+        )
     refuse_weight_grad("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     return bernoulli_logits_nll(input, target, weight, pos_weight, code)
 

@@ -191,7 +191,7 @@ def _nd_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     a, b = inner
     many_a, many_b = mine
     rank_a, rank_b = a.ndim - many_a, b.ndim - many_b
-    squeeze = ()
+    squeeze: tuple[int, ...] = ()
     if rank_a == 1 and (many_a or many_b):
         a = U.reshape(a, (*a.shape[:-1], 1, a.shape[-1]))
         squeeze = (-2,)
@@ -274,7 +274,7 @@ def conj_dot(lib, self, other):
 
 
 # ------------------------------------------------------------------------------------------------------ what users call
-def as_tensors(name: str, *arguments: tuple[str, Any]) -> None:
+def as_tensors(name: str, *arguments: tuple[str, Any]) -> Any:
     """Refuse what is no Tensor, with PyTorch's text."""
     for position, (argument, t) in enumerate(arguments, 1):
         if not isinstance(t, Tensor):

@@ -38,12 +38,14 @@ def _sums(x: Any, dims: Dims, y: Any = None) -> Any:
     if dims[-1] == x.ndim - 1 and 1 < n <= _LONG:
         s = x.reshape(-1, n).dot(_ones(n, x.dtype)).reshape(x.shape[:-1]) if y is None else np.vecdot(y, x)
         rest = dims[:-1]
-        return (np.add.reduce(s, rest, None, None, True) if rest else s)[..., None]
+        if rest:
+            s = np.add.reduce(s, rest, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
+        return s[..., None]
     if y is not None:
         x = x * y
     if dims[0] == 0 and n == 1 and x.ndim == 3 and dims == (0, 2):
         return _ones(len(x), x.dtype).dot(x.reshape(x.shape[:2])).reshape(1, x.shape[1], 1)
-    return np.add.reduce(x, dims, None, None, True)
+    return np.add.reduce(x, dims, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
 
 
 def _count(shape: tuple[int, ...], dims: Dims) -> int:
@@ -597,3 +599,56 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     square = T.constant_pad_nd(square, (0, 0, 0, 0, size // 2, (size - 1) // 2), 0)
     mean = T.reshape(avg_pool3d(square, (size, 1, 1), 1), tuple(input._a.shape))
     return input / (mean * alpha + k) ** beta
+
+
+# -------------------------------------------------------------------------------------------------- with the statistics
+def _with_statistics(result: Any, input: Any, view: tuple[int, ...], dims: Dims, eps: float, shape: Any) -> Any:
+    """The result, the means and the inverse deviations."""
+    x = T.reshape(input.detach(), view)
+    mean = T.mean_dim(x, dims, True)
+    deviation = x - mean
+    scale = (T.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
+    return result, T.reshape(mean, shape), T.reshape(scale, shape)
+
+
+@public("torch.native_layer_norm")
+def native_layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``layer_norm``, the means and the inverse deviations."""
+    k = len(normalized_shape)
+    lead = tuple(input._a.shape[: input._a.ndim - k])
+    view = (math.prod(lead), math.prod(normalized_shape))
+    result = layer_norm(input, normalized_shape, weight, bias, eps)
+    return _with_statistics(result, input, view, (1,), eps, (*lead, *(1,) * k))  # type: ignore[no-any-return]
+
+
+@public("torch.native_group_norm")
+def native_group_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``group_norm``, the means and the inverse deviations."""
+    result = group_norm(input, group, weight, bias, eps)
+    view = (N * group, C // group * HxW)
+    return _with_statistics(result, input, view, (1,), eps, (N, group))  # type: ignore[no-any-return]
+
+
+@public("torch.native_batch_norm")
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``batch_norm``, the means and the inverse deviations (empty if not training)."""
+    result = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    if not training:
+        empty = wrap(np.zeros(0, logical_dtype(input)))
+        return result, empty, empty
+    n, c = input._a.shape[:2]
+    view = (n, c, math.prod(input._a.shape[2:]))
+    return _with_statistics(result, input, view, (0, 2), eps, (c,))  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ from .._dispatch import cast, common_dtype, logical_dtype, not_implemented, type
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT
 from .._general import general
 from .._kinds import binary
-from .._registry import REGISTRY, place, public
+from .._registry import PUBLIC, REGISTRY, place, public
 from .._tensor import Tensor
 from ._elementwise import (
     BOOL,
@@ -450,3 +450,7 @@ def gcd(input, other):
 )
 def lcm(input, other):
     """The least common multiple of each pair of integers."""
+
+
+for _name in ("gcd", "lcm", "ldexp"):
+    place(PUBLIC["Tensor"][f"{_name}_"], f"torch.{_name}_")

@@ -52,6 +52,8 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
 def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
     """An index that is out of range; ``None`` if there is none, or none can be known inside of a transform."""
     if is_plain(index) and index._a.size:
+        if not least and index._a.dtype.itemsize == 8 and np.maximum.reduce(index._a.view(np.uint64), None) < n:
+            return None  # seen as unsigned, what is negative is large
         low, high = int(np.minimum.reduce(index._a, None)), int(np.maximum.reduce(index._a, None))
         if low < least or high >= n:
             return low if low < least else high

@@ -428,8 +428,8 @@ def max_unpool1d(
     step = kernel if stride is None else _first(stride)
     size = _unpooled_size(input, (kernel,), (step,), (pads,), output_size)
     d = input._a.ndim
-    wide = (T.unsqueeze_dim(t, d) for t in (input, indices))
-    return T.squeeze_dim(_max_unpool(2, *wide, (kernel, 1), (step, 1), (pads, 0), (*size, 1)), d)
+    values, places = (T.unsqueeze_dim(t, d) for t in (input, indices))
+    return T.squeeze_dim(_max_unpool(2, values, places, (kernel, 1), (step, 1), (pads, 0), (*size, 1)), d)
 
 
 def _lp_pool(k: int, input: Any, norm_type: float, kernel: Any, stride: Any, ceil_mode: bool) -> Any:

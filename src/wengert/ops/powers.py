@@ -57,7 +57,7 @@ def _pow_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
 
 def _check_pow(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
     if isinstance(y, Tensor) or type(y) not in NUMBERS:
-        if dtype is BOOL:
+        if dtype is BOOL and (not isinstance(y, Tensor) or y.ndim):  # `b ** True` arrives as a 0-dimensional tensor
             raise not_implemented(info, like(dtype), "pow")
     elif dtype in INTEGRAL and type(y) is int and y < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")

@@ -332,7 +332,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
     >>> import wengert as torch
     >>> torch.nn.functional.hardswish(torch.tensor([-4., 3.]))
-    tensor([-0.,  3.])
+    tensor([-0., 3.])
     """
     if inplace:
         return apply_composed_inplace(hardswish, input, ())

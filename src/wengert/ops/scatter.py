@@ -52,8 +52,8 @@ def along(shape: tuple[int, ...], index: Any, dim: int) -> Any:
 
 
 def _check_range(index: Any, dim: int, n: int) -> None:
-    if not index.size:
-        return
+    if not index.size or (index.dtype.itemsize == 8 and np.maximum.reduce(index.view(np.uint64), None) < n):
+        return  # seen as unsigned, what is negative is large
     low, high = np.minimum.reduce(index, None), np.maximum.reduce(index, None)
     if low < 0 or high >= n:
         raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {n}")

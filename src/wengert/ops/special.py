@@ -16,7 +16,7 @@ from .._dispatch import logical_dtype, not_implemented, type_text
 from .._dtypes import COMPLEX, FLOATING
 from .._kinds import binary, unary
 from .._parametric import parametric
-from .._registry import REGISTRY, place, public
+from .._registry import PUBLIC, REGISTRY, place, public
 from .._tensor import Tensor
 from ._elementwise import (
     BOOL,
@@ -276,7 +276,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
 
     >>> import wengert as torch
     >>> torch.mvlgamma(torch.tensor([3.]), 2)
-    tensor([1.5963])
+    tensor([1.5502])
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
@@ -515,6 +515,9 @@ def xlogy(input, other):
     >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
     tensor([0., 0.])
     """
+
+
+place(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
 
 
 @binary(

@@ -416,7 +416,9 @@ def _reversed(self: Tensor) -> Tensor:
             "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
         )
-    return permute(self, tuple(range(ndim - 1, -1, -1)))
+    dims = tuple(range(ndim - 1, -1, -1))
+    a = self._a
+    return permute(self, dims) if M or type(a) is not np.ndarray else tied(PERMUTE, self, (dims,), a.transpose())
 
 
 def _hermitian(self: Tensor) -> Tensor:

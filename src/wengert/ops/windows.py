@@ -46,7 +46,7 @@ def _filled(x: Any, padding: Ints, reach: Ints, value: Any) -> Any:
     if not any(padding) and all(r <= n for r, n in zip(reach, size, strict=True)):
         return x
     shape = tuple(max(r, n + p) for r, n, p in zip(reach, size, padding, strict=True))
-    r = np.empty((*x.shape[:-k], *shape), x.dtype)
+    r: Any = np.empty((*x.shape[:-k], *shape), x.dtype)
     r.fill(value)
     r[(..., *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))] = x
     return r

@@ -2,9 +2,9 @@
 
 Such an optimizer gives two things. ``_begin`` makes a parameter's state; ``_rule`` says which state arrays take part
 and with which constants. The update itself is one function ``kernel(x, p, g, *state, t, u, *constants)`` that returns
-the new ``(p, *state)``. ``x`` is NumPy and every result is written into one of the operands, so a step makes no array;
-or ``x`` is ``TensorLibrary``, whose functions ignore where to write to: then the same formula is differentiated
-through (``differentiable=True``), or runs on payloads that are not NumPy's.
+the new ``(p, *state)``. ``x`` is ``ArrayLibrary``, and every result is written into one of the operands, so a step
+makes no array; or it is ``TensorLibrary``, whose functions ignore where to write to: then the same formula is
+differentiated through (``differentiable=True``), or runs on payloads that are not NumPy's.
 
 NOTE [ Blocks ]
     A kernel makes ten and more passes over its arrays. On large ones they are made block by block, so that from the
@@ -13,6 +13,7 @@ NOTE [ Blocks ]
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from sys import _getframe as getframe
 from typing import Any
@@ -28,7 +29,50 @@ from .._node import AccumulateGrad
 from .._tensor import Tensor, alias_payload
 from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
 
-BLOCK = 16384  # elements
+BLOCK = 65536  # elements in a pass
+SMALL = 4096  # elements up to which SciPy's BLAS is not worth its import, nor blocks their slices
+
+
+class ArrayLibrary:
+    """NumPy's functions that the kernels use, and one that NumPy lacks."""
+
+    add = np.add
+    subtract = np.subtract
+    multiply = np.multiply
+    divide = np.divide
+    negative = np.negative
+    positive = np.positive
+    sqrt = np.sqrt
+    absolute = np.absolute
+    sign = np.sign
+    maximum = np.maximum
+    clip = staticmethod(np.clip)
+    where = staticmethod(np.where)
+
+    @staticmethod
+    def add_scaled(a: Any, b: Any, factor: float, t: Any) -> Any:
+        """``a + factor * b``, written into ``a``; ``t`` is to calculate in, and may be ``b``."""
+        return np.add(a, np.multiply(b, factor, t), a)
+
+
+def blas_library(axpy: Any) -> Any:
+    """The same for contiguous arrays without other dimensions: BLAS adds in one pass, with one rounding."""
+
+    class BlasLibrary(ArrayLibrary):
+        @staticmethod
+        def add_scaled(a: Any, b: Any, factor: float, t: Any) -> Any:
+            return axpy(b, a, a=factor)
+
+    return BlasLibrary
+
+
+@functools.cache
+def library_of(dtype: Any) -> Any:
+    """The library for large contiguous arrays; BLAS has two real types."""
+    from scipy.linalg import blas
+
+    axpy = {"f": blas.saxpy, "d": blas.daxpy}.get(dtype.char)
+    return ArrayLibrary if axpy is None else blas_library(axpy)
 
 
 class TensorLibrary:
@@ -45,6 +89,10 @@ class TensorLibrary:
     @staticmethod
     def multiply(a: Any, b: Any, out: Any = None) -> Any:
         return a * b
+
+    @staticmethod
+    def add_scaled(a: Any, b: Any, factor: Any, t: Any) -> Any:
+        return a + b * factor
 
     @staticmethod
     def divide(a: Any, b: Any, out: Any = None) -> Any:
@@ -87,21 +135,21 @@ def lerp(x: Any, start: Any, end: Any, weight: Any, t: Any) -> Any:
     """``start`` moved by ``weight`` of the way to ``end``, as ``Tensor.lerp_`` rounds it."""
     t = x.subtract(end, start, t)
     if weight < 0.5:
-        return x.add(start, x.multiply(t, weight, t), start)
+        return x.add_scaled(start, t, weight, t)
     return x.subtract(end, x.multiply(t, 1 - weight, t), start)
 
 
 def ema_of_squares(x: Any, average: Any, g: Any, decay: Any, t: Any) -> Any:
     """``decay * average + (1 - decay) * g * g``."""
     average = x.multiply(average, decay, average)
-    t = x.multiply(g, 1 - decay, t)
-    return x.add(average, x.multiply(t, g, t), average)
+    t = x.multiply(g, g, t)
+    return x.add_scaled(average, t, 1 - decay, t)
 
 
 def quotient_step(x: Any, p: Any, numerator: Any, size: Any, denominator: Any, t: Any) -> Any:
-    """``p + size * numerator / denominator``, as ``Tensor.addcdiv_`` rounds it."""
-    t = x.multiply(numerator, size, t)
-    return x.add(p, x.divide(t, denominator, t), p)
+    """``p + size * numerator / denominator``."""
+    t = x.divide(numerator, denominator, t)
+    return x.add_scaled(p, t, size, t)
 
 
 def number(value: Any) -> Any:
@@ -109,7 +157,7 @@ def number(value: Any) -> Any:
     return value.item() if isinstance(value, Tensor) else value
 
 
-def check_option(name: str, value: Any, ok: bool) -> None:
+def check_option(name: str, value: Any, ok: bool | Tensor) -> None:
     """Refuse an option's value, in PyTorch's words."""
     if not ok:
         raise ValueError(f"Invalid {name}: {value}")
@@ -202,6 +250,8 @@ class ElementwiseOptimizer(Optimizer):
         frame = user_frame(getframe(1))
         for group in self.param_groups:
             differentiable = group.get("differentiable", False)
+            decay = 0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
+            maximize = group.get("maximize", False)
             for p in group["params"]:
                 fn = p._fn
                 grad = fn.grad if type(fn) is AccumulateGrad else p.grad
@@ -215,7 +265,7 @@ class ElementwiseOptimizer(Optimizer):
                     self._step_recorded(group, p, grad, state)
                 else:
                     kernel, names, constants = self._rule(group, state, number)
-                    self._step_in_place(group, a, grad._a, [state[n] for n in names], kernel, constants)
+                    self._step_in_place(a, grad._a, [state[n] for n in names], kernel, constants, decay, maximize)
                     written(p, frame)
         return loss
 
@@ -226,7 +276,14 @@ class ElementwiseOptimizer(Optimizer):
         return state
 
     def _step_in_place(
-        self, group: dict[str, Any], a: Any, g: Any, tensors: list[Tensor], kernel: Any, constants: tuple[Any, ...]
+        self,
+        a: Any,
+        g: Any,
+        tensors: list[Tensor],
+        kernel: Any,
+        constants: tuple[Any, ...],
+        decay: float,
+        maximize: bool,
     ) -> None:
         arrays = [a, g]
         for tensor in tensors:
@@ -237,17 +294,24 @@ class ElementwiseOptimizer(Optimizer):
         if a.dtype.kind == "c":
             arrays = [x[..., None].view(x.real.dtype) for x in map(np.asarray, arrays)]
             a = arrays[0]
-        decay = 0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
-        maximize = group.get("maximize", False)
-        shape = a.shape
-        if a.size <= BLOCK or len(shape) == 0:
-            self._run(kernel, arrays, constants, decay, maximize)
+        if a.size <= SMALL:
+            self._run(ArrayLibrary, kernel, arrays, constants, decay, maximize)
             return
-        rows = max(1, BLOCK // (a.size // shape[0]))
-        for i in range(0, shape[0], rows):
-            self._run(kernel, [x[i : i + rows] for x in arrays], constants, decay, maximize)
+        x: Any = ArrayLibrary
+        if all(b.flags.c_contiguous for b in arrays):
+            arrays = [b.reshape(-1) for b in arrays]
+            x = library_of(a.dtype)
+        if x is not ArrayLibrary and decay == 0 and not maximize and getattr(kernel, "one_pass", False):
+            kernel(x, *arrays, None, None, *constants)
+            return
+        n = len(arrays[0])
+        rows = max(1, BLOCK // (a.size // n))
+        for i in range(0, n, rows):
+            self._run(x, kernel, [b[i : i + rows] for b in arrays], constants, decay, maximize)
 
-    def _run(self, kernel: Any, arrays: list[Any], constants: tuple[Any, ...], decay: float, maximize: bool) -> None:
+    def _run(
+        self, x: Any, kernel: Any, arrays: list[Any], constants: tuple[Any, ...], decay: float, maximize: bool
+    ) -> None:
         p = arrays[0]
         t, u, w = self._scratch(p.shape, p.dtype)
         if decay != 0:
@@ -255,7 +319,7 @@ class ElementwiseOptimizer(Optimizer):
             arrays[1] = (np.subtract if maximize else np.add)(w, arrays[1], w)
         elif maximize:
             arrays[1] = np.negative(arrays[1], w)
-        kernel(np, *arrays, t, u, *constants)
+        kernel(x, *arrays, t, u, *constants)
 
     def _scratch(self, shape: Any, dtype: Any) -> Any:
         """Three arrays to calculate in, kept from step to step."""

@@ -33,7 +33,8 @@ class _Combined(LRScheduler):
                 raise TypeError(f"{name} at index {i} should have `optimizer` as its attribute.")
             if isinstance(scheduler, ReduceLROnPlateau):
                 raise ValueError(
-                    f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be specified "
+                    f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be "
+                    f"specified "
                     f"when calling `step`, but got one at index {i} in the given schedulers sequence."
                 )
             if optimizer != scheduler.optimizer:
@@ -80,7 +81,8 @@ class SequentialLR(_Combined):
         self._check(schedulers, optimizer, "")
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                "Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone "
+                "Sequential Schedulers expects number of schedulers provided to be one more than the number of "
+                "milestone "
                 f"points, but got number of schedulers {len(schedulers)} and the number of milestones to be equal to "
                 f"{len(milestones)}"
             )
@@ -136,7 +138,7 @@ class ReduceLROnPlateau(LRScheduler):
     """The rate times ``factor`` when a metric has not improved for more than ``patience`` steps.
 
     ``step(metric)``. ``mode``: whether less (``"min"``) or more (``"max"``) is better. An improvement is one by more
-    than ``threshold``, relative (``"rel"``) or absolute (``"abs"``). After a reduction, ``cooldown`` steps do not count.
+    than ``threshold``, relative (``"rel"``) or absolute (``"abs"``). ``cooldown`` steps after a reduction do not count.
 
     >>> import wengert as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.)
@@ -213,8 +215,10 @@ class ReduceLROnPlateau(LRScheduler):
         if len(groups) != len(self.min_lrs):
             if self.default_min_lr is None:
                 raise RuntimeError(
-                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from when `ReduceLROnPlateau` was "
-                    f"initialized ({len(self.min_lrs)}), usually due to a new param group being added to the optimizer. "
+                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from when "
+                    f"`ReduceLROnPlateau` was "
+                    f"initialized ({len(self.min_lrs)}), usually due to a new param group being added to the "
+                    f"optimizer. "
                     "Please modify the `min_lrs` field to match the length of the `optimizer` param groups."
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)

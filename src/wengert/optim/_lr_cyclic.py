@@ -46,9 +46,9 @@ class _WithMomentum(LRScheduler):
 class CyclicLR(_WithMomentum):
     """The rate goes up and down between ``base_lr`` and ``max_lr``, the momentum down and up.
 
-    ``mode``: ``"triangular"``; ``"triangular2"``, with half the height each time; ``"exp_range"``, with a height that is
-    multiplied by ``gamma`` each step. ``scale_fn`` of the cycle or the iteration (``scale_mode``) takes the place of a
-    mode. Source: Smith 2015.
+    ``mode``: ``"triangular"``; ``"triangular2"``, with half the height each time; ``"exp_range"``, with a height
+    that is multiplied by ``gamma`` each step. ``scale_fn`` of the cycle or the iteration (``scale_mode``) takes the
+    place of a mode. Source: Smith 2015.
 
     >>> import wengert as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1., momentum=0.9)

@@ -21,7 +21,7 @@ def _adadelta(x: Any, p: Any, g: Any, squares: Any, deltas: Any, t: Any, u: Any,
     u = x.sqrt(u, u)
     u = x.multiply(x.divide(u, t, u), g, u)
     deltas = ema_of_squares(x, deltas, u, rho, t)
-    return x.subtract(p, x.multiply(u, lr, t), p), squares, deltas
+    return x.add_scaled(p, u, -lr, t), squares, deltas
 
 
 class Adadelta(ElementwiseOptimizer):

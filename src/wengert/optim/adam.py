@@ -43,9 +43,8 @@ def _adam(
         p = x.multiply(p, shrink, p)
     m = lerp(x, m, g, 1 - beta1, t)
     v = ema_of_squares(x, v, g, beta2, t)
-    t = x.divide(x.sqrt(v, t), root, t)
-    t = x.add(t, eps, t)
-    return quotient_step(x, p, m, -step_size, t, u), m, v
+    t = x.add(x.sqrt(v, t), eps * root, t)
+    return quotient_step(x, p, m, -step_size * root, t, u), m, v
 
 
 def _amsgrad(
@@ -68,10 +67,9 @@ def _amsgrad(
         p = x.multiply(p, shrink, p)
     m = lerp(x, m, g, 1 - beta1, t)
     v = ema_of_squares(x, v, g, beta2, t)
-    most = x.maximum(most, v, most)
-    t = x.divide(x.sqrt(most, t), root, t)
-    t = x.add(t, eps, t)
-    return quotient_step(x, p, m, -step_size, t, u), m, v, most
+    most = x.maximum(most, v, out=most)
+    t = x.add(x.sqrt(most, t), eps * root, t)
+    return quotient_step(x, p, m, -step_size * root, t, u), m, v, most
 
 
 def check_tensor_lr(lr: Any, foreach: Any, capturable: bool) -> None:

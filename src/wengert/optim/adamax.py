@@ -27,7 +27,7 @@ def _adamax(
 ) -> Any:
     m = lerp(x, m, g, 1 - beta1, t)
     t = x.add(x.absolute(g, t), eps, t)
-    most = x.maximum(x.multiply(most, beta2, most), t, most)
+    most = x.maximum(x.multiply(most, beta2, most), t, out=most)
     return quotient_step(x, p, m, -lr, most, u), m, most
 
 

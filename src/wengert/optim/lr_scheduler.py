@@ -42,8 +42,10 @@ __all__ = [
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
-    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is "
-    "used instead of the new chainable form, where available. Please open an issue if you are unable to replicate your use "
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed "
+    "form is "
+    "used instead of the new chainable form, where available. Please open an issue if you are unable to replicate "
+    "your use "
     "case: https://github.com/pytorch/pytorch/issues/new/choose."
 )
 _ORDER = "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
@@ -126,9 +128,11 @@ class LRScheduler:
                 group.setdefault("initial_lr", _copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch >= 0.\n"
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with "
+                    f"last_epoch >= 0.\n"
                     "This typically happens when:\n"
-                    "1. You're trying to resume training from a checkpoint but haven't properly loaded the optimizer state\n"
+                    "1. You're trying to resume training from a checkpoint but haven't properly loaded the optimizer "
+                    "state\n"
                     "2. You're using last_epoch >= 0 for a fresh training run (not recommended)"
                 )
         self.base_lrs = _param_groups_val_list(optimizer, "initial_lr")
@@ -179,17 +183,20 @@ class LRScheduler:
         if self._step_count == 1:
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
                 warnings.warn(
-                    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, "
+                    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. "
+                    "Please, "
                     "make sure to call `optimizer.step()` before `lr_scheduler.step()`. See more details at " + _ORDER,
                     UserWarning,
                     stacklevel=2,
                 )
             elif not getattr(self.optimizer, "_opt_called", False):
                 warnings.warn(
-                    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should "
-                    "call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this "
-                    "will result in PyTorch skipping the first value of the learning rate schedule. See more details at "
-                    + _ORDER,
+                    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, "
+                    "you should "
+                    "call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do "
+                    "this "
+                    "will result in PyTorch skipping the first value of the learning rate schedule. See more details "
+                    "at " + _ORDER,
                     UserWarning,
                     stacklevel=2,
                 )

@@ -27,7 +27,7 @@ def _finish(x: Any, p: Any, g: Any, buffer: Any, t: Any, u: Any, lr: Any, moment
     if buffer is None:
         return (quotient_step(x, p, g, -lr, t, u),)
     buffer = x.add(x.multiply(buffer, momentum, buffer), x.divide(g, t, u), buffer)
-    return x.subtract(p, x.multiply(buffer, lr, u), p), buffer
+    return x.add_scaled(p, buffer, -lr, u), buffer
 
 
 def _plain(x: Any, p: Any, g: Any, v: Any, *rest: Any) -> Any:

@@ -14,7 +14,10 @@ __all__ = ["SGD"]
 
 
 def _plain(x: Any, p: Any, g: Any, t: Any, u: Any, lr: Any) -> Any:
-    return (x.subtract(p, x.multiply(g, lr, t), p),)
+    return (x.add_scaled(p, g, -lr, t),)
+
+
+_plain.one_pass = True  # type: ignore[attr-defined]
 
 
 def _heavy_ball(
@@ -24,9 +27,9 @@ def _heavy_ball(
         b = x.positive(g.detach() if x is TensorLibrary else g, b)
     else:
         b = x.multiply(b, momentum, b)
-        b = x.add(b, g if share == 1 else x.multiply(g, share, t), b)
+        b = x.add(b, g, b) if share == 1 else x.add_scaled(b, g, share, t)
     step = x.add(g, x.multiply(b, momentum, t), t) if nesterov else b
-    return x.subtract(p, x.multiply(step, lr, u), p), b
+    return x.add_scaled(p, step, -lr, u), b
 
 
 class SGD(ElementwiseOptimizer):

@@ -1,4 +1,4 @@
-"""Nested tuples, lists and dicts of values as flat lists and back: ``tree_flatten``, ``tree_unflatten``, ``tree_map``."""
+"""Nested tuples, lists and dicts as flat lists and back: ``tree_flatten``, ``tree_unflatten``, ``tree_map``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TreeSpec:
         self.type = type_
         self.context = context
         self.children_specs = children
-        self.num_leaves = sum(c.num_leaves for c in children) if type_ is not None else 1
+        self.num_leaves: int = sum(c.num_leaves for c in children) if type_ is not None else 1
 
     def is_leaf(self) -> bool:
         """Whether this is a single value."""
@@ -74,7 +74,10 @@ _nodes: dict[type, tuple[Callable[[Any], tuple[list[Any], Any]], Callable[[list[
 
 
 def register_pytree_node(cls: type, flatten_fn: Any, unflatten_fn: Any, **_: Any) -> None:
-    """Teach the tree functions a container: ``flatten_fn(x) -> (children, context)``, ``unflatten_fn(children, context)``."""
+    """Teach the tree functions a container.
+
+    ``flatten_fn(x) -> (children, context)``, ``unflatten_fn(children, context)``.
+    """
     _nodes[cls] = (flatten_fn, unflatten_fn)
 
 
@@ -132,8 +135,8 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
     leaves = list(leaves)
     if len(leaves) != treespec.num_leaves:
         raise ValueError(
-            f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that holds "
-            f"{treespec.num_leaves} items ({treespec})."
+            f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that "
+            f"holds {treespec.num_leaves} items ({treespec})."
         )
     return _build(iter(leaves), treespec)
 
@@ -193,7 +196,7 @@ def tree_any(pred: Callable[[Any], bool], tree: PyTree) -> bool:
 
 
 def broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec) -> list[Any] | None:
-    """A prefix of a structure, such as ``in_dims=(0, None)``, as one value for each leaf; ``None`` if it does not fit."""
+    """A structure's prefix, such as ``in_dims=(0, None)``, as one value for each leaf; ``None`` if it does not fit."""
     if _node_type(tree) is None:
         return [tree] * treespec.num_leaves
     if treespec.type is None or _node_type(tree) not in (treespec.type, "namedtuple"):
