@@ -138,8 +138,8 @@ def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False)
         block = "inference_mode" if creation == INFERENCE_VIEW else "no_grad"
         message += (
             " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-            f"moving both the view and the inplace either both inside the {block} block (if you don't want the inplace to be "
-            "tracked) or both outside (if you want the inplace to be tracked)."
+            f"moving both the view and the inplace either both inside the {block} block (if you don't want the inplace "
+            "to be tracked) or both outside (if you want the inplace to be tracked)."
         )
     raise RuntimeError(message)
 
@@ -714,9 +714,9 @@ def store_out(out: Tensor, result: Tensor) -> None:
 
             warnings.warn(
                 f"An output with one or more elements was resized since it had shape {list(a.shape)}, which does not "
-                f"match the required output shape {list(r.shape)}. This behavior is deprecated, and in a future PyTorch "
-                "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
-                "tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                f"match the required output shape {list(r.shape)}. This behavior is deprecated, and in a future "
+                "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse "
+                "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
                 UserWarning,
                 stacklevel=4,
             )

@@ -479,8 +479,8 @@ def gradcheck(
     """Whether the gradients of ``func`` at ``inputs`` are what small differences say.
 
     Inputs that require grad should be in double precision. ``fast_mode`` compares along one random direction instead
-    of whole Jacobians. GradcheckError (or ``False``, with ``raise_exception=False``) says where they differ, and whether
-    the function seems to have a kink there.
+    of whole Jacobians. GradcheckError (or ``False``, with ``raise_exception=False``) says where they differ, and
+    whether the function seems to have a kink there.
 
     >>> import wengert as torch
     >>> x = torch.tensor([0.5, 1.5], dtype=torch.float64, requires_grad=True)

@@ -3,8 +3,9 @@
 NOTE [ Which tape ]
     Reverse mode in an ordinary place uses the user's own tape: the function's variables are fresh leaves (or nodes on
     the outer tape where the arguments are tracked there), and what is computed from them is differentiated as
-    ``autograd.grad`` would. Inside of another transform it needs a tape of its own level (``_values``, NOTE
-    [ Levels ]): the variables are ``Lift`` values then, and everything older, tracked or not, is a payload inside of them.
+    ``autograd.grad`` would. Inside of another transform it needs a tape of its own level (``_values``,
+    NOTE [ Levels ]): the variables are ``Lift`` values then, and everything older, tracked or not, is a payload inside
+    of them.
 """
 
 from __future__ import annotations

@@ -145,8 +145,8 @@ def floor_divide(input, other):
 
 
 # The node is called as PyTorch calls it in each place.
-REGISTRY["floor_divide"].node.name = lambda n: "torch::autograd::NotImplemented"  # type: ignore[assignment]  # a class
-REGISTRY["floor_divide"].node.__repr__ = lambda n: f"<NotImplemented object at {id(n):#x}>"  # type: ignore[method-assign]
+REGISTRY["floor_divide"].node.name = lambda n: "torch::autograd::NotImplemented"  # type: ignore[method-assign]
+REGISTRY["floor_divide"].node.__repr__ = lambda n: f"<NotImplemented object at {id(n):#x}>"  # type: ignore[assignment]  # node is a class
 
 
 def _mod_ints(lib: Any, x: Any, y: Any) -> Any:

@@ -295,6 +295,11 @@ class ElementwiseOptimizer(Optimizer):
             arrays = [x[..., None].view(x.real.dtype) for x in map(np.asarray, arrays)]
             a = arrays[0]
         if a.size <= SMALL:
+            if a.ndim and decay == 0 and not maximize:
+                kernel(
+                    ArrayLibrary, *arrays, None, None, *constants
+                )  # making small arrays costs less than keeping them
+                return
             self._run(ArrayLibrary, kernel, arrays, constants, decay, maximize)
             return
         x: Any = ArrayLibrary

@@ -33,7 +33,7 @@ class ASGD(ElementwiseOptimizer):
     >>> (w * w).sum().backward()
     >>> optimizer.step()
     >>> w
-    tensor([0.5000, 0.9999], requires_grad=True)
+    tensor([0.5000, 1.0000], requires_grad=True)
     """
 
     _late_options = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}

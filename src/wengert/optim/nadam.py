@@ -59,7 +59,7 @@ class NAdam(ElementwiseOptimizer):
     >>> (w * w).sum().backward()
     >>> optimizer.step()
     >>> w
-    tensor([0.8596, 1.8596], requires_grad=True)
+    tensor([0.8944, 1.8944], requires_grad=True)
     """
 
     _late_options = {
