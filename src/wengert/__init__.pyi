@@ -69,7 +69,8 @@ def acosh_(self: Tensor) -> Tensor:
     """In-place form of ``acosh``."""
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
-def adaptive_max_pool1d(input: Tensor, output_size: Tensor | Number) -> Tensor: ...
+def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
+    """``nn.functional.adaptive_max_pool1d``: the maxima, and where they are."""
 def add(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
@@ -508,6 +509,8 @@ def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = Fals
     """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
 def gcd(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """The greatest common divisor of each pair of integers."""
+def gcd_(self: Tensor, other: Tensor | Number) -> Tensor:
+    """In-place form of ``gcd``."""
 def ge(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """Whether the first element is larger or equal, as bools."""
 def geqrf(input: Tensor) -> Any:
@@ -534,6 +537,12 @@ def greater(input: Tensor, other: Tensor | Number, out: Tensor | None = None) ->
     """Whether the first element is the larger one, as bools."""
 def greater_equal(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """Whether the first element is larger or equal, as bools."""
+def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
+    """``nn.functional.grid_sample`` with numbers for the modes."""
+def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
+    """``nn.functional.grid_sample`` with numbers for the modes."""
+def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
+    """``nn.functional.grid_sample`` with numbers for the modes."""
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
     """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
 def gt(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
@@ -659,8 +668,12 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
     """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted."""
 def lcm(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """The least common multiple of each pair of integers."""
+def lcm_(self: Tensor, other: Tensor | Number) -> Tensor:
+    """In-place form of ``lcm``."""
 def ldexp(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
+def ldexp_(input: Tensor, other: Tensor | Number) -> Tensor:
+    """In-place form of ``ldexp``."""
 def le(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """Whether the first element is smaller or equal, as bools."""
 legacy_contiguous_format: _memory_format
@@ -806,10 +819,16 @@ def narrow(input: Tensor, dim: _int, start: Any, length: _int) -> Tensor:
     """A view of ``length`` elements of a dimension, from ``start`` on."""
 def narrow_copy(*args: Any, **kwargs: Any) -> Tensor:
     """``narrow``, as a copy."""
+def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
+    """``batch_norm``, the means and the inverse deviations (empty if not training)."""
 def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
 def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tensor, Tensor]:
     """``(result, mask)``: the mask is True where an element was kept."""
+def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
+    """``group_norm``, the means and the inverse deviations."""
+def native_layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None, bias: Tensor | None, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
+    """``layer_norm``, the means and the inverse deviations."""
 def ne(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """Whether the elements differ, as bools."""
 def neg(input: Tensor, out: Tensor | None = None) -> Tensor:
@@ -1198,8 +1217,12 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
     """``dot`` with the first vector conjugated."""
 def view_as_complex(input: Tensor) -> Tensor:
     """A view of a real tensor whose last dimension is two as a complex one."""
+def view_as_complex_copy(input: Tensor) -> Tensor:
+    """``view_as_complex`` with memory of its own."""
 def view_as_real(input: Tensor) -> Tensor:
     """A view of a complex tensor as a real one with a last dimension of two: its parts."""
+def view_as_real_copy(input: Tensor) -> Tensor:
+    """``view_as_real`` with memory of its own."""
 def view_copy(*args: Any, **kwargs: Any) -> Tensor:
     """``view``, as a copy."""
 def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: _str = 'error', *, chunk_size: _int | None = None) -> Callable[..., Any]:
@@ -1212,6 +1235,8 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tenso
     """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
 def xlogy(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
+def xlogy_(input: Tensor, other: Tensor | Number) -> Tensor:
+    """In-place form of ``xlogy``."""
 def zero_(self: Tensor) -> Tensor:
     """Write zeros everywhere."""
 def zeros(*size: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
@@ -1486,6 +1511,7 @@ __all__ = [
     "func",
     "gather",
     "gcd",
+    "gcd_",
     "ge",
     "geqrf",
     "ger",
@@ -1499,6 +1525,9 @@ __all__ = [
     "gradient",
     "greater",
     "greater_equal",
+    "grid_sampler",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
     "group_norm",
     "gt",
     "half",
@@ -1572,7 +1601,9 @@ __all__ = [
     "layer_norm",
     "layout",
     "lcm",
+    "lcm_",
     "ldexp",
+    "ldexp_",
     "le",
     "legacy_contiguous_format",
     "lerp",
@@ -1649,8 +1680,11 @@ __all__ = [
     "nansum",
     "narrow",
     "narrow_copy",
+    "native_batch_norm",
     "native_channel_shuffle",
     "native_dropout",
+    "native_group_norm",
+    "native_layer_norm",
     "ne",
     "neg",
     "neg_",
@@ -1865,13 +1899,16 @@ __all__ = [
     "var_mean",
     "vdot",
     "view_as_complex",
+    "view_as_complex_copy",
     "view_as_real",
+    "view_as_real_copy",
     "view_copy",
     "vmap",
     "vsplit",
     "vstack",
     "where",
     "xlogy",
+    "xlogy_",
     "zero_",
     "zeros",
     "zeros_like",

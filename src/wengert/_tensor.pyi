@@ -1132,8 +1132,12 @@ class Tensor(metaclass=TensorMeta):
         """The same elements in another shape: a view where the memory allows it, else a copy."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """``self.reshape(other.shape)``."""
+    def resize(self, *sizes: Any) -> Tensor:
+        """*Legacy:* another shape for the same number of elements, as ``reshape``."""
     def resize_(self, *sizes: Any, memory_format: Any = None) -> Tensor:
         """Another size on the same memory, in row-major order; more memory is taken if it does not suffice."""
+    def resize_as(self, tensor: Tensor) -> Tensor:
+        """*Legacy:* ``self.resize(tensor.shape)``."""
     def resize_as_(self, other: Tensor, *, memory_format: Any = None) -> Tensor:
         """``self.resize_(other.shape)``."""
     def resolve_conj(self) -> Tensor:

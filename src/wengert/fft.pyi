@@ -17,6 +17,72 @@ from .random import Generator as _Generator
 from ._tensor import Tensor as Tensor
 
 Number: TypeAlias = _bool | _int | _float | _complex
+def fft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None) -> Tensor:
+    """The discrete Fourier transform along a dimension, cut or filled with zeros to ``n``."""
+def fft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: _str | None = None, *, out: Any = None) -> Any:
+    """The discrete Fourier transform over several dimensions, the last two dimensions by default; ``s``: their sizes. See ``fft``."""
+def fftfreq(n: _int, d: _float = 1.0, *, dtype: Any = None, requires_grad: _bool = False, **unused: Any) -> Tensor:
+    """The frequencies of ``fft``'s results for samples that are ``d`` apart."""
+def fftn(input: Any, s: Any = None, dim: Any = None, norm: _str | None = None, *, out: Any = None) -> Any:
+    """The discrete Fourier transform over several dimensions, all dimensions by default; ``s``: their sizes. See ``fft``."""
+def fftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """The frequencies in ascending order: zero in the middle."""
+def hfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None) -> Tensor:
+    """The real transform of a signal whose second half is the conjugate of its first, which is given."""
+def hfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: _str | None = None, *, out: Any = None) -> Any:
+    """The real transform of a Hermitian signal, of which half is given, over several dimensions, the last two dimensions by default; ``s``: their sizes. See ``hfft``."""
+def hfftn(input: Any, s: Any = None, dim: Any = None, norm: _str | None = None, *, out: Any = None) -> Any:
+    """The real transform of a Hermitian signal, of which half is given, over several dimensions, all dimensions by default; ``s``: their sizes. See ``hfft``."""
+def ifft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None) -> Tensor:
+    """The inverse of ``fft``."""
+def ifft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: _str | None = None, *, out: Any = None) -> Any:
+    """The inverse discrete Fourier transform over several dimensions, the last two dimensions by default; ``s``: their sizes. See ``ifft``."""
+def ifftn(input: Any, s: Any = None, dim: Any = None, norm: _str | None = None, *, out: Any = None) -> Any:
+    """The inverse discrete Fourier transform over several dimensions, all dimensions by default; ``s``: their sizes. See ``ifft``."""
+def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """The inverse of ``fftshift``."""
+def ihfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None) -> Tensor:
+    """The inverse of ``hfft``."""
+def ihfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: _str | None = None, *, out: Any = None) -> Any:
+    """The inverse of the transform of a Hermitian signal over several dimensions, the last two dimensions by default; ``s``: their sizes. See ``ihfft``."""
+def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: _str | None = None, *, out: Any = None) -> Any:
+    """The inverse of the transform of a Hermitian signal over several dimensions, all dimensions by default; ``s``: their sizes. See ``ihfft``."""
+def irfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None) -> Tensor:
+    """The inverse of ``rfft``: a real signal of length ``n`` (even by default)."""
+def irfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: _str | None = None, *, out: Any = None) -> Any:
+    """The real signal of half of its frequencies over several dimensions, the last two dimensions by default; ``s``: their sizes. See ``irfft``."""
+def irfftn(input: Any, s: Any = None, dim: Any = None, norm: _str | None = None, *, out: Any = None) -> Any:
+    """The real signal of half of its frequencies over several dimensions, all dimensions by default; ``s``: their sizes. See ``irfft``."""
+def rfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None) -> Tensor:
+    """The first ``n // 2 + 1`` frequencies of a real signal, which determine the others."""
+def rfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: _str | None = None, *, out: Any = None) -> Any:
+    """Half of the frequencies of a real signal over several dimensions, the last two dimensions by default; ``s``: their sizes. See ``rfft``."""
+def rfftfreq(n: _int, d: _float = 1.0, *, dtype: Any = None, requires_grad: _bool = False, **unused: Any) -> Tensor:
+    """The frequencies of ``rfft``'s results."""
+def rfftn(input: Any, s: Any = None, dim: Any = None, norm: _str | None = None, *, out: Any = None) -> Any:
+    """Half of the frequencies of a real signal over several dimensions, all dimensions by default; ``s``: their sizes. See ``rfft``."""
 
 __all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "hfft2",
+    "hfftn",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "ihfft2",
+    "ihfftn",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
 ]

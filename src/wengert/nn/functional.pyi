@@ -147,13 +147,16 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     """``max(0, -target * (input1 - input2) + margin)``."""
 def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
-def max_pool1d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any: ...
+def max_pool1d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any:
+    """``max_pool1d`` with ``return_indices=True``."""
 def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
-def max_pool2d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any: ...
+def max_pool2d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any:
+    """``max_pool2d`` with ``return_indices=True``."""
 def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window of volumes; see ``max_pool2d``."""
-def max_pool3d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any: ...
+def max_pool3d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any:
+    """``max_pool3d`` with ``return_indices=True``."""
 def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
     """The maxima of ``max_pool1d`` put back where its indices say."""
 def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
@@ -164,6 +167,8 @@ def mish(input: Tensor, inplace: _bool = False) -> Tensor:
     """``x * tanh(softplus(x))`` (Misra 2019)."""
 def mse_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean', weight: Tensor | None = None) -> Tensor:
     """Mean of the squared differences of input and target (``reduction``: "mean", "sum" or "none")."""
+def multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: _int, num_heads: _int, in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: _bool, dropout_p: _float, out_proj_weight: Tensor, out_proj_bias: Tensor | None, training: _bool = True, key_padding_mask: Tensor | None = None, need_weights: _bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: _bool = False, q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None, static_v: Tensor | None = None, average_attn_weights: _bool = True, is_causal: _bool = False) -> _tuple[Tensor, Tensor | None]:
+    """Multi-head attention of ``(L, N, E)`` queries on ``(S, N, E)`` keys and values; see ``nn.MultiheadAttention``."""
 def multi_margin_loss(input: Tensor, target: Tensor, p: _int = 1, margin: _float = 1.0, weight: Tensor | None = None, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """``sum(max(0, margin - x[target] + x[j]) ** p) / C`` over the classes other than the target; p is 1 or 2."""
 def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
@@ -323,6 +328,7 @@ __all__ = [
     "max_unpool3d",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
