@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -82,7 +83,10 @@ test = doctest.DocTestFinder().find(torch.gudermannian, "gudermannian", module=F
 assert doctest.DocTestRunner().run(test).failed == 0 and test.examples
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "tests/test_every_op.py", "-k", "gudermannian"]))
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     passed = re.search(r"(\d+) passed", done.stdout)
     assert passed is not None and int(passed.group(1)) > 30

@@ -334,6 +334,8 @@ def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, 
     """Covariance matrix; rows are variables, columns observations."""
 def cross(input: Tensor, other: Tensor, dim: _int | None = None) -> Tensor:
     """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _int = 1, zero_infinity: _bool = False) -> Tensor:
+    """``nn.functional.ctc_loss`` with the reduction as a number: 0 none, 1 mean, 2 sum."""
 def cummax(input: Tensor, dim: _int) -> Any:
     """Running maximum along a dim, and where it stands: the last of equal ones."""
 def cummin(input: Tensor, dim: _int) -> Any:
@@ -1411,6 +1413,7 @@ __all__ = [
     "count_nonzero",
     "cov",
     "cross",
+    "ctc_loss",
     "cummax",
     "cummin",
     "cumprod",

@@ -10,8 +10,8 @@ MODULES = (
     "complex", "elementwise", "pairs", "special", "polynomials", "rectifiers", "activation", "shape", "chains",
     "strided", "views", "broadcasting", "join", "index", "getitem", "convert", "write", "setitem", "resize", "arrange",
     "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax", "sort", "statistics",
-    "counting", "matmul", "einsum", "addmm", "loss", "classification", "distance", "pad", "interpolate",
-    "normalization", "conv", "windows", "pool", "fold", "grid", "attention", "multihead", "inverses", "decompositions",
+    "counting", "matmul", "einsum", "addmm", "loss", "classification", "ctc", "distance", "pad", "interpolate",
+    "normalization", "conv", "windows", "pool", "fractional_pool", "embedding_bag", "fold", "grid", "attention", "multihead", "inverses", "decompositions",
     "linalg", "matrix_functions", "fft",
 )  # fmt: skip
 

@@ -215,7 +215,7 @@ def pool_scatter(lib, g, indices, size, unique):
     k = len(size)
     lead = g.shape[: g.ndim - k]
     rows, n = math.prod(lead), math.prod(size)
-    flat = indices.reshape(rows, -1) + (lib.arange(rows) * n)[:, None]
+    flat = indices.reshape(rows, math.prod(indices.shape[len(lead) :])) + (lib.arange(rows) * n)[:, None]
     if unique:
         r = lib.zeros(rows * n, g.dtype)
         r[flat.reshape(-1)] = g.reshape(-1)
@@ -242,8 +242,9 @@ def pool_scatter(lib, g, indices, size, unique):
 def pool_gather(lib, self, indices, rank):
     """The elements of the last ``rank`` dimensions that the flat indices name."""
     lead = self.shape[: self.ndim - rank]
-    flat = indices.reshape(*lead, -1)
-    return lib.take_along_axis(self.reshape(*lead, -1), flat, -1).reshape(indices.shape)
+    flat = indices.reshape(*lead, math.prod(indices.shape[len(lead) :]))
+    rows = self.reshape(*lead, math.prod(self.shape[len(lead) :]))
+    return lib.take_along_axis(rows, flat, -1).reshape(indices.shape)
 
 
 @general(
