@@ -11,8 +11,8 @@ MODULES = (
     "strided", "views", "broadcasting", "join", "index", "getitem", "convert", "write", "setitem", "resize", "arrange",
     "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax", "sort", "statistics",
     "counting", "matmul", "einsum", "addmm", "loss", "classification", "ctc", "distance", "pad", "interpolate",
-    "normalization", "conv", "windows", "pool", "fractional_pool", "embedding_bag", "fold", "grid", "attention", "multihead", "inverses", "decompositions",
-    "linalg", "matrix_functions", "fft",
+    "normalization", "conv", "windows", "pool", "fractional_pool", "embedding_bag", "fold", "grid", "attention",
+    "multihead", "inverses", "decompositions", "linalg", "matrix_functions", "fft",
 )  # fmt: skip
 
 for _name in MODULES:

@@ -604,7 +604,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 # -------------------------------------------------------------------------------------------------- with the statistics
 def _with_statistics(result: Any, input: Any, view: tuple[int, ...], dims: Dims, eps: float, shape: Any) -> Any:
     """The result, the means and the inverse deviations."""
-    x = T.reshape(input.detach(), view)
+    x = T.reshape(input, view)
     mean = T.mean_dim(x, dims, True)
     deviation = x - mean
     scale = (T.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
