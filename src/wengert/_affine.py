@@ -42,6 +42,7 @@ def affine(
     node: str,
     node_without: str | None = None,
     added_first: bool = False,
+    own_shapes: bool = True,
     ranks: tuple[int, int] | None = None,
     other_ranks: Callable[..., Any] | None = None,
     refuse_shapes: Callable[..., Any],
@@ -53,7 +54,8 @@ def affine(
     ``first`` and ``second`` are called ``(xp, g, x, y, *parameters)``, ``added(xp, g, shape, *parameters)``
     takes the cotangent back to the third tensor and ``spread(xp, tangent, shape, *parameters)`` takes its tangent forth
     to the result's shape. ``node_without``: the node's name where nothing is added. ``added_first``: the order of
-    ``next_functions``. ``ranks``: the only ranks of the factors that the operator itself takes; ``other_ranks`` gets
+    ``next_functions``. ``own_shapes``: whether the formulas read the shape of the factor that they are for. ``ranks``:
+    the only ranks of the factors that the operator itself takes; ``other_ranks`` gets
     the arguments otherwise, which costs less here than in a function around it. ``refuse_shapes(error, x, y, added,
     *parameters)`` raises PyTorch's error for arrays that the library refused.
     """
@@ -111,12 +113,12 @@ def affine(
                 b = input._m
                 n.x = b if b is not None else box_of(input)
             else:
-                n.x = Shape(xa.shape)
+                n.x = Shape(xa.shape) if own_shapes else None
             if fx is not None:
                 b = weight._m
                 n.y = b if b is not None else box_of(weight)
             else:
-                n.y = Shape(ya.shape)
+                n.y = Shape(ya.shape) if own_shapes else None
             f = getframe(1)
             n.code = c = f.f_code
             if c is not lines.user_code:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from . import _errors as lines
-from ._backends.numpy import lib
+from ._backends.numpy import ARITHMETIC, lib, silently
 from ._dispatch import (
     CUSTOM_VIEW,
     INFERENCE_VIEW,
@@ -262,6 +262,8 @@ def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
             ufunc(a, a)
         except ValueError:  # memory that may not be written to: the other path says why
             return otherwise(op, self)
+        except ARITHMETIC:
+            pass  # see ``warned``
         written(self, getframe(1))
         return self
 
@@ -292,10 +294,21 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
             ufunc(a, b, a)
         except ValueError:  # self would have to be broadcast, or may not be written to: the other path says so
             return otherwise(op, self, other)
+        except ARITHMETIC:
+            warned(ufunc, a, b)
         written(self, getframe(1))
         return self
 
     return form
+
+
+def warned(ufunc: Any, a: Any, b: Any) -> None:
+    """After ``ufunc(a, b, a)`` raised a warning that the program made an error of (``-W error``).
+
+    NumPy raises it after the loop, when the values are written; but not if it worked on a copy, as the operands overlap.
+    """
+    if isinstance(b, np.ndarray) and b is not a and np.may_share_memory(a, b):
+        silently(ufunc, a, b, a)
 
 
 def written(self: Tensor, frame: Any) -> None:
@@ -337,6 +350,12 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     result = op(source, *args, **kwargs) if kwargs else op(source, *args)
     if result is NotImplemented:
         return result
+    a, r = self._a, result._a
+    if type(a) is ndarray is type(r) and r.dtype is a.dtype and r.shape == a.shape and a.flags.writeable:
+        if r is not a:
+            a[...] = r
+        written(self, getframe(1))
+        return self
     check_result(self, result)
     a = writable(self)
     if isinstance(a, np.ndarray) and isinstance(result._a, (np.ndarray, np.generic)):
@@ -365,9 +384,12 @@ def apply_composed_inplace(
 
 def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:
     """Whether self or an argument has a history."""
-    if self._fn is not None or any(isinstance(a, Tensor) and a._fn is not None for a in args):
+    if self._fn is not None:
         return True
-    return bool(kwargs) and any(isinstance(a, Tensor) and a._fn is not None for a in kwargs.values())
+    for a in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(a, Tensor) and a._fn is not None:
+            return True
+    return False
 
 
 rebound: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)

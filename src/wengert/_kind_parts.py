@@ -87,7 +87,12 @@ def edges_xy(n: Any) -> tuple[Any, ...]:
 
 def edges_of_tensors(n: Any) -> tuple[Any, ...]:
     """PyTorch has a function of its own for a number as second operand, whose node has one input."""
-    return (n.fx,) if n.fy is None and not isinstance(n.y, Box) else (n.fx, n.fy)
+    return (n.fx,) if number_second(n) else (n.fx, n.fy)
+
+
+def number_second(n: Any) -> bool:
+    """Whether an elementwise operator's second operand was a number."""
+    return n.y is not None and not isinstance(n.y, (Box, tuple))
 
 
 def _release_nothing(n: Any) -> None:

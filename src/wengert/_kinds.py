@@ -52,6 +52,7 @@ from ._kind_parts import (
     formula_names,
     info_for,
     node_class,
+    number_second,
     publish,
     release_for,
     saved_for,
@@ -119,7 +120,7 @@ def unary(
                 saved_names=uses,
             )
 
-        def op(input: Any, out: Any = None) -> Any:
+        def op(input: Any, *, out: Any = None) -> Any:
             if EVERY or out is not None:
                 return slow(info, (input,), out)
             try:
@@ -170,7 +171,7 @@ def unary(
             t._fn = n
             return t
 
-        def plain(input: Any, out: Any = None) -> Any:
+        def plain(input: Any, *, out: Any = None) -> Any:
             if EVERY or out is not None:
                 return slow(info, (input,), out)
             try:
@@ -295,6 +296,7 @@ def binary(
     xx, xy, yx, yy = "self" in ux, "other" in ux, "self" in uy, "other" in uy
     both_x, both_y = xx or yx, xy or yy
     keep_result = "result" in ux + uy
+    keep_number = xy or scalar_node is not None  # its node's name tells whether there was one
     check_dtype = to_float or integers
     direct = fast if pairs is None else pairs
 
@@ -418,7 +420,7 @@ def binary(
                 **({"name": _named_by_operand(scalar_node, node)} if scalar_node else {}),
             )
 
-        def op(input: Any, other: Any, out: Any = None) -> Any:
+        def op(input: Any, other: Any, *, out: Any = None) -> Any:
             if EVERY or out is not None:
                 return slow(info, (input, other), out)
             try:
@@ -455,7 +457,7 @@ def binary(
                     n.x = b if b is not None else box_of(input)
                 else:
                     n.x = None
-                n.y = other if xy else None
+                n.y = other if keep_number else None
             else:
                 try:
                     fy = other._fn
@@ -537,7 +539,7 @@ def binary(
             t._fn = n
             return t
 
-        def plain(input: Any, other: Any, out: Any = None) -> Any:
+        def plain(input: Any, other: Any, *, out: Any = None) -> Any:
             if EVERY or out is not None:
                 return slow(info, (input, other), out)
             try:
@@ -595,7 +597,7 @@ def binary(
 
 def _named_by_operand(scalar_node: str, node: Any) -> Any:
     def name(n: Any) -> str:
-        return scalar_node if n.fy is None and not isinstance(n.y, Box) else node
+        return scalar_node if number_second(n) else node
 
     return name
 

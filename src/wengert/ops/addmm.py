@@ -13,6 +13,7 @@ import numpy as np
 
 from .._affine import affine
 from .._alias import inplace_of
+from .._backends.numpy import in_lib
 from .._dispatch import cast, common_dtype, logical_dtype
 from .._registry import T, place
 from .._tensor import Tensor
@@ -90,6 +91,21 @@ def _outer(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
     return U.reshape(x, (*x.shape, 1)) * U.reshape(y, (*y.shape[:-1], 1, y.shape[-1]))
 
 
+@in_lib
+def addmm_rows(mat1: Any, mat2: Any, input: Any, beta: Any, alpha: Any) -> Any:
+    """The product of two matrices plus what broadcasts to it."""
+    r = mat1.dot(mat2)
+    if alpha != 1 or beta != 1 or input is None or r.dtype is not input.dtype or input.ndim > 2:
+        return add_up(np, r, input, beta, alpha)
+    if len(r) == 1 and input.ndim == 1 and input.shape == r.shape[1:]:
+        row = r[0]
+        add(row, input, row)
+    else:
+        add(r, input, r)
+    return r
+
+
+add = np.add
 _SCALES = ((1, 1), (2.0, -1.5), (0, 3.0))
 _FACTS: dict[str, Any] = {
     "added": _added,
@@ -104,13 +120,14 @@ _FACTS: dict[str, Any] = {
     first=lambda xp, g, mat1, mat2, beta, alpha: scaled(xp.mat_mat(g, mat2.mT), alpha),
     second=lambda xp, g, mat1, mat2, beta, alpha: scaled(xp.mat_mat(mat1.mT, g), alpha),
     node="AddmmBackward0",
+    libname="addmm_rows",
+    own_shapes=False,
     batch=_batched(2, _mm),
     samples=[((2, 3), (3, 4), c, p) for p in _SCALES for c in ((2, 4), (4,), (2, 1), ())],
     **_FACTS,
 )
-def affine_mm(lib, mat1, mat2, input, beta, alpha):
+def affine_mm(mat1, mat2, input, beta, alpha):
     """``beta * input + alpha * mat1 @ mat2``."""
-    return add_up(lib, lib.product(mat1, mat2), input, beta, alpha)
 
 
 def _refuse_mv(info: Any, x: Any, y: Any, c: Any, *p: Any) -> Any:
@@ -248,14 +265,15 @@ def addmm(
         c = input._a
     except AttributeError:
         return as_tensors("addmm", ("input", input), ("mat1", mat1), ("mat2", mat2))
-    for name, x in (("mat1", a), ("mat2", b)):
-        if x.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
-    if a.shape[1] != b.shape[0]:
+    if a.ndim != 2 or b.ndim != 2:
+        name, x = ("mat1", a) if a.ndim != 2 else ("mat2", b)
+        raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
+    rows, inner = a.shape
+    if inner != b.shape[0]:
         refuse_mm(a, b)
-    size = (a.shape[0], b.shape[1])
-    if c.shape != size:
-        _check(input, size, "addmm_impl_cpu_")
+    shape = c.shape
+    if shape != b.shape[1:] and shape != (rows, b.shape[1]):
+        _check(input, (rows, b.shape[1]), "addmm_impl_cpu_")
     if c.dtype.kind in "iub":
         refuse_bool(input, "addmm_impl_cpu_")
         beta, alpha = int(beta), int(alpha)

@@ -18,9 +18,11 @@ from .._alias import (
     inplace_form,
     quiet_views,
     unrecorded,
+    warned,
     write_out,
     written,
 )
+from .._backends.numpy import ARITHMETIC
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, type_text
 from .._dtypes import COMPLEX, FLOATING, INEXACT
 from .._general import general
@@ -329,10 +331,17 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
             return otherwise(self, other, third, alpha)
         if (EVERY or quiet_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
             return otherwise(self, other, third, alpha)
+        if alpha is not ONE:
+            try:
+                b = b * alpha
+            except ARITHMETIC:
+                return otherwise(self, other, third, alpha)
         try:
-            ufunc(a, b if alpha is ONE else b * alpha, a)
+            ufunc(a, b, a)
         except ValueError:  # self would have to be broadcast, or may not be written to: the other path says so
             return otherwise(self, other, third, alpha)
+        except ARITHMETIC:
+            warned(ufunc, a, b)
         written(self, getframe(1))
         return self
 

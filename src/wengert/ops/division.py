@@ -103,7 +103,7 @@ def div_public(input: Tensor, other: Any, *, rounding_mode: str | None = None, o
 @public("torch.true_divide Tensor.true_divide")
 def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     """``div`` without rounding."""
-    return T.div(input, other, out)
+    return T.div(input, other, out=out)
 
 
 _idiv = inplace_form(REGISTRY["div"])

@@ -640,10 +640,13 @@ def linear_rows(input: Any, weight: Any, bias: Any) -> Any:
         return r
     if len(r) == 1 and bias.ndim == 1:
         row = r[0]
-        np.add(row, bias, row)  # adding two vectors is a third of the price of broadcasting one
+        add(row, bias, row)  # adding two vectors is a third of the price of broadcasting one
     else:
-        np.add(r, bias, r)
+        add(r, bias, r)
     return r
+
+
+add = np.add
 
 
 @affine(
@@ -655,6 +658,7 @@ def linear_rows(input: Any, weight: Any, bias: Any) -> Any:
     node_without="MmBackward0",
     libname="linear_rows",
     added_first=True,
+    own_shapes=False,
     ranks=(2, 2),
     other_ranks=_linear_any_rank,
     refuse_shapes=_refuse_linear,

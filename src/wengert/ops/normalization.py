@@ -22,7 +22,7 @@ from .._tensor import Tensor, wrap
 from .loss import refuse_weight_grad
 from .matmul import dtype_name
 
-Dims = tuple[int, ...]
+Dims = Ints = tuple[int, ...]
 _LONG = 65536  # longer rows are added up pairwise
 
 
@@ -602,9 +602,11 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 
 
 # -------------------------------------------------------------------------------------------------- with the statistics
-def _with_statistics(result: Any, input: Any, view: tuple[int, ...], dims: Dims, eps: float, shape: Any) -> Any:
+def _with_statistics(
+    result: Any, input: Any, view: Ints, dims: Dims, eps: float, shape: Any, differentiable: bool = False
+) -> Any:
     """The result, the means and the inverse deviations."""
-    x = T.reshape(input, view)
+    x = T.reshape(input if differentiable else input.detach(), view)
     mean = T.mean_dim(x, dims, True)
     deviation = x - mean
     scale = (T.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
@@ -630,25 +632,4 @@ def native_group_norm(
     """``group_norm``, the means and the inverse deviations."""
     result = group_norm(input, group, weight, bias, eps)
     view = (N * group, C // group * HxW)
-    return _with_statistics(result, input, view, (1,), eps, (N, group))  # type: ignore[no-any-return]
-
-
-@public("torch.native_batch_norm")
-def native_batch_norm(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """``batch_norm``, the means and the inverse deviations (empty if not training)."""
-    result = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
-    if not training:
-        empty = wrap(np.zeros(0, logical_dtype(input)))
-        return result, empty, empty
-    n, c = input._a.shape[:2]
-    view = (n, c, math.prod(input._a.shape[2:]))
-    return _with_statistics(result, input, view, (0, 2), eps, (c,))  # type: ignore[no-any-return]
+    return _with_statistics(result, input, view, (1,), eps, (N, group), True)  # type: ignore[no-any-return]

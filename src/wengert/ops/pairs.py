@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import math
 import warnings
+from sys import _getframe as getframe
 from typing import Any
 
-from .._alias import inplace_of, with_out, write_out
+import numpy as np
+
+from .._alias import apply_composed_inplace, inplace_of, unrecorded, with_out, write_out, written
+from .._backends.numpy import ARITHMETIC
 from .._dispatch import cast, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT
 from .._general import general
 from .._kinds import binary
-from .._registry import PUBLIC, REGISTRY, place, public
+from .._registry import PUBLIC, REGISTRY, own, place, public
 from .._tensor import Tensor
 from ._elementwise import (
     BOOL,
@@ -238,7 +242,7 @@ def _addcmul(lib, self, tensor1, tensor2, value):
 )
 def _addcdiv(lib, self, tensor1, tensor2, value):
     """``self + value * tensor1 / tensor2``."""
-    return self + value * (tensor1 / tensor2) if value != 1 else self + tensor1 / tensor2
+    return self + value * tensor1 / tensor2 if value != 1 else self + tensor1 / tensor2
 
 
 def _alike(x: Any, y: Any, z: Any) -> bool:
@@ -322,8 +326,30 @@ def addcdiv(
     return _addcdiv(input, tensor1, tensor2, value)
 
 
-place(inplace_of(addcmul, "addcmul_"), "Tensor.addcmul_")
-place(inplace_of(addcdiv, "addcdiv_"), "Tensor.addcdiv_")
+def _added_inplace(public_form: Any, term: Any) -> Any:
+    """``addcmul_`` and ``addcdiv_``: what is added to plain floating tensors is written into their own memory."""
+
+    def form(self: Any, tensor1: Any, tensor2: Any, *rest: Any, value: Any = 1) -> Any:
+        if type(value) in SCALARS and not rest and _alike(self, tensor1, tensor2) and type(self._a) is np.ndarray:
+            if unrecorded(self, tensor1._fn or tensor2._fn):
+                try:
+                    added = term(tensor1._a, tensor2._a, value)
+                    try:
+                        np.add(self._a, added, self._a)
+                    except ARITHMETIC:
+                        pass  # see ``_alias.warned``
+                except (ValueError, *ARITHMETIC):  # the other path says why, or knows how
+                    return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})
+                written(self, getframe(1))
+                return self
+        return apply_composed_inplace(public_form, self, (tensor1, tensor2, *rest), {"value": value})
+
+    name = f"{public_form.__name__}_"
+    return own(form, name, doc=f"In-place form of ``{name[:-1]}``.")
+
+
+place(_added_inplace(addcmul, lambda b, c, value: value * b * c if value != 1 else b * c), "Tensor.addcmul_")
+place(_added_inplace(addcdiv, lambda b, c, value: value * b / c if value != 1 else b / c), "Tensor.addcdiv_")
 
 
 # ---------------------------------------------------------------------------------------------------- signs, neighbours

@@ -220,7 +220,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.square(torch.tensor([1., -2.]))
     tensor([1., 4.])
     """
-    return pow(input, 2, out)
+    return pow(input, 2) if out is None else pow(input, 2, out=out)
 
 
 place(inplace_of(square, "square_"), "torch.square_ Tensor.square_")
