@@ -242,6 +242,38 @@ def test_in_place_on_integers_and_read_only_memory() -> None:
         wrap(frozen).add_(1)
 
 
+def test_in_place_where_warnings_are_errors() -> None:
+    zeros, expected = W.zeros(2), [INF, NAN]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for write in (
+            lambda a: a.div_(0),
+            lambda a: a.div_(zeros),
+            lambda a: a.sub_(W.tensor([1.0, 0.0]), alpha=-INF),
+            lambda a: a.addcdiv_(a, zeros),
+            lambda a: a.addcdiv_(a, zeros, value=2),
+            lambda a: a.reciprocal_().mul_(0).log_().neg_().mul_(W.tensor([1.0, NAN])),
+        ):
+            a = W.tensor([1.0, 0.0])
+            np.testing.assert_array_equal(write(a)._a, expected)
+        a = W.tensor([1.0, 0.0, 4.0])
+        np.testing.assert_array_equal(a[:2].div_(a[1:])._a, [INF, 0.0])  # the operands overlap
+        assert values(a) == [INF, 0.0, 4.0]
+
+
+def test_addcmul_and_addcdiv_in_place() -> None:
+    a, b, c = W.tensor([1.0, 2.0]), W.tensor([2.0, 3.0]), W.tensor([4.0, 5.0])
+    memory = a._a
+    a.addcmul_(b, c, value=-1).addcdiv_(c, b)
+    np.testing.assert_allclose(a._a, [1 - 8 + 2, 2 - 15 + 5 / 3], rtol=1e-6)
+    assert a._a is memory and a._version == 2
+    with pytest.raises(RuntimeError, match=r"output with shape \[2\] doesn't match the broadcast shape \[2, 2\]"):
+        a.addcmul_(W.ones(2, 2), c)
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        leaf(1.0, 2.0, dtype=W.float32).addcmul_(b, c)
+    assert a._version == 2
+
+
 def test_sgd_by_hand() -> None:
     w = leaf(1.0, 2.0, dtype=W.float32)
     (w * w).sum().backward()

@@ -51,19 +51,19 @@ class HalfTensor(Tensor): ...
 class IntTensor(Tensor): ...
 class LongTensor(Tensor): ...
 class ShortTensor(Tensor): ...
-def abs(input: Tensor, out: Tensor | None = None) -> Tensor:
+def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; its derivative at 0 is 0."""
 def abs_(self: Tensor) -> Tensor:
     """In-place form of ``abs``, for real tensors."""
-def absolute(input: Tensor, out: Tensor | None = None) -> Tensor:
+def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; its derivative at 0 is 0."""
 def absolute_(self: Tensor) -> Tensor:
     """In-place form of ``abs``, for real tensors."""
-def acos(input: Tensor, out: Tensor | None = None) -> Tensor:
+def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians whose cosine each element is."""
 def acos_(self: Tensor) -> Tensor:
     """In-place form of ``acos``."""
-def acosh(input: Tensor, out: Tensor | None = None) -> Tensor:
+def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic cosine of each element; nan below 1."""
 def acosh_(self: Tensor) -> Tensor:
     """In-place form of ``acosh``."""
@@ -103,35 +103,35 @@ def amin(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool =
     """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
 def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> Any:
     """The smallest and the largest element, of all or along a dim."""
-def angle(input: Tensor, out: Tensor | None = None) -> Tensor:
+def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle of each complex number in radians; of a real one 0 or pi."""
 def any(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
     """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
 def arange(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start up to and without end."""
-def arccos(input: Tensor, out: Tensor | None = None) -> Tensor:
+def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians whose cosine each element is."""
 def arccos_(self: Tensor) -> Tensor:
     """In-place form of ``acos``."""
-def arccosh(input: Tensor, out: Tensor | None = None) -> Tensor:
+def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic cosine of each element; nan below 1."""
 def arccosh_(self: Tensor) -> Tensor:
     """In-place form of ``acosh``."""
-def arcsin(input: Tensor, out: Tensor | None = None) -> Tensor:
+def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians whose sine each element is."""
 def arcsin_(self: Tensor) -> Tensor:
     """In-place form of ``asin``."""
-def arcsinh(input: Tensor, out: Tensor | None = None) -> Tensor:
+def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic sine of each element."""
 def arcsinh_(self: Tensor) -> Tensor:
     """In-place form of ``asinh``."""
-def arctan(input: Tensor, out: Tensor | None = None) -> Tensor:
+def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians whose tangent each element is."""
-def arctan2(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def arctan2(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians of the point (other, input), between -pi and pi."""
 def arctan_(self: Tensor) -> Tensor:
     """In-place form of ``atan``."""
-def arctanh(input: Tensor, out: Tensor | None = None) -> Tensor:
+def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic tangent of each element."""
 def arctanh_(self: Tensor) -> Tensor:
     """In-place form of ``atanh``."""
@@ -157,21 +157,21 @@ def as_tensor(data: Any, dtype: _dtype | None = None, device: Any = None) -> Ten
     """``data`` as a tensor, without a copy where that is possible."""
 def asarray(obj: Any, *, dtype: _dtype | None = None, device: Any = None, copy: _bool | None = None, requires_grad: _bool | None = None) -> Tensor:
     """``obj`` as a tensor: shared memory for tensors, NumPy arrays, DLPack and buffers, else as ``tensor``."""
-def asin(input: Tensor, out: Tensor | None = None) -> Tensor:
+def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians whose sine each element is."""
 def asin_(self: Tensor) -> Tensor:
     """In-place form of ``asin``."""
-def asinh(input: Tensor, out: Tensor | None = None) -> Tensor:
+def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic sine of each element."""
 def asinh_(self: Tensor) -> Tensor:
     """In-place form of ``asinh``."""
-def atan(input: Tensor, out: Tensor | None = None) -> Tensor:
+def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians whose tangent each element is."""
-def atan2(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def atan2(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians of the point (other, input), between -pi and pi."""
 def atan_(self: Tensor) -> Tensor:
     """In-place form of ``atan``."""
-def atanh(input: Tensor, out: Tensor | None = None) -> Tensor:
+def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic tangent of each element."""
 def atanh_(self: Tensor) -> Tensor:
     """In-place form of ``atanh``."""
@@ -200,19 +200,19 @@ bits1x8: _dtype
 bits2x4: _dtype
 bits4x2: _dtype
 bits8: _dtype
-def bitwise_and(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """And of each pair of bits; of bools."""
-def bitwise_left_shift(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def bitwise_left_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The bits moved to the left, which multiplies by powers of two."""
-def bitwise_not(input: Tensor, out: Tensor | None = None) -> Tensor:
+def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each bit flipped; of bools: not."""
 def bitwise_not_(self: Tensor) -> Tensor:
     """In-place form of ``bitwise_not``."""
-def bitwise_or(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def bitwise_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Or of each pair of bits; of bools."""
-def bitwise_right_shift(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The bits moved to the right, which divides by powers of two and rounds down."""
-def bitwise_xor(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Exclusive or of each pair of bits; of bools."""
 def block_diag(*tensors: Any) -> Tensor:
     """Tensors of at most two dimensions as blocks on the diagonal of a matrix, zeros elsewhere."""
@@ -236,7 +236,7 @@ def cat(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int | 
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
     """The p-norm distance of each row of ``(*, P, M)`` and each row of ``(*, R, M)``: ``(*, P, R)``."""
 cdouble: _dtype
-def ceil(input: Tensor, out: Tensor | None = None) -> Tensor:
+def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smallest whole number that is not smaller than each element; its derivative is 0."""
 def ceil_(self: Tensor) -> Tensor:
     """In-place form of ``ceil``."""
@@ -314,15 +314,15 @@ def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
     """The transpose of ``conv3d``; see ``conv_transpose2d``."""
 def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any, dilation: Any, transposed: _bool, output_padding: Any, groups: _int) -> Tensor:
     """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank."""
-def copysign(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def copysign(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of the first operand with the sign of the second."""
 def corrcoef(input: Tensor) -> Tensor:
     """Matrix of correlation coefficients; rows are variables, columns observations."""
-def cos(input: Tensor, out: Tensor | None = None) -> Tensor:
+def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of each element, an angle in radians."""
 def cos_(self: Tensor) -> Tensor:
     """In-place form of ``cos``."""
-def cosh(input: Tensor, out: Tensor | None = None) -> Tensor:
+def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic cosine of each element."""
 def cosh_(self: Tensor) -> Tensor:
     """In-place form of ``cosh``."""
@@ -347,7 +347,7 @@ def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1) -> Tensor:
     """Running integral along a dim by the trapezoidal rule; one element fewer than ``y`` has."""
 default_generator: _Generator
-def deg2rad(input: Tensor, out: Tensor | None = None) -> Tensor:
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees in radians."""
 def deg2rad_(input: Tensor) -> Tensor:
     """In-place form of ``deg2rad``."""
@@ -373,7 +373,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 
     """A copy of ``input`` with ``src`` on a diagonal."""
 def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """The n-th difference of neighbours along a dim; ``prepend`` and ``append`` are attached along it first."""
-def digamma(input: Tensor, out: Tensor | None = None) -> Tensor:
+def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
 def digamma_(input: Tensor) -> Tensor:
     """In-place form of ``digamma``."""
@@ -409,25 +409,25 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: _dtype | None = No
     """An uninitialised tensor whose dimensions lie in memory in the given order, outermost first."""
 def empty_strided(size: Any, stride: Any, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """An uninitialised tensor with given strides, counted in elements."""
-def eq(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def eq(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements are equal, as bools."""
 def equal(input: Tensor, other: Tensor) -> _bool:
     """Whether two tensors have the same shape and the same elements, as a Python bool."""
-def erf(input: Tensor, out: Tensor | None = None) -> Tensor:
+def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The error function of each element."""
 def erf_(input: Tensor) -> Tensor:
     """In-place form of ``erf``."""
-def erfc(input: Tensor, out: Tensor | None = None) -> Tensor:
+def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One less the error function of each element, exact also where that is near 1."""
 def erfc_(input: Tensor) -> Tensor:
     """In-place form of ``erfc``."""
-def erfinv(input: Tensor, out: Tensor | None = None) -> Tensor:
+def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The number whose error function each element is, for elements between -1 and 1."""
 def erfinv_(input: Tensor) -> Tensor:
     """In-place form of ``erfinv``."""
-def exp(input: Tensor, out: Tensor | None = None) -> Tensor:
+def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power of each element."""
-def exp2(input: Tensor, out: Tensor | None = None) -> Tensor:
+def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Two to the power of each element."""
 def exp2_(self: Tensor) -> Tensor:
     """In-place form of ``exp2``."""
@@ -435,7 +435,7 @@ def exp_(self: Tensor) -> Tensor:
     """In-place form of ``exp``."""
 def expand_copy(*args: Any, **kwargs: Any) -> Tensor:
     """``expand``, as a copy."""
-def expm1(input: Tensor, out: Tensor | None = None) -> Tensor:
+def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``exp(x) - 1``, exact also near 0."""
 def expm1_(self: Tensor) -> Tensor:
     """In-place form of ``expm1``."""
@@ -455,7 +455,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """Write one value, a number or a 0-dimensional tensor, everywhere."""
 def fill_diagonal_(self: Tensor, fill_value: _float, wrap: _bool = False) -> Tensor:
     """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
-def fix(input: Tensor, out: Tensor | None = None) -> Tensor:
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element without its fraction; its derivative is 0."""
 def fix_(self: Tensor) -> Tensor:
     """In-place form of ``trunc``."""
@@ -479,19 +479,19 @@ float8_e5m2fnuz: _dtype
 float8_e8m0fnu: _dtype
 def float_power(input: Any, exponent: Any) -> Tensor:
     """``pow`` in double precision (complex128 if an operand is complex)."""
-def floor(input: Tensor, out: Tensor | None = None) -> Tensor:
+def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The largest whole number that is not larger than each element; its derivative is 0."""
 def floor_(self: Tensor) -> Tensor:
     """In-place form of ``floor``."""
-def floor_divide(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def floor_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Quotient rounded down; it has no derivative."""
-def fmax(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def fmax(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each pair of elements; of nan and a number the number."""
-def fmin(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def fmin(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller of each pair of elements; of nan and a number the number."""
-def fmod(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def fmod(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """What is left of dividing, with the sign of the dividend, as C's ``fmod``."""
-def frac(input: Tensor, out: Tensor | None = None) -> Tensor:
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The fraction of each element, with its sign."""
 def frac_(input: Tensor) -> Tensor:
     """In-place form of ``frac``."""
@@ -509,11 +509,11 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: _dtype | None = None, la
     """One value everywhere, of another tensor's shape and dtype."""
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
     """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
-def gcd(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def gcd(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The greatest common divisor of each pair of integers."""
 def gcd_(self: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``gcd``."""
-def ge(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def ge(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is larger or equal, as bools."""
 def geqrf(input: Tensor) -> Any:
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
@@ -535,9 +535,9 @@ def get_rng_state() -> Tensor:
     """The state of the default generator, a uint8 tensor."""
 def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
     """Numerical derivative along each dim, from neighbours: central differences inside, one-sided ones at the edges."""
-def greater(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the larger one, as bools."""
-def greater_equal(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is larger or equal, as bools."""
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> Tensor:
     """``nn.functional.grid_sample`` with numbers for the modes."""
@@ -547,7 +547,7 @@ def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _int, paddi
     """``nn.functional.grid_sample`` with numbers for the modes."""
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
     """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
-def gt(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the larger one, as bools."""
 half: _dtype
 def hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
@@ -564,15 +564,15 @@ def hsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = Non
     """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
 def hstack(tensors: Any) -> Tensor:
     """Tensors one after the other along the second dimension, vectors along their only one."""
-def hypot(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def hypot(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
-def i0(input: Tensor, out: Tensor | None = None) -> Tensor:
+def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the first kind of order 0."""
 def i0_(input: Tensor) -> Tensor:
     """In-place form of ``i0``."""
-def igamma(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def igamma(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only."""
-def igammac(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def igammac(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
 def imag(input: Tensor) -> Tensor:
     """A view of the imaginary part of a complex tensor."""
@@ -647,19 +647,19 @@ def is_warn_always_enabled() -> _bool:
     """What ``set_warn_always`` set."""
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
     """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``."""
-def isfinite(input: Tensor, out: Tensor | None = None) -> Tensor:
+def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is neither infinite nor nan."""
 def isin(elements: Tensor | _float, test_elements: Tensor | _float, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
     """Whether each element is among the test elements (is not, with ``invert``)."""
-def isinf(input: Tensor, out: Tensor | None = None) -> Tensor:
+def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is infinite; of a complex one, whether a part is."""
-def isnan(input: Tensor, out: Tensor | None = None) -> Tensor:
+def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is not a number; of a complex one, whether a part is."""
-def isneginf(input: Tensor, out: Tensor | None = None) -> Tensor:
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is minus infinity."""
-def isposinf(input: Tensor, out: Tensor | None = None) -> Tensor:
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is plus infinity."""
-def isreal(input: Tensor, out: Tensor | None = None) -> Tensor:
+def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element's imaginary part is zero."""
 jagged: _layout
 def kron(input: Tensor, other: Tensor) -> Tensor:
@@ -668,24 +668,24 @@ def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> 
     """The k-th smallest element along a dim (k counts from 1), and where it is."""
 def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
     """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted."""
-def lcm(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def lcm(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The least common multiple of each pair of integers."""
 def lcm_(self: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``lcm``."""
-def ldexp(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def ldexp(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
 def ldexp_(input: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``ldexp``."""
-def le(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is smaller or equal, as bools."""
 legacy_contiguous_format: _memory_format
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """``input + weight * (end - input)``; the weight is a number or a tensor."""
-def less(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def less(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the smaller one, as bools."""
-def less_equal(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def less_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is smaller or equal, as bools."""
-def lgamma(input: Tensor, out: Tensor | None = None) -> Tensor:
+def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function of each element."""
 def lgamma_(input: Tensor) -> Tensor:
     """In-place form of ``lgamma``."""
@@ -693,17 +693,17 @@ def linalg_inv(A: Tensor) -> Tensor:
     """The inverse of each square matrix."""
 def linspace(start: Any, end: Any, steps: Any = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``steps`` numbers at equal distances from start to end, both included."""
-def log(input: Tensor, out: Tensor | None = None) -> Tensor:
+def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The natural logarithm of each element: -inf of 0, nan of a negative one."""
-def log10(input: Tensor, out: Tensor | None = None) -> Tensor:
+def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm to the base 10 of each element."""
 def log10_(self: Tensor) -> Tensor:
     """In-place form of ``log10``."""
-def log1p(input: Tensor, out: Tensor | None = None) -> Tensor:
+def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``log(1 + x)``, exact also near 0."""
 def log1p_(self: Tensor) -> Tensor:
     """In-place form of ``log1p``."""
-def log2(input: Tensor, out: Tensor | None = None) -> Tensor:
+def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm to the base 2 of each element."""
 def log2_(self: Tensor) -> Tensor:
     """In-place form of ``log2``."""
@@ -711,23 +711,23 @@ def log_(self: Tensor) -> Tensor:
     """In-place form of ``log``."""
 def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
     """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1."""
-def logaddexp(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def logaddexp(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``log(exp(input) + exp(other))`` without overflow."""
-def logaddexp2(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def logaddexp2(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``log2(2 ** input + 2 ** other)`` without overflow."""
 def logcumsumexp(input: Tensor, dim: _int) -> Tensor:
     """Logarithm of the running sum of exponentials along a dim, without overflow."""
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
-def logical_and(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def logical_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether both elements are other than zero."""
-def logical_not(input: Tensor, out: Tensor | None = None) -> Tensor:
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is zero."""
 def logical_not_(self: Tensor) -> Tensor:
     """In-place form of ``logical_not``."""
-def logical_or(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def logical_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether at least one of the elements is other than zero."""
-def logical_xor(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def logical_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether just one of the elements is other than zero."""
 def logit(input: Tensor, eps: _float | None = None) -> Tensor:
     """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given."""
@@ -740,7 +740,7 @@ def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool =
 long: _dtype
 def lstsq(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
-def lt(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the smaller one, as bools."""
 def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> Any:
     """Deprecated in PyTorch: see ``linalg.lu_factor``."""
@@ -772,7 +772,7 @@ def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
 def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window of volumes; see ``max_pool2d``."""
-def maximum(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def maximum(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
 def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
     """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes."""
@@ -782,7 +782,7 @@ def meshgrid(*tensors: Any, indexing: _str | None = None) -> _tuple[Tensor, ...]
     """Views of vectors, expanded to the grid that they span: one dimension for each."""
 def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
-def minimum(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def minimum(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
@@ -794,11 +794,11 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """A view with some dimensions moved to other positions, the others in their order."""
 def msort(input: Tensor) -> Tensor:
     """The elements in order along the first dim."""
-def mul(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def mul(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""
 def multinomial(input: Tensor, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
-def multiply(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def multiply(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
@@ -821,8 +821,6 @@ def narrow(input: Tensor, dim: _int, start: Any, length: _int) -> Tensor:
     """A view of ``length`` elements of a dimension, from ``start`` on."""
 def narrow_copy(*args: Any, **kwargs: Any) -> Tensor:
     """``narrow``, as a copy."""
-def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
-    """``batch_norm``, the means and the inverse deviations (empty if not training)."""
 def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
 def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tensor, Tensor]:
@@ -831,18 +829,18 @@ def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None,
     """``group_norm``, the means and the inverse deviations."""
 def native_layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None, bias: Tensor | None, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
     """``layer_norm``, the means and the inverse deviations."""
-def ne(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def ne(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements differ, as bools."""
-def neg(input: Tensor, out: Tensor | None = None) -> Tensor:
+def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element with its sign changed."""
 def neg_(self: Tensor) -> Tensor:
     """In-place form of ``neg``."""
-def negative(input: Tensor, out: Tensor | None = None) -> Tensor:
+def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element with its sign changed."""
 def negative_(self: Tensor) -> Tensor:
     """In-place form of ``neg``."""
 newaxis: None
-def nextafter(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def nextafter(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The next number after each element in the direction of the other."""
 def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Tensor | None = None) -> Any:
     """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
@@ -852,7 +850,7 @@ def norm(input: Tensor, p: Any | _str | None = 'fro', dim: _int | Sequence[_int]
     """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
 def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``."""
-def not_equal(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements differ, as bools."""
 def numel(input: Tensor, *args: Any) -> Any:
     """The number of elements."""
@@ -911,7 +909,7 @@ def quantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim
 quint2x4: _dtype
 quint4x2: _dtype
 quint8: _dtype
-def rad2deg(input: Tensor, out: Tensor | None = None) -> Tensor:
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Radians in degrees."""
 def rad2deg_(input: Tensor) -> Tensor:
     """In-place form of ``rad2deg``."""
@@ -935,15 +933,15 @@ def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension; a view if the tensor is contiguous."""
 def real(input: Tensor) -> Tensor:
     """A view of the real part; a real tensor itself."""
-def reciprocal(input: Tensor, out: Tensor | None = None) -> Tensor:
+def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over each element."""
 def reciprocal_(input: Tensor) -> Tensor:
     """In-place form of ``reciprocal``."""
-def relu(input: Tensor, out: Tensor | None = None) -> Tensor:
+def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element, or 0 if it is negative."""
 def relu_(input: Tensor) -> Tensor:
     """In-place form of ``relu``."""
-def remainder(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def remainder(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
 def renorm(input: Tensor, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:
     """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm."""
@@ -977,7 +975,7 @@ def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.33333333333333
     """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds."""
 def rrelu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``rrelu``."""
-def rsqrt(input: Tensor, out: Tensor | None = None) -> Tensor:
+def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over the square root of each element."""
 def rsqrt_(input: Tensor) -> Tensor:
     """In-place form of ``rsqrt``."""
@@ -1027,30 +1025,30 @@ def set_rng_state(new_state: Tensor) -> None:
     """Go on from a state of ``get_rng_state``, made here or by PyTorch."""
 def set_warn_always(b: _bool, /) -> None:
     """Whether warnings that PyTorch shows once are shown each time."""
-def sgn(input: Tensor, out: Tensor | None = None) -> Tensor:
+def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sign; of a complex number the number of absolute value one in its direction, 0 of 0."""
 def sgn_(input: Tensor) -> Tensor:
     """In-place form of ``sgn``."""
 short: _dtype
-def sigmoid(input: Tensor, out: Tensor | None = None) -> Tensor:
+def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``1 / (1 + exp(-x))``."""
 def sigmoid_(input: Tensor) -> Tensor:
     """In-place form of ``sigmoid``."""
-def sign(input: Tensor, out: Tensor | None = None) -> Tensor:
+def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-1, 0 or 1, as each element's sign; 0 of nan."""
 def sign_(input: Tensor) -> Tensor:
     """In-place form of ``sign``."""
-def signbit(input: Tensor, out: Tensor | None = None) -> Tensor:
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element's sign bit is set: also that of -0."""
-def sin(input: Tensor, out: Tensor | None = None) -> Tensor:
+def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of each element, an angle in radians."""
 def sin_(self: Tensor) -> Tensor:
     """In-place form of ``sin``."""
-def sinc(input: Tensor, out: Tensor | None = None) -> Tensor:
+def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``sin(pi x) / (pi x)``, and 1 at 0."""
 def sinc_(input: Tensor) -> Tensor:
     """In-place form of ``sinc``."""
-def sinh(input: Tensor, out: Tensor | None = None) -> Tensor:
+def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic sine of each element."""
 def sinh_(self: Tensor) -> Tensor:
     """In-place form of ``sinh``."""
@@ -1079,7 +1077,7 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: _int = 0) -> _tuple[T
     """Views of pieces of these sizes along a dimension."""
 def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
     """``split_with_sizes``, as copies."""
-def sqrt(input: Tensor, out: Tensor | None = None) -> Tensor:
+def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square root of each element; nan of a negative one."""
 def sqrt_(self: Tensor) -> Tensor:
     """In-place form of ``sqrt``."""
@@ -1122,11 +1120,11 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at some numbers, counted in row-major order."""
 def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None) -> Tensor:
     """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row."""
-def tan(input: Tensor, out: Tensor | None = None) -> Tensor:
+def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The tangent of each element, an angle in radians."""
 def tan_(self: Tensor) -> Tensor:
     """In-place form of ``tan``."""
-def tanh(input: Tensor, out: Tensor | None = None) -> Tensor:
+def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent of each element."""
 def tanh_(self: Tensor) -> Tensor:
     """In-place form of ``tanh``."""
@@ -1166,7 +1164,7 @@ def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: Any = None, d
     """The row and column numbers, as two rows, of the upper triangle of a matrix of this size."""
 def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
     """``div`` without rounding."""
-def trunc(input: Tensor, out: Tensor | None = None) -> Tensor:
+def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element without its fraction; its derivative is 0."""
 def trunc_(self: Tensor) -> Tensor:
     """In-place form of ``trunc``."""
@@ -1235,7 +1233,7 @@ def vstack(tensors: Any) -> Tensor:
     """Tensors one below the other; vectors are rows."""
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
     """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
-def xlogy(input: Tensor, other: Tensor | Number, out: Tensor | None = None) -> Tensor:
+def xlogy(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
 def xlogy_(input: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``xlogy``."""
@@ -1683,7 +1681,6 @@ __all__ = [
     "nansum",
     "narrow",
     "narrow_copy",
-    "native_batch_norm",
     "native_channel_shuffle",
     "native_dropout",
     "native_group_norm",

@@ -305,7 +305,8 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
 def warned(ufunc: Any, a: Any, b: Any) -> None:
     """After ``ufunc(a, b, a)`` raised a warning that the program made an error of (``-W error``).
 
-    NumPy raises it after the loop, when the values are written; but not if it worked on a copy, as the operands overlap.
+    NumPy raises it after the loop, when the values are written; but not if it worked on a copy, as the operands
+    overlap.
     """
     if isinstance(b, np.ndarray) and b is not a and np.may_share_memory(a, b):
         silently(ufunc, a, b, a)
@@ -386,10 +387,8 @@ def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:
     """Whether self or an argument has a history."""
     if self._fn is not None:
         return True
-    for a in (*args, *kwargs.values()) if kwargs else args:
-        if isinstance(a, Tensor) and a._fn is not None:
-            return True
-    return False
+    given = (*args, *kwargs.values()) if kwargs else args
+    return any(isinstance(a, Tensor) and a._fn is not None for a in given)
 
 
 rebound: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)

@@ -225,7 +225,7 @@ def selu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507."""
 def selu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``selu``."""
-def sigmoid(input: Tensor, out: Tensor | None = None) -> Tensor:
+def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``1 / (1 + exp(-x))``."""
 def silu(input: Tensor, inplace: _bool = False) -> Tensor:
     """``x * sigmoid(x)``, also known as swish."""
@@ -243,7 +243,7 @@ def softshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
     """Each element moved by ``lambd`` towards 0."""
 def softsign(input: Tensor) -> Tensor:
     """``x / (1 + abs(x))``."""
-def tanh(input: Tensor, out: Tensor | None = None) -> Tensor:
+def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent of each element."""
 def tanhshrink(input: Tensor) -> Tensor:
     """``x - tanh(x)``."""

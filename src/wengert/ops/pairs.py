@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import suppress
 from sys import _getframe as getframe
 from typing import Any
 
@@ -334,10 +335,8 @@ def _added_inplace(public_form: Any, term: Any) -> Any:
             if unrecorded(self, tensor1._fn or tensor2._fn):
                 try:
                     added = term(tensor1._a, tensor2._a, value)
-                    try:
+                    with suppress(*ARITHMETIC):  # see ``_alias.warned``
                         np.add(self._a, added, self._a)
-                    except ARITHMETIC:
-                        pass  # see ``_alias.warned``
                 except (ValueError, *ARITHMETIC):  # the other path says why, or knows how
                     return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})
                 written(self, getframe(1))
