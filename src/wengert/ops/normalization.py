@@ -22,7 +22,8 @@ from .._tensor import Tensor, wrap
 from .loss import refuse_weight_grad
 from .matmul import dtype_name
 
-Dims = Ints = tuple[int, ...]
+Dims = tuple[int, ...]
+Ints = tuple[int, ...]
 _LONG = 65536  # longer rows are added up pairwise
 
 
