@@ -272,6 +272,11 @@ def test_addcmul_and_addcdiv_in_place() -> None:
     with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
         leaf(1.0, 2.0, dtype=W.float32).addcmul_(b, c)
     assert a._version == 2
+    average = W.tensor([0.0, 8.0])
+    assert average.lerp_(W.tensor([4.0, 4.0]), 0.25) is average and values(average) == [1.0, 7.0]
+    assert values(average.lerp_(W.tensor([4.0, 4.0]), 0.75)) == [3.25, 4.75] and average._version == 2
+    with pytest.raises(RuntimeError, match=r"doesn't match the broadcast shape"):
+        average.lerp_(W.ones(2, 2), 0.5)
 
 
 def test_sgd_by_hand() -> None:

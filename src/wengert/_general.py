@@ -26,8 +26,9 @@ from . import _registry
 from ._backends.numpy import ARITHMETIC, silently
 from ._dispatch import MULTI_OUTPUT_VIEW, cast, common_dtype, push_down, slow, type_text
 from ._kind_parts import Formula, camel, formula_names, info_for, node_class
-from ._modes import EVERY, M
+from ._modes import M
 from ._node import FREED, Box, Parts, Port, box_of, port_of, ticks
+from ._pointwise import pointwise, pointwise_backward
 from ._registry import RAW, Impl, Info, T, own, place, register
 from ._saved import is_complex, stale, unbox
 from ._tensor import Tensor, alias_payload, make, wrap
@@ -44,6 +45,7 @@ class _Plain(dict[type, bool]):
 
 
 PLAIN = _Plain()
+ndarray = np.ndarray
 
 
 def general(
@@ -92,8 +94,8 @@ def general(
             template = (_one_to_many if many else _one_to_one)(info, plan, N, table)
             op = own(template, info.name, ("input",), info.doc)
             run = own(template, info.name, ("input",), info.doc, cells={"M": ()})
-        elif broadcast and tensors > 1 and not many:
-            template = _pointwise(info, plan, N, table, _runner(info, plan, N, table, broadcast, many, tensors))
+        elif broadcast and tensors in (2, 3) and not many:
+            template = pointwise(info, plan, N, table, _runner(info, plan, N, table, broadcast, many, tensors))
             op = own(template, info.name, doc=info.doc)
             run = own(template, info.name, doc=info.doc, cells={"M": (), "EVERY": ()})
         else:
@@ -205,61 +207,6 @@ def _one_to_many(info: Info, plan: Plan, N: Any, table: Any) -> Any:
         n.lasti = f.f_lasti
         boxes = plan.save(n, (input,), (a,), p, n.fx, result, True)
         return _wrap_many(info, n, result, boxes, (input,), p, differentiable, False)
-
-    return op
-
-
-def _pointwise(info: Info, plan: Plan, N: Any, table: Any, run: Any) -> Any:
-    """The recording function of an elementwise operator on plain tensors; ``run`` is for all else."""
-    k = info.arity
-    promote = info.promote  # type: ignore[attr-defined]
-
-    def op(*args: Any) -> Any:
-        if EVERY:
-            return slow(info, args)
-        operands = args[:k]
-        try:
-            raws = [t._a for t in operands]
-            edges = tuple([t._fn for t in operands])
-        except AttributeError:
-            return run(*args) if not M else slow(info, args)
-        track = N is not None and edges.count(None) != k
-        if track and M:
-            return slow(info, args)
-        dtype = raws[0].dtype
-        for a in raws:
-            if type(a) is not np.ndarray or (promote is not None and a.dtype is not dtype):
-                return run(*args)
-        p = args[k:]
-        try:
-            try:
-                r = table[np.ndarray](*raws, *p)
-            except ARITHMETIC:
-                r = silently(table[np.ndarray], *raws, *p)
-        except ValueError:
-            return run(*args)  # it finds the error's text
-        t = make()
-        t._a = r
-        t._m = None
-        if not track:
-            t._fn = None
-            return t
-        n = N()
-        n.fx = edges
-        n.seq = next(ticks)
-        n.h = None
-        n.shapes = [a.shape for a in raws]
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        boxes = plan.save(n, operands, raws, p, edges, r, False)
-        if boxes is not None:
-            t._m = boxes[0]
-        t._fn = n
-        return t
 
     return op
 
@@ -449,6 +396,13 @@ class Plan:
         )
         numbers = {"result": RESULT, "operand": OPERAND, "shape": SHAPE, "dtype": DTYPE, "needs": NEEDS}
         self.codes = tuple(i if how == "param" else numbers.get(how, NEEDS) for how, i in self.sources)
+        # the same for a pointwise operator whose formulas name operands and parameters only
+        plain = all(how in ("operand", "param") for how, _ in self.sources)
+        self.keep = (
+            tuple((code, i, u) for code, (_, i), u in zip(self.codes, self.sources, self.users, strict=True))
+            if plain
+            else None
+        )
         self.public_names = tuple(n for n, (how, _) in zip(self.uses, self.sources, strict=True) if how != "needs")
         self.single = sum(info.differentiable) == 1 and info.outputs > 0
 
@@ -562,7 +516,12 @@ def _plan_backward(plan: Plan) -> Any:
     direct = (
         plan.joint[0] if plan.joint is not None and info.arity == 1 and info.outputs == 1 and not broadcast else None
     )
+    if broadcast and plan.formulas and plan.keep is not None and info.outputs == 1:
+        return pointwise_backward(plan, _plan_backward_general(plan, info, broadcast, direct))
+    return _plan_backward_general(plan, info, broadcast, direct)
 
+
+def _plan_backward_general(plan: Plan, info: Info, broadcast: bool, direct: Any) -> Any:
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         if direct is not None and xp is RAW:
             saved = []

@@ -45,11 +45,10 @@ from ._elementwise import (
 )
 def where(lib, condition, self, other):
     """The element of ``self`` where the condition holds, else that of ``other``."""
-    if (
-        type(other) is int and other == 0
-    ):  # how a formula says it; NumPy takes longer to convert a number than to choose
+    # formulas say 0, and NumPy takes longer to convert a number than to choose
+    if type(other) is int and other == 0 and type(self) not in NUMBERS:
         other = lib.ZEROS[self.dtype]
-    elif type(self) is int and self == 0:
+    elif type(self) is int and self == 0 and type(other) not in NUMBERS:
         self = lib.ZEROS[other.dtype]
     return lib.where(condition, self, other)
 

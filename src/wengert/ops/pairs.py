@@ -15,6 +15,7 @@ import numpy as np
 
 from .._alias import apply_composed_inplace, inplace_of, unrecorded, with_out, write_out, written
 from .._backends.numpy import ARITHMETIC
+from .._backends.numpy import lib as numpy_lib
 from .._dispatch import cast, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT
 from .._general import general
@@ -203,7 +204,19 @@ def _no_lerp(*arguments: Any) -> TypeError:
     )
 
 
-place(inplace_of(lerp, "lerp_"), "Tensor.lerp_")
+_lerp_composed = inplace_of(lerp, "lerp_")
+
+
+@public("Tensor.lerp_")
+def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """In-place form of ``lerp``."""
+    if type(weight) in SCALARS and _alike(self, end, end) and self._a.shape == end._a.shape:
+        a, b = self._a, end._a
+        if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._fn):
+            a[...] = REGISTRY["_lerp_number"].decl(numpy_lib, a, b, weight)  # type: ignore[misc]
+            written(self, getframe(1))
+            return self
+    return _lerp_composed(self, end, weight)
 
 
 # ----------------------------------------------------------------------------------------- products and quotients added
