@@ -114,7 +114,26 @@ def works(quick: bool) -> list[Work]:
         Work("layer norm 1000x1000, forward and backward", "layer_norm", {"shape": (1000, 1000)}, "medium", LARGE),
         Work("4096 rows of 64, gathered, forward and backward", "gather_rows", {"rows": 4096}, "medium", LARGE),
         Work("4096 rows of 64, added, forward and backward", "add_rows", {"rows": 4096}, "medium", LARGE),
-        Work("max pool 2x2 of (16,64,56,56), forward and backward", "max_pool", {}, "large", LARGE, quick=False),
+        Work("4096x64 elements, gathered, forward and backward", "gather", {"rows": 4096}, "medium", LARGE),
+        Work("4096x64 elements, scatter_add, forward and backward", "scatter_add", {"rows": 4096}, "medium", LARGE),
+        Work(
+            "embedding, 4096 rows of 64 of 1000, forward and backward",
+            "embedding",
+            {"rows": 4096, "width": 64, "table": 1000},
+            "medium",
+            LARGE,
+        ),
+        *(
+            Work(
+                f"{name.split('_')[0]} pool 2x2 of (16,64,56,56), forward and backward",
+                "pool",
+                {"name": name},
+                "large",
+                LARGE,
+                quick=False,
+            )
+            for name in ("max_pool2d", "avg_pool2d")
+        ),
         *(
             Work(
                 f"conv2d {_shape(x)} * {_shape(w)}, forward and backward",
@@ -129,6 +148,40 @@ def works(quick: bool) -> list[Work]:
                 ((16, 64, 56, 56), (64, 64, 3, 3), False),
                 ((16, 3, 224, 224), (64, 3, 7, 7), False),
             )
+        ),
+        *(
+            Work(
+                f"{name} 16x32x32 to 64, forward and backward",
+                "recurrent",
+                {"name": name, "length": 16, "batch": 32, "inputs": 32, "hidden": 64},
+                "medium",
+                LARGE,
+            )
+            for name in ("LSTM", "GRU", "RNN")
+        ),
+        *(
+            Work(f"BatchNorm2d {_shape(s)}, forward and backward", "batch_norm", {"shape": s}, "medium", LARGE)
+            for s in ((8, 16, 14, 14), (16, 64, 56, 56))
+        ),
+        *(
+            Work(f"CNN 1-32-64, batch {n}, SGD step", "cnn", {"batch": n}, "medium", CONVOLUTION, "step")
+            for n in (8, 64)
+        ),
+        Work(
+            "residual block with batch norm, 16x3x32x32, SGD step",
+            "residual",
+            {"batch": 16, "size": 32},
+            "medium",
+            CONVOLUTION,
+            "step",
+        ),
+        Work(
+            "GPT block 8x64x128, AdamW step",
+            "gpt_block",
+            {"batch": 8, "length": 64, "width": 128},
+            "medium",
+            LARGE,
+            "step",
         ),
     ]
     return [work for work in table if work.quick or not quick]

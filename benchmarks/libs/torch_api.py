@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.libs import Library, Task
+from benchmarks.libs.torch_models import Models
 from benchmarks.works import integers, rosenbrock, uniform
 
 
-class _TorchApi(Library):
+class _TorchApi(Models, Library):
     def __init__(self) -> None:
         self.T: Any = importlib.import_module(self.module)
 
@@ -213,12 +214,25 @@ class _TorchApi(Library):
             self.tensor(uniform((rows, width)), True),
         )
 
-    def max_pool(self, shape: tuple[int, ...] = (16, 64, 56, 56)) -> Task:
-        max_pool2d = self.T.nn.functional.max_pool2d
-        pooled = (*shape[:2], shape[2] // 2, shape[3] // 2)
+    def gather(self, rows: int, width: int = 64, table: int = 10_000) -> Task:
+        index = self.tensor(integers(rows * width, table).reshape(rows, width))
         return self._forward_backward(
-            lambda x: max_pool2d(x, 2), uniform(pooled, seed=1), self.tensor(uniform(shape), True)
+            lambda x: x.gather(0, index), uniform((rows, width), seed=1), self.tensor(uniform((table, width)), True)
         )
+
+    def scatter_add(self, rows: int, width: int = 64, table: int = 10_000) -> Task:
+        index = self.tensor(integers(rows * width, table).reshape(rows, width))
+        zeros = self.T.zeros(table, width)
+        return self._forward_backward(
+            lambda x: zeros.scatter_add(0, index, x),
+            uniform((table, width), seed=1),
+            self.tensor(uniform((rows, width)), True),
+        )
+
+    def pool(self, name: str, shape: tuple[int, ...] = (16, 64, 56, 56)) -> Task:
+        pool = getattr(self.T.nn.functional, name)
+        pooled = (*shape[:2], shape[2] // 2, shape[3] // 2)
+        return self._forward_backward(lambda x: pool(x, 2), uniform(pooled, seed=1), self.tensor(uniform(shape), True))
 
     def conv2d(self, image: tuple[int, ...], kernel: tuple[int, ...]) -> Task:
         conv2d = self.T.nn.functional.conv2d

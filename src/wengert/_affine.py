@@ -22,10 +22,10 @@ from typing import Any
 
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, silently
-from ._dispatch import first_operand, mixed_product, slow
+from ._dispatch import first_operand, mixed_product, overridden, slow
 from ._dtypes import BY_NUMPY
 from ._kind_parts import Formula, info_for, node_class
-from ._linear import Shape, _refuse_mixed
+from ._linear import Shape, of_shape, _refuse_mixed
 from ._modes import M
 from ._node import FREED, Box, box_of, ticks
 from ._registry import RAW, Impl, Info, T, own, place, register
@@ -113,12 +113,12 @@ def affine(
                 b = input._m
                 n.x = b if b is not None else box_of(input)
             else:
-                n.x = Shape(xa.shape) if own_shapes else None
+                n.x = of_shape(xa.shape) if own_shapes else None
             if fx is not None:
                 b = weight._m
                 n.y = b if b is not None else box_of(weight)
             else:
-                n.y = Shape(ya.shape) if own_shapes else None
+                n.y = of_shape(ya.shape) if own_shapes else None
             f = getframe(1)
             n.code = c = f.f_code
             if c is not lines.user_code:
@@ -233,6 +233,9 @@ def _nodes(
 def _no_tensor(info: Info, x: Any, y: Any, c: Any, *p: Any) -> Any:
     """An operand is no Tensor: a payload from inside of a transform, or a mistake."""
     operands = (x, y) if c is None else (x, y, c)
+    result = overridden(info, operands)
+    if result is not ...:
+        return result
     for position, t in enumerate(operands):
         if not isinstance(t, Tensor):
             from ._dispatch import type_text

@@ -14,7 +14,6 @@ NOTE [ In place on a view ]
 
 from __future__ import annotations
 
-import functools
 import sys
 import weakref
 from sys import _getframe as getframe
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from . import _errors as lines
-from ._backends.numpy import ARITHMETIC, lib, silently
+from ._backends.numpy import ARITHMETIC, NUMBERS, lib, silently
 from ._dispatch import (
     CUSTOM_VIEW,
     INFERENCE_VIEW,
@@ -32,12 +31,14 @@ from ._dispatch import (
     QuietView,
     cast,
     quiet_views,
+    slow_hooks,
     type_text,
+    writes,
 )
 from ._dtypes import BY_NUMPY, FLOATING, can_cast
 from ._errors import here, noted
 from ._modes import EVERY, MODE, add_reason, drop_reason, is_grad_enabled
-from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, view_of
+from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, ticks, view_of
 from ._registry import Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
@@ -211,7 +212,12 @@ def inplace_form(info: Info) -> Any:
 
 
 def _fallback(op: Any, self: Any, *args: Any) -> Any:
-    return apply_inplace(op, self, args)
+    try:
+        return apply_inplace(op, self, args)
+    except (TypeError, AttributeError):  # the only trace of an operand that overrides operators (_overrides)
+        from ._overrides import recovered
+
+        return recovered(f"{op.__name__}_", (self, *args))
 
 
 def operator_fallback(op: Any, self: Any, other: Any) -> Any:
@@ -222,6 +228,10 @@ def operator_fallback(op: Any, self: Any, other: Any) -> Any:
         return apply_inplace(op, self, (other.item(),))
     if isinstance(other, np.ndarray):
         return apply_inplace(op, self, (wrap(other),))
+    if hasattr(type(other), "__torch_function__"):
+        from ._overrides import from_inplace
+
+        return from_inplace(f"{op.__name__}_", self, other)
     return NotImplemented
 
 
@@ -233,7 +243,12 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
     apply = apply_composed_inplace if composed else apply_inplace
 
     def form(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return apply(fn, self, args, kwargs)
+        try:
+            return apply(fn, self, args, kwargs)
+        except (TypeError, AttributeError):  # as in _fallback
+            from ._overrides import recovered
+
+            return recovered(name, (self, *args), kwargs)
 
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"In-place form of ``{name.rstrip('_')}``."
@@ -277,7 +292,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
         try:
             a = self._a
             if type(other) in SCALARS:
-                b = other
+                b = NUMBERS[a.dtype][other]
                 fy = None
             else:
                 b = other._a
@@ -288,15 +303,33 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
             return otherwise(op, self, other)
         if type(a) is not ndarray or a.dtype not in FLOATING:
             return otherwise(op, self, other)
-        if (EVERY or quiet_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
-            return otherwise(op, self, other)
+        if EVERY or quiet_views:
+            if not unrecorded(self, fy):
+                return otherwise(op, self, other)
+        elif self._fn is not None or fy is not None:
+            state = MODE.get()
+            if state is None or state.grad:
+                return otherwise(op, self, other)
         try:
             ufunc(a, b, a)
         except ValueError:  # self would have to be broadcast, or may not be written to: the other path says so
             return otherwise(op, self, other)
         except ARITHMETIC:
             warned(ufunc, a, b)
-        written(self, getframe(1))
+        box = self._m
+        cell = None if box is None else box.cell
+        if cell is None or cell.writes is None:
+            written(self, getframe(1))
+            return self
+        f = getframe(1)  # as ``written`` does
+        cell.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            cell.code = f.f_code
+        cell.lasti = f.f_lasti
+        cell.version += 1
+        cell.writes.append(cell.seq)
+        cell.seq = next(ticks)
         return self
 
     return form
@@ -335,6 +368,17 @@ def written(self: Tensor, frame: Any) -> None:
 
 def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
     """Run ``op(self, *args)`` and write the result into ``self``: its memory, its version and its history."""
+    if slow_hooks:
+        outer = getattr(writes, "op", None)
+        writes.op = op
+        try:
+            return _apply_inplace(op, self, args, kwargs)
+        finally:
+            writes.op = outer
+    return _apply_inplace(op, self, args, kwargs)
+
+
+def _apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Tensor:
     if not isinstance(self, Tensor):
         raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
     if stale_views and is_grad_enabled():
@@ -682,68 +726,3 @@ class CopySlices(Node):
         if self.fy is not None:
             pairs += (self.fy, xp.view_gather(g, self.chain))
         return tuple(pairs)
-
-
-# ----------------------------------------------------------------------------------------------------------------- out=
-def with_out(fn: Any) -> Any:
-    """Decorator: the public function takes ``out=`` too, a tensor (or a tuple of them if it returns several)."""
-
-    @functools.wraps(fn)
-    def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        return fn(*args, **kwargs) if out is None else write_out(out, fn, args, kwargs)
-
-    return form
-
-
-def write_out(out: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
-    """``out=``: compute, then write into a given tensor (or tuple of them), resized if it has another shape."""
-    name = getattr(op, "__name__", "op").strip("_")
-    outs = out if isinstance(out, (tuple, list)) else (out,)
-    for o in outs:
-        if not isinstance(o, Tensor):
-            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_text(out)}")
-    if is_grad_enabled():
-        values = (*args, *kwargs.values()) if kwargs else args
-        if _any_history(values) or any(o._fn is not None for o in outs):
-            raise RuntimeError(
-                f"{name}(): functions with out=... arguments don't support automatic differentiation, "
-                "but one of the arguments requires grad."
-            )
-    result = op(*args, **(kwargs or {}))
-    if not isinstance(result, tuple):
-        store_out(out, result)
-        return out
-    for o, r in zip(outs, result, strict=True):
-        store_out(o, r)
-    return getattr(type(result), "_make", type(result))(outs)
-
-
-def _any_history(values: Any) -> bool:
-    return any(
-        a._fn is not None if isinstance(a, Tensor) else type(a) in (list, tuple) and _any_history(a) for a in values
-    )
-
-
-def store_out(out: Tensor, result: Tensor) -> None:
-    """Put a result into an ``out`` tensor."""
-    a, r = out._a, result._a
-    if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
-        raise RuntimeError(f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}")
-    if a.shape != r.shape:
-        if a.size:
-            import warnings
-
-            warnings.warn(
-                f"An output with one or more elements was resized since it had shape {list(a.shape)}, which does not "
-                f"match the required output shape {list(r.shape)}. This behavior is deprecated, and in a future "
-                "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse "
-                "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-                UserWarning,
-                stacklevel=4,
-            )
-        out._a = np.array(r, dtype=a.dtype)
-        if out._m is not None:
-            out._m.a = out._a
-    else:
-        np.copyto(writable(out), r, casting="unsafe")
-    bump(out)

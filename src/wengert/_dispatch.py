@@ -6,6 +6,7 @@ for the hot path and calls the operator again, or raises PyTorch's error.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from . import _dtypes
 from ._backends.numpy import INEXACT
 from ._errors import noted, where
 from ._inference import mark_results
-from ._modes import MODE, is_grad_enabled
+from ._modes import MODE, add_reason, drop_reason, is_grad_enabled
 from ._node import AccumulateGrad, tick, view_of
 from ._registry import RAW, Info, T
 from ._tensor import Tensor, alias_payload, stale_views, wrap
@@ -37,7 +38,20 @@ class QuietView(int):
         quiet_views.pop()
 
 
-slow_hooks: list[Any] = []  # what else wants to see an operator on the slow path: fn(info, args, out) -> result or ...
+slow_hooks: list[Any] = []  # who stands around every operator, the latest outermost
+writes = threading.local()  # .op: the operator whose in-place form is running, as long as there are slow_hooks
+
+
+def watch_operators(hook: Any) -> None:
+    """From now on every operator, in every thread, is ``hook(info, args, proceed)``; ``proceed()`` runs it."""
+    add_reason("watched")
+    slow_hooks.append(hook)
+
+
+def unwatch_operators(hook: Any) -> None:
+    """Take back one ``watch_operators``."""
+    slow_hooks.remove(hook)
+    drop_reason("watched")
 
 
 # ---------------------------------------------------------------------------------------------------------------- modes
@@ -57,18 +71,26 @@ def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
             else:
                 return info.core(*args)
     if out is not None:
-        from ._alias import write_out
+        from ._out import write_out
 
-        return write_out(out, info.op, args)
+        return write_out(out, info.op, args, None, info.__dict__.get("out_rule"))
     if stale_views and is_grad_enabled():
         from ._alias import prune, refresh_all
 
         refresh_all(args)
         prune()
-    for hook in slow_hooks:
-        result = hook(info, args)
-        if result is not ...:
-            return result
+    return _between(tuple(slow_hooks), info, args) if slow_hooks else _in_mode(info, args)
+
+
+def _between(hooks: tuple[Any, ...], info: Info, args: tuple[Any, ...]) -> Any:
+    """Run an operator inside of these hooks, the latest outermost."""
+    if not hooks:
+        return _in_mode(info, args)
+    return hooks[-1](info, args, lambda: _between(hooks[:-1], info, args))
+
+
+def _in_mode(info: Info, args: tuple[Any, ...]) -> Any:
+    """Run an operator in the grad mode and under the saved-tensor hooks of this thread or task."""
     state = MODE.get()
     if state is None:
         return info.core(*args)
@@ -202,6 +224,8 @@ def push_down(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
         if isinstance(t, Tensor) and isinstance(t._a, (Value, Tensor)):
             top = max(top, level_of(t))
     if not top:
+        if all_of_them and any(isinstance(t, Tensor) and type(t._a) is Const for t in tensors):
+            return [_unwrapped(t) if isinstance(t, Tensor) and type(t._a) is Const else t for t in tensors]
         return None
     depth = top & DEEPEST
     out: list[Any] = []
@@ -216,6 +240,12 @@ def push_down(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
                 changed = True
         out.append(t)
     return out if changed else None
+
+
+def _unwrapped(t: Tensor) -> Tensor:
+    """What a constant holds, where no transform is left that it would be constant to."""
+    inner = t._a.v
+    return inner if isinstance(inner, Tensor) else wrap(inner)
 
 
 def care(info: Info, x: Tensor, y: Any = None) -> Any:
@@ -287,11 +317,38 @@ def type_text(value: Any) -> str:
     )
 
 
+def overridden(info: Info, args: tuple[Any, ...]) -> Any:
+    """The result of an operator from an operand whose class overrides operators; ``...`` if there is none."""
+    for a in args:
+        if hasattr(type(a), "__torch_function__") and not isinstance(a, Tensor):
+            from ._overrides import from_operator
+
+            return from_operator(info, args)
+    return ...
+
+
+_CPP = {
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "bool": "bool",
+    "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int", "uint8": "unsigned char",
+    "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def cpp_name(of: Any) -> str:
+    """The name in C++, which PyTorch's errors use, of a tensor's dtype or of one of NumPy's: ``long int``."""
+    dtype = logical_dtype(of) if isinstance(of, Tensor) else of
+    return _CPP[str(_dtypes.BY_NUMPY[dtype]).removeprefix("torch.")]
+
+
 def first_operand(info: Info, *args: Any) -> Any:
     """An argument that must be a tensor is none."""
     from ._values import Value
 
     tensors = args[: info.arity]
+    result = overridden(info, tensors)
+    if result is not ...:
+        return result
     if any(isinstance(a, Value) for a in tensors):
         from ._values import bind
 
@@ -319,12 +376,17 @@ def first_operand(info: Info, *args: Any) -> Any:
 
 def second_operand(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
     """The second operand is not a tensor, or its shape does not fit."""
-    return _second(info, x, y, error, False)
+    result = overridden(info, (x, y))
+    return _second(info, x, y, error, False) if result is ... else result
 
 
 def refuse_quietly(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
     """As ``second_operand``, for the Python operators: an unknown type is given its own chance."""
-    return _second(info, x, y, error, True)
+    try:
+        result = overridden(info, (x, y))
+    except TypeError:  # from what overrides: the same to Python as a refusal
+        return NotImplemented
+    return _second(info, x, y, error, True) if result is ... else result
 
 
 def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bool) -> Any:

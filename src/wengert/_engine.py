@@ -16,6 +16,7 @@ from sys import getrefcount
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ._backends.numpy import ARITHMETIC, BY_DTYPE, silently
 from ._errors import noted, where
@@ -27,6 +28,7 @@ BY_DTYPE[None] = None  # the cotangent of a node with several outputs: the node 
 observers: list[
     Any
 ] = []  # what looks at every step of every pass: fn(node, cotangent, step) -> pairs (anomaly mode, profiler)
+lock = AccumulateGrad.lock
 foreign: list[Any] = []  # array libraries besides NumPy, whose arrays share NumPy's dtypes
 
 
@@ -40,14 +42,11 @@ def xp_of(value: Any) -> Any:
 
 
 class Sums:
-    """Adding cotangents: a first one is borrowed, a sum is owned."""
+    """Adding cotangents: a first one is borrowed, a sum is owned. Its sets are made when they are needed."""
 
-    __slots__ = ("callbacks", "owned", "told")
-
-    def __init__(self) -> None:
-        self.callbacks: list[Any] | None = None  # what queue_callback was given
-        self.owned: set[Node] = set()
-        self.told: set[Node] = set()  # nodes that nothing may arrive at, and that were looked through (_nothing_for)
+    callbacks: list[Any] | None = None  # what queue_callback was given
+    owned: set[Node] | None = None
+    told: set[Node] | None = None  # nodes that nothing may arrive at, and that were looked through (_nothing_for)
 
     def add(self, node: Node, old: Any, new: Any) -> Any:
         """The sum of what was there for a node and what comes in."""
@@ -59,13 +58,16 @@ class Sums:
             return new
         if isinstance(old, Tensor) or type(old) is not np.ndarray or type(new) is not np.ndarray:
             return old + new
-        if node in self.owned and old.dtype is new.dtype:
+        owned = self.owned
+        if owned is None:
+            owned = self.owned = set()
+        elif node in owned and old.dtype is new.dtype:
             try:
                 np.add(old, new, out=old)
             except ARITHMETIC:  # NumPy complains of inf - inf when the sum is done
                 return old
             return old
-        self.owned.add(node)
+        owned.add(node)
         try:
             return old + new
         except ARITHMETIC:
@@ -88,11 +90,16 @@ def run(
     leaves: dict[Node, Any] = {}
     heap: list[tuple[int, Node]] = []
     sums = Sums()
-    for node, g in roots:
-        _put(node, g, buf, leaves, heap, sums)
+    plain = inputs is None and not (create_graph or foreign or hooked_leaves or observers)
+    node, g = roots[0] if len(roots) == 1 else (None, None)
+    if plain and g is not None and node.seq:  # type: ignore[union-attr]
+        _walk(node, g, buf, leaves, heap, sums, keep)
+    else:
+        for node, g in roots:
+            _put(node, g, buf, leaves, heap, sums)
     if inputs is not None:
         return _run_for(inputs, [n for n, _ in roots], buf, leaves, heap, sums, keep, create_graph)
-    if create_graph or foreign or hooked_leaves or observers:
+    if not plain:
         due = _leaf_schedule([n for n, _ in roots]) if hooked_leaves else []
         while heap or due:
             if due and (not heap or -heap[0][0] < due[-1][0]):
@@ -106,7 +113,9 @@ def run(
         while heap:
             n = heappop(heap)[1]
             _walk(n, buf.pop(n), buf, leaves, heap, sums, keep)
-    n = g = None  # type: ignore[assignment]  # only lets go of what the loops held last
+    n = node = g = None  # type: ignore[assignment]  # only lets go of what the loops held last
+    if plain:
+        _give_first(leaves)
     while leaves:
         m = next(iter(leaves))
         accumulate(m, leaves.pop(m), create_graph)
@@ -322,6 +331,8 @@ class NothingArrives(Node):
 def _nothing_for(m: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: Any, sums: Sums) -> None:
     """No cotangent comes by one edge: make sure that those further down who would run all the same do so."""
     told = sums.told
+    if told is None:
+        told = sums.told = set()
     stack = [m]
     while stack:
         n = stack.pop()
@@ -382,6 +393,7 @@ def _captured(got: dict[Node, Any], inputs: list[Node]) -> list[Any]:
     return results
 
 
+_local = 0  # the reference count of an array that only a local variable holds
 _exclusive = 0  # the reference count, inside of _own, of an array that only _own's caller holds
 
 
@@ -393,8 +405,10 @@ def _own(g: Any) -> Any:
 
 
 def _calibrate() -> None:
-    """Find that count: it depends on the interpreter's version."""
-    global _exclusive
+    """Find those counts: they depend on the interpreter's version."""
+    global _exclusive, _local
+    _, g = {None: np.empty(1)}.popitem()
+    _local = getrefcount(g)
     while True:
         g = np.empty(1)
         if _own(g) is g:
@@ -405,21 +419,31 @@ def _calibrate() -> None:
 _calibrate()
 
 
+def _give_first(leaves: dict[Node, Any]) -> None:
+    """Deliver to the leaves that have no ``.grad`` yet and no hooks, the common case; the others stay."""
+    others: dict[Node, Any] = {}
+    m: Any
+    while leaves:
+        m, g = leaves.popitem()
+        if m.h is None and m.grad is None and type(g) is ndarray and g.dtype is m.box.a.dtype:
+            leaf = m.ref()
+            if leaf is None or leaf._fn is m:
+                if getrefcount(g) > _local or g.base is not None:  # see _own
+                    g = g.copy()
+                t = make()
+                t._a = g
+                t._fn = t._m = None
+                with lock:
+                    if m.grad is None:
+                        m.grad = t
+                        continue
+        others[m] = g
+    leaves.update(others)
+
+
 def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> None:
     """A leaf's cotangent is complete: its hooks, then ``.grad``."""
     h = m.h
-    if h is None and m.grad is None and type(g) is np.ndarray and g.dtype is m.box.a.dtype:  # the common case
-        leaf = m.ref()
-        if leaf is None or leaf._fn is m:
-            if getrefcount(g) >= _exclusive or g.base is not None:  # see _own, which counts one reference more
-                g = g.copy()
-            t = make()
-            t._a = g
-            t._fn = t._m = None
-            with AccumulateGrad.lock:
-                if m.grad is None:
-                    m.grad = t
-                    return
     leaf = m.ref()
     if leaf is not None and leaf._fn is not m:  # requires_grad was turned off since
         return
@@ -432,7 +456,7 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> 
     if m.grad is None and not isinstance(g, Tensor):
         g = _own(g)
     if g is not None:
-        with AccumulateGrad.lock:
+        with lock:
             _add_to_grad(m, g)
     if h is not None:
         from ._hooks import call_leaf_hooks

@@ -24,7 +24,7 @@ import numpy as np
 from . import _errors as lines
 from . import _registry
 from ._backends.numpy import ARITHMETIC, silently
-from ._dispatch import MULTI_OUTPUT_VIEW, cast, common_dtype, push_down, slow, type_text
+from ._dispatch import MULTI_OUTPUT_VIEW, cast, common_dtype, overridden, push_down, slow, type_text
 from ._kind_parts import Formula, camel, formula_names, info_for, node_class
 from ._modes import M
 from ._node import FREED, Box, Parts, Port, box_of, port_of, ticks
@@ -346,6 +346,9 @@ def _refuse(info: Info, operands: Any, args: tuple[Any, ...]) -> Any:
     """An operand that is no Tensor: a payload from inside a transform, a NumPy number, or a mistake."""
     from ._values import Value
 
+    result = overridden(info, operands)
+    if result is not ...:
+        return result
     if any(isinstance(t, Value) for t in operands):
         return _registry.bind(info, *args)
     if any(isinstance(t, np.generic) for t in operands):

@@ -209,8 +209,9 @@ class Generator:
     def __reduce__(self) -> tuple:
         return type(self), (), self.get_state_array()
 
-    def __setstate__(self, state: np.ndarray) -> None:
-        self.set_state_array(state)
+    def __setstate__(self, state: object) -> None:
+        # PyTorch's own pickles have the seed, an offset, and the state as a tensor
+        self.set_state_array(np.asarray(state[2] if isinstance(state, tuple) else state))
 
     # ---- draws; the caller holds the lock
 

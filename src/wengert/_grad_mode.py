@@ -15,7 +15,7 @@ from ._modes import MODE, State, changed
 class _ModeDecorator:
     """What the grad modes share: one object may be entered again and again, also nested in itself."""
 
-    _stack: list[Any]
+    _entered: Any = None  # (token of MODE, what was here before)
 
     def clone(self) -> Any:
         """A fresh manager with the same settings."""
@@ -61,15 +61,10 @@ class _ModeDecorator:
         raise NotImplementedError
 
     def __enter__(self) -> Any:
-        token = MODE.set(self._target())
-        try:
-            self._stack.append(token)
-        except AttributeError:
-            self._stack = [token]
-        return None
+        self._entered = (MODE.set(self._target()), self._entered)
 
     def __exit__(self, *exc: object) -> None:
-        token = self._stack.pop()
+        token, self._entered = self._entered
         try:
             MODE.reset(token)
         except ValueError:  # left in another context than it was entered in: restore the setting by value
@@ -123,8 +118,9 @@ class no_grad(_ModeDecorator):
         self = object.__new__(cls)
         return self if orig_func is None else self(orig_func)
 
-    def _target(self) -> State | None:
-        return State(False, False, None) if MODE.get() is None else changed(grad=False)
+    def __enter__(self) -> None:
+        state = State(False, False, None) if MODE.get() is None else changed(grad=False)
+        self._entered = (MODE.set(state), self._entered)
 
 
 class enable_grad(_ModeDecorator):

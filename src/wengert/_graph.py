@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ._dispatch import type_text
+from ._dispatch import cpp_name, type_text
 from ._engine import accumulate, run
 from ._errors import noted, where
 from ._grad_mode import grad_mode
 from ._inference import is_inference
-from ._modes import M, is_grad_enabled, is_inference_mode_enabled
+from ._modes import M, in_transform, is_grad_enabled, is_inference_mode_enabled, transforms
 from ._node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node, port_of
 from ._tensor import Tensor, current_fn, late, wrap
 from ._values import ones_payload
@@ -158,6 +158,14 @@ def backward(
     >>> x.grad
     tensor([5., 7.])
     """
+    if transforms and in_transform():
+        raise noted(
+            RuntimeError(
+                "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+                "functorch.vjp instead or call backward() outside of functorch transforms."
+            ),
+            "Why: a transform's function is a function of its arguments; .grad of a tensor would be a result beside it.",
+        )
     if retain_variables is not None:
         retain_graph = retain_variables
     if grad_variables is not None:
@@ -359,7 +367,14 @@ def tensor_backward(
     tensor([2., 4.])
     """
     fn = self._fn
-    if inputs is None and fn is not None and not create_graph and gradient is None and type(self._a) is np.float32:
+    if (
+        inputs is None
+        and fn is not None
+        and not create_graph
+        and gradient is None
+        and type(self._a) is np.float32
+        and not transforms
+    ):
         keep = retain_variables if retain_graph is None else retain_graph
         run([(current_fn(self), _ONE)], keep=bool(keep), create_graph=False)  # type: ignore[list-item]
         return
@@ -425,12 +440,24 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         raise TypeError(
             f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_text(requires_grad)}"
         )
+    if transforms and in_transform():
+        raise _refused_in_transform(
+            "Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs)", "requires_grad_()"
+        )
     if requires_grad and self._fn is None:
         kind = self._a.dtype.kind
         if kind not in "fcV":
             check_floating(self)
     set_requires_grad(self, requires_grad)
     return self
+
+
+def _refused_in_transform(what: str, name: str) -> RuntimeError:
+    return RuntimeError(
+        f"You are attempting to call {what} inside of a function being transformed by a functorch transform. This is "
+        "unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call "
+        f"{name} outside of a function being transformed instead."
+    )
 
 
 def grad_of_other(self: Tensor) -> Tensor | None:
@@ -462,7 +489,7 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
             raise RuntimeError("can't assign Variable as its own grad")
         if value.dtype is not self.dtype:
             raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{_scalar_name(value)}' to a tensor with grad_dtype "
+                f"attempting to assign a gradient with dtype '{cpp_name(value)}' to a tensor with grad_dtype "
                 f"'{self.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
                 "tensor's dtype). "
                 "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
@@ -483,13 +510,6 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
         self.__dict__.pop("_grad", None)
     else:
         self.__dict__["_grad"] = value
-
-
-def _scalar_name(t: Tensor) -> str:
-    names = {"Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Byte": "unsigned char",
-             "Char": "signed char", "ComplexFloat": "c10::complex<float>",
-             "ComplexDouble": "c10::complex<double>"}  # fmt: skip
-    return names.get(t.dtype.scalar_name, t.dtype.scalar_name.lower())
 
 
 def set_data(self: Tensor, value: Tensor) -> None:
@@ -523,6 +543,8 @@ def retain_grad(self: Tensor) -> None:
     >>> y.grad
     tensor(12.)
     """
+    if transforms and in_transform():
+        raise _refused_in_transform("Tensor.retain_grad()", "retain_grad()")
     fn = current_fn(self)
     if fn is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")

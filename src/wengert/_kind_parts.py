@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._node import FREED, Box, Node
+from ._node import FREED, Box, Node, name_saved
 from ._registry import Info, own, place, register
 from ._saved import unbox
 
@@ -20,6 +20,8 @@ def formula_names(formula: Formula | None) -> tuple[str, ...]:
 
 def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
     """A node class of one operator."""
+    for key in members.get("saved_names", ()):
+        name_saved(key, key.replace("_shape", "_sym_sizes"))
     return type(name, (Node,), {"__slots__": slots, "__module__": "torch.autograd.graph", **members})
 
 

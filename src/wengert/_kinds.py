@@ -24,14 +24,17 @@ NOTE [ The hot path ]
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
 from sys import _getframe as getframe
 from typing import Any
 
-from numpy import ndarray
+from numpy import ndarray, ufunc
 
 from . import _errors as lines
-from ._backends.numpy import ARITHMETIC, INEXACT, silently
+from ._backends.numpy import ARITHMETIC, INEXACT, constants_for, silently
+from ._blocks import LARGE, elementwise
 from ._dispatch import (
     care,
     first_operand,
@@ -59,7 +62,7 @@ from ._kind_parts import (
 )
 from ._modes import EVERY, M
 from ._node import FREED, Box, box_of, ticks
-from ._registry import RAW, Impl, own, place
+from ._registry import RAW, Impl, Info, own, place
 from ._saved import is_complex, stale, unbox
 from ._tensor import make
 
@@ -138,7 +141,12 @@ def unary(
                 t._fn = None
                 try:
                     try:
-                        t._a = raw(a) if type(a) is ndarray else table[type(a)](a)
+                        if type(a) is ndarray:
+                            if a.size >= LARGE:
+                                return large(input)
+                            t._a = raw(a)
+                        else:
+                            t._a = table[type(a)](a)
                     except ARITHMETIC:
                         t._a = silently(table[type(a)], a)
                 except TypeError as error:
@@ -146,7 +154,12 @@ def unary(
                 return t
             try:
                 try:
-                    t._a = r = raw(a) if type(a) is ndarray else table[type(a)](a)
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = r = raw(a)
+                    else:
+                        t._a = r = table[type(a)](a)
                 except ARITHMETIC:
                     t._a = r = silently(table[type(a)], a)
             except TypeError as error:
@@ -184,7 +197,12 @@ def unary(
             t._m = t._fn = None
             try:
                 try:
-                    t._a = raw(a) if type(a) is ndarray else table[type(a)](a)
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
                 except ARITHMETIC:
                     t._a = silently(table[type(a)], a)
             except TypeError as error:
@@ -197,7 +215,14 @@ def unary(
                 kwargs["result"] = result
             return grad(xp, tangents[0], **kwargs)
 
-        finish(info, op if grad is not None else plain, N if grad is not None else None, jvp)
+        template = op if grad is not None else plain
+
+        def in_blocks() -> Any:
+            step = _unary_backward[keep_self, keep_result](blocked_formula(grad), general)
+            return blocked_form(template, info, raw, N, own(step, f"{name}_backward"))
+
+        large = Lazily(in_blocks)
+        finish(info, template, N, jvp)
         raw = getattr(RAW, name)
         publish(info, names, inplace=inplace)
         return info.op
@@ -292,9 +317,10 @@ def binary(
     gx_, gy_ = self, other
     ux, uy = formula_names(gx_), formula_names(gy_)
     assert set(ux + uy) <= {"self", "other", "result"}, (ux, uy)
-    code_x, code_y = _call_code(ux), _call_code(uy)
+    code_x, code_y = _call_code(gx_, ux), _call_code(gy_, uy)
     xx, xy, yx, yy = "self" in ux, "other" in ux, "self" in uy, "other" in uy
     both_x, both_y = xx or yx, xy or yy
+    by_shape = not (both_x or both_y)
     keep_result = "result" in ux + uy
     keep_number = xy or scalar_node is not None  # its node's name tells whether there was one
     check_dtype = to_float or integers
@@ -361,6 +387,8 @@ def binary(
             if fx is not None:
                 if code_x == 2:
                     gx = gx_(xp, g, y)
+                elif code_x < 0:
+                    gx = g
                 elif code_x == 0:
                     gx = gx_(xp, g)
                 elif code_x == 1:
@@ -380,6 +408,8 @@ def binary(
                     return (fx, gx)
             if code_y == 1:
                 gy = gy_(xp, g, x)
+            elif code_y < 0:
+                gy = g
             elif code_y == 0:
                 gy = gy_(xp, g)
             elif code_y == 2:
@@ -430,12 +460,18 @@ def binary(
                 return first_operand(info, input, other)
             if type(other) in numbers:
                 if fx is None:
-                    if xa.dtype not in fast:
+                    known = constants.get(xa.dtype)
+                    if known is None:
                         return care(info, input, other)
                     t = make()
                     t._m = t._fn = None
                     try:
-                        t._a = raw(xa, other) if type(xa) is ndarray else fn(xa, other)
+                        if type(xa) is ndarray:
+                            if xa.size >= LARGE:
+                                return large(input, other)
+                            t._a = raw(xa, known[other])
+                        else:
+                            t._a = fn(xa, other)
                     except ARITHMETIC:
                         t._a = silently(fn, xa, other)
                     return t
@@ -444,7 +480,12 @@ def binary(
                 t = make()
                 t._m = None
                 try:
-                    t._a = r = raw(xa, other) if type(xa) is ndarray else fn(xa, other)
+                    if type(xa) is ndarray:
+                        if xa.size >= LARGE:
+                            return large(input, other)
+                        t._a = r = raw(xa, constants[xa.dtype][other])
+                    else:
+                        t._a = r = fn(xa, other)
                 except ARITHMETIC:
                     t._a = r = silently(fn, xa, other)
                 n = N()
@@ -472,7 +513,12 @@ def binary(
                     t = make()
                     t._m = t._fn = None
                     try:
-                        t._a = raw(xa, ya) if type(xa) is ndarray else fn(xa, ya)
+                        if type(xa) is ndarray:
+                            if xa.size >= LARGE:
+                                return large(input, other)
+                            t._a = raw(xa, ya)
+                        else:
+                            t._a = fn(xa, ya)
                     except (ValueError, TypeError) as error:
                         return reject(info, input, other, error)
                     except ARITHMETIC:
@@ -482,8 +528,18 @@ def binary(
                     return slow(info, (input, other))
                 t = make()
                 t._m = None
+                if by_shape and fx is not None and fy is not None:
+                    sx = xa.shape
+                    sy = ya.shape
+                    if sx != sy and sx and sx[0] == 1 and len(sx) == len(sy) + 1 and type(ya) is ndarray:
+                        ya = ya[None]  # a bias on a batch of one: half the price of NumPy's broadcasting
                 try:
-                    t._a = r = raw(xa, ya) if type(xa) is ndarray else fn(xa, ya)
+                    if type(xa) is ndarray:
+                        if xa.size >= LARGE:
+                            return large(input, other)
+                        t._a = r = raw(xa, ya)
+                    else:
+                        t._a = r = fn(xa, ya)
                 except (ValueError, TypeError) as error:
                     return reject(info, input, other, error)
                 except ARITHMETIC:
@@ -516,16 +572,20 @@ def binary(
                     else:
                         n.y = ya.shape
                 else:
-                    if both_x:
-                        b = input._m
-                        n.x = b if b is not None else box_of(input)
+                    if by_shape:
+                        n.x = sx
+                        n.y = sy
                     else:
-                        n.x = xa.shape
-                    if both_y:
-                        b = other._m
-                        n.y = b if b is not None else box_of(other)
-                    else:
-                        n.y = ya.shape
+                        if both_x:
+                            b = input._m
+                            n.x = b if b is not None else box_of(input)
+                        else:
+                            n.x = xa.shape
+                        if both_y:
+                            b = other._m
+                            n.y = b if b is not None else box_of(other)
+                        else:
+                            n.y = ya.shape
             if keep_result:
                 n.r = t._m = b = Box()
                 b.a = r
@@ -562,7 +622,12 @@ def binary(
             t = make()
             t._m = t._fn = None
             try:
-                t._a = raw(xa, ya) if type(xa) is ndarray else fn(xa, ya)
+                if type(xa) is ndarray:
+                    if xa.size >= LARGE:
+                        return large(input, other)
+                    t._a = raw(xa, ya)
+                else:
+                    t._a = fn(xa, ya)
             except (ValueError, TypeError) as error:
                 return reject(info, input, other, error)
             except ARITHMETIC:
@@ -582,8 +647,18 @@ def binary(
             return acc
 
         template = op if gx_ is not None else plain
+
+        def in_blocks() -> Any:
+            step = None
+            if N is not None:
+                formulas = {"gx_": blocked_formula(gx_), "gy_": blocked_formula(gy_)}
+                step = own(backward, f"{name}_backward", cells=formulas)
+            return blocked_form(template, info, raw, N, step)
+
+        large = Lazily(in_blocks)
         finish(info, template, N, jvp)
         raw = getattr(RAW, name)
+        constants = constants_for(fast, isinstance(raw, ufunc))
         publish(info, names, inplace=inplace)
         if dunder:
             hot = own(
@@ -602,6 +677,42 @@ def _named_by_operand(scalar_node: str, node: Any) -> Any:
     return name
 
 
+# -------------------------------------------------------------------------------------------------------- large arrays
+class Lazily:
+    """A function that is made when it is first called."""
+
+    __slots__ = ("fn", "how")
+
+    def __init__(self, how: Callable[[], Any]) -> None:
+        self.how = how
+        self.fn: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        if self.fn is None:
+            self.fn = self.how()
+        return self.fn(*args)
+
+
+def blocked_form(template: Any, info: Info, raw: Any, N: Any, step: Any) -> Any:
+    """An elementwise operator on large arrays: the same template, whose work and whose backward go by blocks.
+
+    Modes were looked at by the operator that hands over to it.
+    """
+    if N is not None:
+        N = type(N.__name__, (N,), {"__slots__": (), "__module__": N.__module__, "backward": step})
+    cells = {"raw": partial(elementwise, raw), "N": N, "LARGE": math.inf, "M": (), "EVERY": ()}
+    return own(template, info.name, template.__code__.co_varnames[: info.arity], cells=cells)
+
+
+def blocked_formula(formula: Any) -> Any:
+    """A derivative formula that runs block by block."""
+
+    def by_blocks(xp: Any, g: Any, *values: Any) -> Any:
+        return elementwise(partial(formula, xp), g, *values)
+
+    return by_blocks
+
+
 class ByFirst:
     """The raw function of an operator, by the type of its first operand."""
 
@@ -612,6 +723,11 @@ class ByFirst:
         return self.table[type(x)](x, y)
 
 
-def _call_code(uses: tuple[str, ...]) -> int:
-    """How a formula is called: 0 (xp, g), 1 with self, 2 with other, 3 with both."""
+_SAME = (lambda xp, g: g).__code__.co_code
+
+
+def _call_code(formula: Formula | None, uses: tuple[str, ...]) -> int:
+    """How a formula is called: 0 (xp, g), 1 with self, 2 with other, 3 with both; -1: not at all, as it returns g."""
+    if formula is not None and formula.__code__.co_code == _SAME:
+        return -1
     return ("self" in uses) + 2 * ("other" in uses)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from . import _errors as lines
-from ._backends.numpy import ARITHMETIC, silently
+from ._backends.numpy import ARITHMETIC, INEXACT, silently
 from ._dispatch import (
+    cpp_name,
     first_operand,
     mixed_product,
     slow,
@@ -23,7 +24,7 @@ from ._kind_parts import Formula, camel, edges_x, edges_xy, finish, formula_name
 from ._modes import M
 from ._node import FREED, Box, box_of, ticks
 from ._registry import RAW, Impl, Info, own, place
-from ._saved import is_complex, unbox
+from ._saved import is_complex, stale, unbox
 from ._tensor import alias_payload, make
 
 
@@ -182,31 +183,59 @@ def bilinear(
         name = info.name
         table = Impl(name)
 
-        def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            conj = xp is not RAW and is_complex(g)
+        def general(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+            conj = is_complex(g)
             if conj:
                 g = xp.conj(g)
             fx, fy = n.fx, n.fy
             x = n.x
-            x = unbox(n, x, fx, xp) if type(x) is not tuple else Shape(x)
+            x = unbox(n, x, fx, xp) if type(x) is not tuple else of_shape(x)
             y = n.y
-            y = unbox(n, y, fy, xp) if type(y) is not tuple else Shape(y)
-            p = n.p
-            if fx is None:
-                gy = gy_(xp, g, x, y, *p)
-                pairs: tuple[Any, ...] = (fy, xp.conj(gy) if conj else gy)
-            else:
-                gx = gx_(xp, g, x, y, *p)
-                if conj:
-                    gx = xp.conj(gx)
-                if fy is None:
-                    pairs = (fx, gx)
-                else:
-                    gy = gy_(xp, g, x, y, *p)
-                    pairs = (fx, gx, fy, xp.conj(gy) if conj else gy)
+            y = unbox(n, y, fy, xp) if type(y) is not tuple else of_shape(y)
+            pairs: tuple[Any, ...] = ()
+            for edge, formula in ((fx, gx_), (fy, gy_)):
+                if edge is not None:
+                    d = formula(xp, g, x, y, *n.p)
+                    pairs += (edge, xp.conj(d) if conj else d)
             if not keep:
                 n.release()
             return pairs
+
+        def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+            if xp is not RAW:
+                return general(n, xp, g, keep)
+            x = n.x
+            y = n.y
+            boxed_x = type(x) is Box
+            boxed_y = type(y) is Box
+            if boxed_x:
+                c = x.cell
+                if c is not None and c.seq > n.seq:
+                    stale(n, x)
+                x = x.a
+            else:
+                x = of_shape(x)
+            if boxed_y:
+                c = y.cell
+                if c is not None and c.seq > n.seq:
+                    stale(n, y)
+                y = y.a
+            else:
+                y = of_shape(y)
+            p = n.p
+            fx = n.fx
+            fy = n.fy
+            gx = gy = None
+            if fx is not None:
+                gx = gx_(xp, g, x, y, *p)
+            if fy is not None:
+                gy = gy_(xp, g, x, y, *p)
+            if not keep:
+                if boxed_x:
+                    n.x = FREED
+                if boxed_y:
+                    n.y = FREED
+            return (fy, gy) if fx is None else (fx, gx) if fy is None else (fx, gx, fy, gy)
 
         def release(n: Any) -> None:
             if type(n.x) is Box:
@@ -302,21 +331,88 @@ class Shape:
     """What is kept of an operand that only its own gradient would need: the shape."""
 
     __slots__ = ("shape",)
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = shape
+    shape: tuple[int, ...]
 
     @property
     def ndim(self) -> int:
         return len(self.shape)
 
 
+def of_shape(shape: tuple[int, ...]) -> Shape:
+    """A ``Shape``."""
+    s = Shape()
+    s.shape = shape
+    return s
+
+
+def between(info: Info, ranks: tuple[int, int]) -> Callable[[Any], Any]:
+    """Decorator: a public product as fast as its operator where both tensors have the ranks that the operator is for.
+
+    The bilinear kind's template without parameters; any other call, and any that fails, goes to the decorated function.
+    """
+    op_name, (rank_x, rank_y) = info.name, ranks
+
+    def decorate(otherwise: Any) -> Any:
+        N: Any = info.node
+        raw = getattr(RAW, op_name)
+
+        def op(input: Any, other: Any, *, out: Any = None) -> Any:
+            if M or out is not None:
+                return otherwise(input, other, out=out)
+            try:
+                fx = input._fn
+                fy = other._fn
+                xa = input._a
+                ya = other._a
+            except AttributeError:
+                return otherwise(input, other)
+            if xa.dtype is not ya.dtype or xa.ndim != rank_x or ya.ndim != rank_y or xa.dtype not in INEXACT:
+                return otherwise(input, other)
+            t = make()
+            t._m = None
+            try:
+                t._a = raw(xa, ya)
+            except RAW_REFUSALS:
+                return otherwise(input, other)
+            if fx is None and fy is None:
+                t._fn = None
+                return t
+            n = N()
+            n.fx = fx
+            n.fy = fy
+            n.seq = next(ticks)
+            n.h = None
+            n.p = ()
+            if fy is not None:
+                b = input._m
+                n.x = b if b is not None else box_of(input)
+            else:
+                n.x = xa.shape
+            if fx is not None:
+                b = other._m
+                n.y = b if b is not None else box_of(other)
+            else:
+                n.y = ya.shape
+            f = getframe(1)
+            n.code = c = f.f_code
+            if c is not lines.user_code:
+                f = lines.user_frame(f)
+                n.code = f.f_code
+            n.lasti = f.f_lasti
+            t._fn = n
+            return t
+
+        code = otherwise.__code__
+        fn = own(op, otherwise.__name__, code.co_varnames[:2], otherwise.__doc__)
+        fn.__wrapped__ = otherwise
+        return fn
+
+    return decorate
+
+
+RAW_REFUSALS = (ValueError, TypeError, *ARITHMETIC)  # sizes that do not fit, another library's array, strict warnings
+
+
 def _refuse_mixed(info: Info, x: Any, y: Any, *p: Any) -> Any:
-    scalar_names = {"torch.float32": "float", "torch.float64": "double", "torch.int64": "long int",
-                    "torch.int32": "int",
-                    "torch.float16": "c10::Half", "torch.bfloat16": "c10::BFloat16",
-                    "torch.complex64": "c10::complex<float>",
-                    "torch.complex128": "c10::complex<double>", "torch.uint8": "unsigned char", "torch.bool": "bool",
-                    "torch.int16": "short", "torch.int8": "signed char"}  # fmt: skip
-    a, b = (scalar_names.get(str(t.dtype), str(t.dtype)) for t in (x, y))
+    a, b = cpp_name(x), cpp_name(y)
     raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")

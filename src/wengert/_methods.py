@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from . import _copying, _graph, _layout, _protocol, _settings, _stochastic, _storage, _volatile  # noqa: F401
+from . import _copying, _graph, _layout, _overrides, _protocol, _settings, _stochastic, _storage, _volatile  # noqa: F401
 from ._registry import PUBLIC
 from ._tensor import Tensor
 
@@ -32,6 +32,7 @@ def attach() -> None:
     Tensor.retains_grad = property(_graph.retains_grad)  # type: ignore[assignment]  # the stub shows the value
     Tensor.reinforce = _stochastic.reinforce  # type: ignore[attr-defined]
     Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
+    _overrides.add_guards()
 
 
 def namespace(space: str) -> dict[str, Any]:

@@ -83,3 +83,26 @@ def changed(*, grad: bool | None = None, inference: bool | None = None, hooks: A
     inference = old_inference if inference is None else inference
     hooks = old_hooks if hooks is ... else hooks
     return None if grad and not inference and not hooks else State(grad, inference, hooks)
+
+
+transforms: list[None] = []  # one entry for each transform of torch.func that is open, in whatever thread
+_transformed: ContextVar[bool] = ContextVar("wengert_transformed", default=False)
+
+
+class transform:
+    """Inside, a transform of torch.func runs its function: what changes tensors for good is refused."""
+
+    __slots__ = ("token",)
+
+    def __enter__(self) -> None:
+        transforms.append(None)
+        self.token = _transformed.set(True)
+
+    def __exit__(self, *exc: object) -> None:
+        transforms.pop()
+        _transformed.reset(self.token)
+
+
+def in_transform() -> bool:
+    """Whether a transform of torch.func is running its function in this thread or task."""
+    return bool(transforms) and _transformed.get()

@@ -1,14 +1,14 @@
 """Process-wide settings that PyTorch has and programs call: threads, determinism, the default device.
 
-NumPy's threads belong to its BLAS library, which reads its own environment variables when it is loaded
-(``OMP_NUM_THREADS``, ``OPENBLAS_NUM_THREADS``): a number that is set here is kept and told, and changes nothing.
+The number of threads is that of ``_blocks``. NumPy's products run on threads of its BLAS library, which reads its own
+environment variables when it is loaded (``OMP_NUM_THREADS``, ``OPENBLAS_NUM_THREADS``): those cannot be told later.
 """
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
+from . import _blocks
 from ._construct import cpu_only
 from ._dispatch import common_dtype
 from ._dtypes import BY_NUMPY, device
@@ -29,23 +29,20 @@ def _count(n: Any, function: str) -> int:
 
 @public("torch.set_num_threads")
 def set_num_threads(n: int, /) -> None:
-    """Keep the number for ``get_num_threads``; NumPy's own threads are set in the environment.
+    """How many threads work on one large operator; those of NumPy's BLAS are set in the environment.
 
     >>> import wengert as torch
     >>> torch.set_num_threads(1)
     >>> torch.get_num_threads()
     1
     """
-    _threads["intra"] = _count(n, "set_num_threads")
+    _blocks.requested = _count(n, "set_num_threads")
 
 
 @public("torch.get_num_threads")
 def get_num_threads() -> int:
     """The number that was set; else that of the environment, else the number of processors."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        if "intra" not in _threads and os.environ.get(name, "").isdigit():
-            return int(os.environ[name])
-    return _threads.get("intra") or os.cpu_count() or 1
+    return _blocks.requested or _blocks.default_threads()
 
 
 @public("torch.set_num_interop_threads")

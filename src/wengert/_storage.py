@@ -175,7 +175,8 @@ def is_storage(obj: Any) -> bool:
 
 
 # --------------------------------------------------------------------------------------------- memory between processes
-def _root(a: np.ndarray) -> Any:
+def memory_root(a: np.ndarray) -> Any:
+    """The object that the memory below an array and what it is a view of belongs to; None if NumPy allocated it."""
     base: Any = a
     while isinstance(base, (np.ndarray, memoryview)):
         base = base.obj if isinstance(base, memoryview) else base.base
@@ -183,7 +184,7 @@ def _root(a: np.ndarray) -> Any:
 
 
 def _is_shared(a: np.ndarray) -> bool:
-    return type(_root(a)).__module__ == "mmap"
+    return any(kind.__module__ == "mmap" for kind in type(memory_root(a)).__mro__)
 
 
 @public("Tensor.is_shared")
@@ -195,10 +196,10 @@ def is_shared(self: Tensor) -> bool:
 
 @public("Tensor.share_memory_")
 def share_memory_(self: Tensor) -> Tensor:
-    """Move the elements to memory that processes forked from this one see and write to.
+    """Move the elements to memory that other processes see and write to.
 
-    Call it before views are taken: those of earlier stay on the old memory. A process that is started anew ("spawn")
-    gets a copy.
+    Call it before views are taken: those of earlier stay on the old memory. Processes forked from this one see it; on
+    Linux also those that get the tensor through ``torch.multiprocessing``, elsewhere they get a copy.
 
     Raises:
         RuntimeError: the tensor is a view, whose base would stay where it is.
@@ -210,10 +211,10 @@ def share_memory_(self: Tensor) -> Tensor:
             RuntimeError("share_memory_() on a view: its base would stay where it is"),
             "What to do: call it on the base, or clone() the view first.",
         )
-    import mmap
+    from .multiprocessing.reductions import shared_memory
 
     a = alias_payload(self)
-    shared = np.frombuffer(mmap.mmap(-1, max(a.nbytes, 1)), a.dtype, a.size).reshape(a.shape)
+    shared = np.frombuffer(shared_memory(max(a.nbytes, 1)), a.dtype, a.size).reshape(a.shape)
     np.copyto(shared, a)
     self._a = shared
     if self._m is not None:

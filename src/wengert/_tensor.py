@@ -22,6 +22,15 @@ new: Any = object.__new__
 CPU = device("cpu")
 
 
+def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The ``__torch_function__`` of a class that overrides nothing; see ``_overrides``."""
+    from ._overrides import run_disabled
+
+    return run_disabled(func, types, args, kwargs)
+
+
+DISABLED = _disabled_torch_function_impl
+
 class TensorMeta(type):
     """The class of ``Tensor`` and its subclasses: it makes ``Tensor(3, 4)`` the legacy constructor.
 
@@ -32,7 +41,12 @@ class TensorMeta(type):
     def __new__(mcls, name: str, bases: tuple[type, ...], members: dict[str, Any], **kwargs: Any) -> Any:
         if any(base.__dict__.get("_is_root", False) for base in bases):
             bases = (*bases, _LegacyNew)
-        return super().__new__(mcls, name, bases, members, **kwargs)
+        cls = super().__new__(mcls, name, bases, members, **kwargs)
+        if "_is_root" not in members and getattr(cls, "__torch_function__", DISABLED) is not DISABLED:
+            from ._overrides import new_subclass
+
+            new_subclass(cls)
+        return cls
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls.__dict__.get("_is_root", False):
@@ -91,6 +105,13 @@ class Tensor(metaclass=TensorMeta):
 
     _is_root = True
     __array_priority__ = 1000
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What a subclass makes of a function: it runs as on tensors, and its results are of the subclass."""
+        from ._overrides import default
+
+        return default(cls, func, types, args, kwargs)
 
     # ------------------------------------------------------------------------------------------------------ facts
     @property

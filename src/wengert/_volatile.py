@@ -9,8 +9,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from ._dispatch import quiet, slow_hooks
-from ._modes import add_reason, drop_reason
+from ._dispatch import quiet, unwatch_operators, watch_operators
 from ._registry import Info
 from ._tensor import Tensor
 
@@ -31,8 +30,7 @@ _alive: dict[int, weakref.ref[Tensor]] = {}
 def mark_volatile(t: Tensor) -> Tensor:
     """Make a tensor volatile."""
     if not _alive:
-        slow_hooks.append(_hook)
-        add_reason("volatile")
+        watch_operators(_hook)
     key = id(t)
     _alive[key] = weakref.ref(t, lambda _: _gone(key))
     t.__dict__["_volatile"] = True
@@ -41,8 +39,7 @@ def mark_volatile(t: Tensor) -> Tensor:
 
 def _gone(key: int) -> None:
     if _alive.pop(key, None) is not None and not _alive:
-        slow_hooks.remove(_hook)
-        drop_reason("volatile")
+        unwatch_operators(_hook)
 
 
 def set_volatile(t: Tensor, value: bool) -> None:
@@ -53,10 +50,10 @@ def set_volatile(t: Tensor, value: bool) -> None:
         _gone(id(t))
 
 
-def _hook(info: Info, args: tuple[Any, ...]) -> Any:
+def _hook(info: Info, args: tuple[Any, ...], proceed: Any) -> Any:
     operands = args[: info.arity] if info.arity >= 0 else args[0]
     if not any(is_volatile(t) for t in operands):
-        return ...
+        return proceed()
     result = quiet(info, args)
     for r in result if isinstance(result, (tuple, list)) else (result,):
         mark_volatile(r)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 import warnings
 from typing import Any
@@ -58,6 +59,15 @@ def full(shape: Any, value: Any, dtype: Any) -> Any:
     return r
 
 
+@in_lib
+@functools.lru_cache(64)
+def vector_of_ones(n: int, dtype: Any) -> Any:
+    """``n`` ones, read-only: a product with them is the quickest sum of a few elements, or of the rows of a matrix."""
+    ones = np.ones(n, dtype)
+    ones.flags.writeable = False
+    return ones
+
+
 class _Constants(dict[Any, Any]):
     """dtype -> a 0-dimensional number: NumPy takes an array sooner than a Python number."""
 
@@ -72,6 +82,53 @@ class _Constants(dict[Any, Any]):
 
 lib.ZEROS = _Constants(0)
 lib.ONES = _Constants(1)
+
+
+class _Numbers(dict[Any, Any]):
+    """Python numbers as 0-dimensional arrays of one dtype, as NumPy takes them sooner.
+
+    Zeros, which are equal whatever their sign, nan, which is equal to nothing, and what the dtype cannot hold stay
+    what they are.
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+    def __missing__(self, number: Any) -> Any:
+        if not number or number != number:  # noqa: PLR0124
+            return number
+        try:
+            constant = silently(np.array, number, self.dtype)
+        except OverflowError:
+            return number
+        constant.flags.writeable = False
+        if len(self) >= 1000:
+            self.clear()
+        self[number] = constant
+        return constant
+
+
+class _AsTheyAre(dict[Any, Any]):
+    def __missing__(self, number: Any) -> Any:
+        return number
+
+
+_AS_THEY_ARE = _AsTheyAre()
+
+
+class _NumbersByDtype(dict[Any, Any]):
+    """dtype -> Python number -> what to give to a ufunc beside an array of that dtype."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        return _AS_THEY_ARE
+
+
+NUMBERS = _NumbersByDtype({d: _Numbers(d) for d in map(np.dtype, "fdFD")})
+
+
+def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:
+    """``NUMBERS`` as far as these dtypes go; a function that is no ufunc gets Python numbers as they are."""
+    return _NumbersByDtype({d: NUMBERS[d] if for_ufunc else _AS_THEY_ARE for d in dtypes})
 
 
 class ByDtype(dict[Any, Any]):

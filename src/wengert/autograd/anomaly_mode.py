@@ -6,7 +6,6 @@ it is checked. (The line that made a node is in wengert's errors without it.)
 
 from __future__ import annotations
 
-import threading
 import traceback
 import warnings
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .. import _dispatch, _engine, _errors
-from .._modes import add_reason, drop_reason
 from .._node import Node, Port, hooks_of
 from .._tensor import Tensor
 
@@ -101,31 +99,19 @@ class detect_anomaly:
 def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
     if mode and not _enabled:
-        add_reason("anomaly")
-        _dispatch.slow_hooks.append(_record)
+        _dispatch.watch_operators(_record)
         _engine.observers.append(_watch)
     elif not mode and _enabled:
-        drop_reason("anomaly")
-        _dispatch.slow_hooks.remove(_record)
+        _dispatch.unwatch_operators(_record)
         _engine.observers.remove(_watch)
     _enabled = bool(mode)
     _check_nan = bool(check_nan)
 
 
 # ------------------------------------------------------------------------------------------------------------ recording
-_own_call = threading.local()
-
-
-def _record(info: Any, args: tuple[Any, ...]) -> Any:
+def _record(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
     """The hook on operators: run one as it would have run, then note where."""
-    if getattr(_own_call, "flag", False):
-        _own_call.flag = False
-        return ...
-    _own_call.flag = True
-    try:
-        result = _dispatch.slow(info, args)
-    finally:
-        _own_call.flag = False
+    result = proceed()
     note_origin(result)
     return result
 

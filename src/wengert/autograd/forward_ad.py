@@ -24,9 +24,8 @@ from .. import _alias, _dispatch, _graph
 from .._engine import accumulate
 from .._errors import noted
 from .._grad_mode import _ModeDecorator, grad_mode
-from .._modes import add_reason, drop_reason
 from .._node import AccumulateGrad, leaf_node
-from .._tensor import Tensor, current_fn, wrap
+from .._tensor import DISABLED, Tensor, current_fn, wrap
 from .._values import Const, Dual, entered
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -43,6 +42,7 @@ class DualTensor(Tensor):
     """A tensor of a level, as long as the level lasts: its history is that of its primal."""
 
     __slots__ = ()
+    __torch_function__ = DISABLED
 
     @property
     def requires_grad(self) -> bool:
@@ -103,8 +103,7 @@ def enter_dual_level() -> int:
     if _level() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.level = _Level()
-    add_reason("dual level")
-    _dispatch.slow_hooks.append(_record)
+    _dispatch.watch_operators(_record)
     _alias.rebound.append(_adopt)
     return 0
 
@@ -121,8 +120,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     _state.level = None
     with contextlib.suppress(ValueError):  # closed in another context than it was opened in
         now.depth.__exit__()
-    drop_reason("dual level")
-    _dispatch.slow_hooks.remove(_record)
+    _dispatch.unwatch_operators(_record)
     _alias.rebound.remove(_adopt)
     for ref in now.members:
         t = ref()
@@ -166,22 +164,13 @@ class dual_level(_ModeDecorator):
         exit_dual_level()
 
 
-_own_call = threading.local()
-
-
-def _record(info: Any, args: tuple[Any, ...]) -> Any:
+def _record(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
     """The hook on operators: run one as it would have run, and take care of its results."""
+    result = proceed()
     level = _level()
-    if level is None or getattr(_own_call, "flag", False):
-        _own_call.flag = False
-        return ...
-    _own_call.flag = True
-    try:
-        result = _dispatch.slow(info, args)
-    finally:
-        _own_call.flag = False
-    for t in result if isinstance(result, (tuple, list)) else (result,):
-        level.adopt(t)
+    if level is not None:
+        for t in result if isinstance(result, (tuple, list)) else (result,):
+            level.adopt(t)
     return result
 
 

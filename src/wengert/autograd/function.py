@@ -110,9 +110,6 @@ class BackwardCFunction(Node, FunctionCtx):
         """The function's name with ``Backward`` added."""
         return type(self).__name__
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """The tensors given to ``save_for_backward``, with their history."""

@@ -48,8 +48,14 @@ def _fresh(inputs: tuple[Tensor, ...], create_graph: bool, need_graph: bool) -> 
         if create_graph and t.requires_grad:
             out.append(t.view_as(t))
         else:
-            out.append(t.detach().requires_grad_(need_graph))
+            out.append(_leaf(t.detach()) if need_graph else t.detach())
     return tuple(out)
+
+
+def _leaf(t: Tensor) -> Tensor:
+    """The tensor, requiring grad; inside of a transform too, where a user's requires_grad_() is refused."""
+    t.requires_grad = True
+    return t
 
 
 def _finished(value: Any, create_graph: bool) -> Any:
@@ -227,7 +233,7 @@ def jvp(
                      "element.")  # fmt: skip
         many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "jvp")
         _require_grad(outputs, "outputs", strict)
-        us = tuple(_zeros(y).requires_grad_() for y in outputs)
+        us = tuple(_leaf(_zeros(y)) for y in outputs)
         back = _grads(outputs, xs, us, True)
         _require_grad(back, "grad_inputs", strict)
     with grad_mode(create_graph or is_grad_enabled()):
@@ -297,7 +303,7 @@ def hvp(
         _scalar_output(outputs, many_out, "hvp")
         jac = _grads(outputs, xs, None, True)
         _require_grad(jac, "jacobian", strict)
-        us = tuple(_zeros(x).requires_grad_() for x in xs)
+        us = tuple(_leaf(_zeros(x)) for x in xs)
         back = _grads(jac, xs, us, True)
         _require_grad(jac, "hessian", strict)
     with grad_mode(create_graph or is_grad_enabled()):

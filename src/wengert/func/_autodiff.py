@@ -20,7 +20,7 @@ from .._dispatch import logical_dtype
 from .._engine import run
 from .._grad_mode import grad_mode
 from .._graph import check_floating
-from .._modes import is_grad_enabled
+from .._modes import is_grad_enabled, transform
 from .._node import leaf_node
 from .._registry import T
 from .._tensor import Tensor, current_fn, wrap
@@ -50,10 +50,13 @@ class _Tape:
             self.tag = self.level.__enter__()
         self.mode = grad_mode(True)
         self.mode.__enter__()
+        self.inside = transform()
+        self.inside.__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.open = False
+        self.inside.__exit__(*exc)
         self.mode.__exit__(*exc)
         if self.level is not None:
             self.level.__exit__(*exc)
@@ -311,7 +314,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
         for v in values:
             if not isinstance(v, Tensor):
                 raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(v)}")
-    with entered() as tag:
+    with transform(), entered() as tag:
         inner = [_dual(x, v, tag) for x, v in zip(flat, flat_tangents, strict=True)]
         out = func(*tree_unflatten(inner, spec))
     aux = None

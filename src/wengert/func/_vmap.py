@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .._modes import transform
 from .._registry import T
 from .._tensor import Tensor, wrap
 from .._values import Batched, entered
@@ -133,7 +134,7 @@ def _size(flat: list[Any], dims: list[int | None]) -> int:
 
 # -------------------------------------------------------------------------------------------------------------- running
 def _run(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any, size: int, randomness: str) -> Any:
-    with entered() as tag:
+    with transform(), entered() as tag:
         inner = [x if d is None else _enter(x, d, tag) for x, d in zip(flat, dims, strict=True)]
         with randomness_level(randomness, size, tag):
             out = func(*tree_unflatten(inner, spec), **kwargs)

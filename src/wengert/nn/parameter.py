@@ -15,7 +15,7 @@ from .._dtypes import get_default_dtype
 from .._graph import check_floating
 from .._node import Cell, box_of, cell_of, leaf_node
 from .._protocol import PLAIN_NAMES
-from .._tensor import Tensor, TensorMeta, alias_payload, make, new
+from .._tensor import DISABLED, Tensor, TensorMeta, alias_payload, make, new
 
 __all__ = [
     "Buffer",
@@ -71,6 +71,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     tensor([1., 1.], requires_grad=True)
     """
 
+    __torch_function__ = DISABLED
+
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = _empty(None, None)
@@ -115,6 +117,7 @@ class UninitializedTensorMixin:
 
     __slots__ = ()
     cls_to_become: Any = None
+    __torch_function__ = DISABLED
 
     def materialize(self: Any, shape: Any, device: Any = None, dtype: Dtype | None = None) -> None:
         """Give it a shape, and with it uninitialised memory; it becomes an ordinary ``Parameter`` or tensor."""
@@ -193,6 +196,8 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     >>> dict(m.named_buffers())
     {'mean': tensor([0., 0.])}
     """
+
+    __torch_function__ = DISABLED
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         if data is None:

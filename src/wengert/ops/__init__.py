@@ -12,7 +12,9 @@ MODULES = (
     "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax", "sort", "statistics",
     "counting", "matmul", "einsum", "addmm", "loss", "classification", "ctc", "distance", "pad", "interpolate",
     "normalization", "conv", "windows", "pool", "fractional_pool", "embedding_bag", "fold", "grid", "attention",
-    "multihead", "inverses", "decompositions", "linalg", "matrix_functions", "fft",
+    "multihead", "recurrent", "inverses", "decompositions", "linalg", "matrix_functions", "fft", "window_functions", "spectral",
+    "low_level", "segments",
+    "implicit",
 )  # fmt: skip
 
 for _name in MODULES:

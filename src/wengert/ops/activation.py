@@ -8,16 +8,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._alias import apply_composed_inplace, with_out
+from .._alias import apply_composed_inplace
 from .._dims import normal_dim
 from .._dispatch import logical_dtype
 from .._dtypes import FLOATING, INEXACT
 from .._general import general
 from .._kinds import unary
+from .._out import SAME, exactly, with_out
 from .._parametric import parametric
 from .._registry import T, place, public
 from .._tensor import Tensor
-from ._elementwise import activation, floats_only, refuse_all_but_floats
+from ._elementwise import activation, floats_only, one, refuse_all_but_floats
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
@@ -99,7 +100,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 # ------------------------------------------------------------------------------------------------------------- sigmoids
 @unary(
-    grad=lambda xp, g, result: g * ((1 - result) * result),
+    grad=lambda xp, g, result: g * ((one(xp, result) - result) * result),
     names="torch.sigmoid Tensor.sigmoid special.expit nn.functional.sigmoid",
     dtypes="fcib",
 )
@@ -136,6 +137,7 @@ def _log_sigmoid(lib, self):
 
 
 @public("nn.functional.logsigmoid")
+@with_out(exactly("expected scalar type {Result} but found {Out}"))
 def logsigmoid(input: Tensor) -> Tensor:
     """The logarithm of ``sigmoid``, without overflow.
 
@@ -224,7 +226,7 @@ def _softplus(lib, self, beta, threshold):
 
 
 @public("nn.functional.softplus")
-@with_out
+@with_out(SAME)
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """``log(1 + exp(beta * x)) / beta``, and x itself where ``beta * x`` is above the threshold.
 
@@ -266,7 +268,7 @@ def _gelu(lib, self, approximate):
 
 
 @public("nn.functional.gelu")
-@with_out
+@with_out(SAME)
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """x times the probability that a standard normal variable is below x; ``approximate="tanh"``: without erf.
 

@@ -15,6 +15,7 @@ from .._affine import affine
 from .._alias import inplace_of
 from .._backends.numpy import in_lib
 from .._dispatch import cast, common_dtype, logical_dtype
+from .._out import EXACT, write_out
 from .._registry import T, place
 from .._tensor import Tensor
 from .matmul import (
@@ -22,7 +23,6 @@ from .matmul import (
     check_batches,
     check_mat_vec,
     dtype_name,
-    into,
     refuse_bool,
     refuse_expand,
     refuse_mm,
@@ -219,7 +219,9 @@ def _unusual(fn: Any, args: tuple[Any, ...], beta: Any, alpha: Any, out: Any) ->
         )
         beta, alpha = numbers[0], numbers[1] if len(numbers) > 1 else 1
     kwargs = {"beta": beta, "alpha": alpha}
-    return fn(*args, **kwargs) if out is None else into(out, fn, args, kwargs)
+    if out is None:
+        return fn(*args, **kwargs)
+    return write_out(out, fn, args, kwargs, None if name == "addr" else EXACT)
 
 
 def _public(names: str) -> Any:

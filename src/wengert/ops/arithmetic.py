@@ -13,21 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import (
-    apply_composed_inplace,
-    inplace_form,
-    quiet_views,
-    unrecorded,
-    warned,
-    write_out,
-    written,
-)
+from .._alias import apply_composed_inplace, inplace_form, quiet_views, unrecorded, warned, written
 from .._backends.numpy import ARITHMETIC
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, type_text
 from .._dtypes import COMPLEX, FLOATING, INEXACT
 from .._general import general
 from .._kinds import binary, unary
 from .._modes import EVERY
+from .._out import SAME, write_out
 from .._registry import PUBLIC, REGISTRY, own, place, public
 from .._tensor import Tensor
 from ._elementwise import (
@@ -150,6 +143,7 @@ def _refuse_bool_negation(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 
 @unary(
+    out_rule=SAME,
     grad=lambda xp, g: -g,
     to_float=False,
     libname="negative",

@@ -10,18 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import (
-    check_inplace,
-    inplace_of,
-    with_out,
-    writable,
-)
+from .._alias import check_inplace, inplace_of, writable
 from .._dims import as_int, normal_dim, normal_dims
 from .._dispatch import logical_dtype
 from .._dtypes import as_dtype
 from .._errors import warn_once
 from .._general import general
 from .._linear import linear
+from .._out import EXACT, exactly, with_out
 from .._registry import public
 from .._tensor import Tensor, wrap
 from .broadcasting import _expand_size, atleast_2d
@@ -207,7 +203,7 @@ def _triangle(name: str, op: Any, what: str) -> Any:
     tensor([[1., {"0" if name == "tril" else "1"}.],
             [{"1" if name == "tril" else "0"}., 1.]])
     """
-    public(f"torch.{name} Tensor.{name}")(with_out(triangle))
+    public(f"torch.{name} Tensor.{name}")(with_out(EXACT)(triangle))
     public(f"Tensor.{name}_")(inplace_of(triangle, name + "_"))
     return triangle
 
@@ -273,7 +269,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 
 @public("torch.diag Tensor.diag")
-@with_out
+@with_out(EXACT)
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A vector as the diagonal of a matrix, or a copy of a matrix's diagonal.
 
@@ -612,13 +608,13 @@ def _copied(t: Tensor, name: str | None = None) -> Tensor:
     return r
 
 
-def _copy_form(name: str, of: Any, node: str | None = None) -> Any:
+def _copy_form(name: str, of: Any, node: str | None = None, out_rule: Any = EXACT) -> Any:
     def form(*args: Any, **kwargs: Any) -> Tensor:
         return _copied(of(*args, **kwargs), node)
 
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"``{name.removesuffix('_copy')}``, as a copy."
-    return public(f"torch.{name}")(with_out(form))
+    return public(f"torch.{name}")(with_out(out_rule)(form))
 
 
 def _slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
@@ -647,5 +643,10 @@ for _name, _of in {
     "slice_copy": _slice, "select_copy": select_public, "alias_copy": _alias, "detach_copy": lambda self: self.detach(),
 }.items():  # fmt: skip
     _copy_form(_name, _of)
-narrow_copy = _copy_form("narrow_copy", narrow, "NarrowCopyBackward0")
+narrow_copy = _copy_form(
+    "narrow_copy",
+    narrow,
+    "NarrowCopyBackward0",
+    exactly("Expected self.dtype() == output.dtype() to be true, but got false."),
+)
 public("Tensor.narrow_copy")(narrow_copy)

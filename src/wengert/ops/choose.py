@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import inplace_of, with_out, write_out
+from .._alias import inplace_of
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL, finfo
 from .._general import general
 from .._kinds import binary
+from .._out import exactly, with_out, write_out
 from .._parametric import parametric
 from .._registry import PUBLIC, REGISTRY, place, public
 from .._tensor import Tensor, wrap
@@ -82,7 +83,8 @@ def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out
     if input is None:
         return PUBLIC["torch"]["nonzero"](condition, as_tuple=True)
     if out is not None:
-        return write_out(out, where_public, (condition, input, other))
+        rule = exactly("Expected out type to be {Result} but got {Out}")
+        return write_out(out, where_public, (condition, input, other), None, rule)
     return where(_condition(condition), *_common(input, other, "where"))
 
 
@@ -425,7 +427,7 @@ def _nan_to_num_real(lib: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> An
 
 
 @public("torch.nan_to_num Tensor.nan_to_num")
-@with_out
+@with_out(exactly("nan_to_num: dtype of out: {Out} should be same as input: {Result}"))
 def nan_to_num(
     input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:

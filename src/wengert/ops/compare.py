@@ -15,6 +15,7 @@ from .._dispatch import default_np, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
 from .._general import general
 from .._kinds import binary, unary
+from .._out import SAME, of_kind
 from .._registry import REGISTRY, place, public
 from .._tensor import Tensor
 from ._elementwise import (
@@ -219,6 +220,7 @@ def bitwise_right_shift(input, other):
 
 
 @unary(
+    out_rule=SAME,
     names="torch.bitwise_not Tensor.bitwise_not",
     to_float=False,
     libname="invert",
@@ -302,6 +304,7 @@ def _refuse_complex_input(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 
 @unary(
+    out_rule=of_kind("b", "isposinf does not support non-boolean outputs"),
     names="torch.isposinf Tensor.isposinf",
     to_float=False,
     integers=True,
@@ -316,6 +319,7 @@ def isposinf(lib, input):
 
 
 @unary(
+    out_rule=of_kind("b", "isneginf does not support non-boolean outputs"),
     names="torch.isneginf Tensor.isneginf",
     to_float=False,
     integers=True,
@@ -341,6 +345,7 @@ def _refuse_complex_signbit(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 
 @unary(
+    out_rule=of_kind("b", "signbit does not support non-boolean outputs"),
     names="torch.signbit Tensor.signbit",
     to_float=False,
     integers=True,

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import inplace_of, with_out, write_out
+from .._alias import inplace_of
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING
 from .._general import general
 from .._kinds import unary
 from .._linear import linear
+from .._out import SAME, exactly, with_out, write_out
 from .._registry import T, place, public
 from .._saved import is_complex
 from .._tensor import Tensor
@@ -59,6 +60,7 @@ def conj(lib, input):
 
 
 @unary(
+    out_rule=SAME,
     grad=lambda xp, g: xp.conj(g),
     names="",
     to_float=False,
@@ -74,7 +76,7 @@ def conj_physical(lib, input):
 def conj_physical_public(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate; a real tensor itself."""
     if out is not None:
-        return write_out(out, conj_physical, (input,))
+        return write_out(out, conj_physical, (input,), None, SAME)
     return conj_physical(input) if logical_dtype(input) in COMPLEX else input
 
 
@@ -155,15 +157,10 @@ def complex_public(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> 
     tensor([1.+2.j])
     """
     _check_parts(real, imag, "complex", ("real", "imag"))
-    if out is None:
-        return complex(real, imag)
-    wanted = np.dtype(COMPLEX_OF[logical_dtype(real)])
-    if isinstance(out, Tensor) and logical_dtype(out) is not wanted:
-        raise RuntimeError(
-            f"Expected object of scalar type {BY_NUMPY[wanted].scalar_name} but got scalar type "
-            f"{BY_NUMPY[logical_dtype(out)].scalar_name} for argument 'out'"
-        )
-    return write_out(out, complex, (real, imag))
+    return complex(real, imag) if out is None else write_out(out, complex, (real, imag), None, _SAME_PARTS)
+
+
+_SAME_PARTS = exactly("Expected object of scalar type {Result} but got scalar type {Out} for argument 'out'")
 
 
 def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
@@ -229,7 +226,7 @@ def polar_public(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Te
     tensor([2.+0.j])
     """
     _check_parts(abs, angle, "polar", ("abs", "angle"))
-    return polar(abs, angle) if out is None else write_out(out, polar, (abs, angle))
+    return polar(abs, angle) if out is None else write_out(out, polar, (abs, angle), None, _SAME_PARTS)
 
 
 # ---------------------------------------------------------------------------------------------------------------- views
@@ -390,6 +387,7 @@ def _sgn_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
 
 
 @unary(
+    out_rule=SAME,
     grad=_sgn_grad,
     names="torch.sgn Tensor.sgn",
     to_float=False,

@@ -14,12 +14,12 @@ import numpy as np
 
 from .._affine import affine
 from .._backends.numpy import in_lib
-from .._dispatch import logical_dtype, type_text
+from .._dispatch import cpp_name, logical_dtype, type_text
 from .._linear import bilinear
 from .._registry import T, public
 from .._tensor import Tensor
 from . import columns
-from .matmul import CPP_TYPES, dtype_name
+from .matmul import dtype_name
 
 Ints = tuple[int, ...]
 
@@ -147,7 +147,7 @@ def _refuse_dtypes(info: Any, x: Any, w: Any, b: Any = None, *p: Any) -> Any:
             "tensor and "
             "weight is a dense tensor"
         )
-    names = [CPP_TYPES.get(logical_dtype(t).name, logical_dtype(t).name) for t in (x, b)]
+    names = [cpp_name(t) for t in (x, b)]
     raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
 
 

@@ -9,11 +9,17 @@ import numpy as np
 
 from .._backends.numpy import in_lib
 from .._dims import rank
+from .._dispatch import logical_dtype
 from .._general import general
+from .._out import exactly
 from .._registry import public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
 from .reduce import is_kind, reduction, unimplemented
+
+_SAME_HISTOGRAM = exactly(
+    "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {result} and hist {out}"
+)
 
 HistogramResult = return_type("histogram", "hist", "bin_edges")
 HistogramddResult = return_type("histogramdd", "hist", "bin_edges")
@@ -77,7 +83,7 @@ def histc(lib, self, bins, min, max):
     return np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
 
 
-@reduction("torch.histc Tensor.histc")
+@reduction("torch.histc Tensor.histc", out_rule=_SAME_HISTOGRAM)
 def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0).
 
@@ -201,8 +207,10 @@ def histogram(
     result = HistogramResult((wrap(hist), wrap(edges)))
     if out is None:
         return result
-    from .._alias import store_out
+    from .._out import store_out
 
+    for o, r in zip(out, result, strict=True):
+        _SAME_HISTOGRAM.check(logical_dtype(r), logical_dtype(o))
     for o, r in zip(out, result, strict=True):
         store_out(o, r)
     return HistogramResult(out)

@@ -108,7 +108,7 @@ def options(
     return dtype if dtype is None or type(dtype) is Dtype else as_dtype(dtype, function)
 
 
-def _chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
+def dtype_chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
     """The NumPy dtype of what is made: the one asked for, else that of ``out``, else the default."""
     if dtype is None:
         return _dtypes.default_np if out is None else out._a.dtype
@@ -231,7 +231,7 @@ def zeros(
     """
     dtype = options("zeros", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("zeros", size, kwargs)
-    return finish(allocate(np.zeros, shape, _chosen(dtype, out)), out, requires_grad)
+    return finish(allocate(np.zeros, shape, dtype_chosen(dtype, out)), out, requires_grad)
 
 
 @public("torch.ones")
@@ -253,7 +253,7 @@ def ones(
     """
     dtype = options("ones", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("ones", size, kwargs)
-    return finish(filled(shape, 1, _chosen(dtype, out)), out, requires_grad)
+    return finish(filled(shape, 1, dtype_chosen(dtype, out)), out, requires_grad)
 
 
 @public("torch.empty")
@@ -278,7 +278,7 @@ def empty(
     shape = shape_of("empty", size, kwargs)
     if memory_format is _dtypes.preserve_format:
         raise RuntimeError("unsupported memory format Preserve")
-    return finish(_empty_in(shape, _chosen(dtype, out), memory_format), out, requires_grad)
+    return finish(_empty_in(shape, dtype_chosen(dtype, out), memory_format), out, requires_grad)
 
 
 def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None) -> Any:
@@ -320,7 +320,7 @@ def full(
     value = number_of(fill_value, "full", "fill_value", 2)
     if dtype is None and out is None:
         dtype = _dtype_of_number(value)
-    return finish(filled(shape, value, _chosen(dtype, out)), out, requires_grad)
+    return finish(filled(shape, value, dtype_chosen(dtype, out)), out, requires_grad)
 
 
 def _dtype_of_number(value: Any) -> Dtype:
@@ -349,7 +349,7 @@ def scalar_tensor(
     """
     dtype = options("scalar_tensor", dtype, layout, device, pin_memory, requires_grad)
     value = number_of(s, "scalar_tensor", "s", 1)
-    return finish(filled((), value, _chosen(dtype, None)), None, requires_grad)
+    return finish(filled((), value, dtype_chosen(dtype, None)), None, requires_grad)
 
 
 @public("torch.eye")
@@ -374,7 +374,7 @@ def eye(
     dtype = options("eye", dtype, layout, device, pin_memory, requires_grad)
     n = _count("eye", "n", 1, n)
     m = n if m is None else _count("eye", "m", 2, m)
-    a = allocate(np.zeros, (n, m), _chosen(dtype, out))
+    a = allocate(np.zeros, (n, m), dtype_chosen(dtype, out))
     np.fill_diagonal(a, 1)
     return finish(a, out, requires_grad)
 
@@ -408,7 +408,7 @@ def empty_strided(
     (1, 2)
     """
     dtype = options("empty_strided", dtype, layout, device, pin_memory, requires_grad)
-    return made(_strided(tuple_shape("empty_strided", size), stride, _chosen(dtype, None)), requires_grad)
+    return made(_strided(tuple_shape("empty_strided", size), stride, dtype_chosen(dtype, None)), requires_grad)
 
 
 def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any) -> Any:
@@ -459,7 +459,7 @@ def empty_permuted(
             )
     if len(set(order)) != len(order):
         raise RuntimeError("Duplicate dim not allowed")
-    a = allocate(np.empty, tuple(shape[d] for d in order), _chosen(dtype, None))
+    a = allocate(np.empty, tuple(shape[d] for d in order), dtype_chosen(dtype, None))
     return made(a.transpose(tuple(order.index(d) for d in range(len(shape)))), requires_grad)
 
 

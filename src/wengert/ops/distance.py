@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import with_out
 from .._dispatch import cast, common_dtype, logical_dtype
 from .._dtypes import BY_NUMPY
 from .._general import general
 from .._grad_mode import no_grad
+from .._out import with_out
 from .._registry import T, public
 from .._tensor import Tensor, wrap
 from .loss import broadcast_pair, reduce_values, reduction_code

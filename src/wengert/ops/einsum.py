@@ -11,12 +11,16 @@ import math
 import warnings
 from typing import Any
 
-from .._alias import with_out
 from .._dispatch import logical_dtype
 from .._linear import bilinear
+from .._out import exactly, with_out, write_out
 from .._registry import T, public
 from .._tensor import Tensor
 from .matmul import as_tensors, dtype_name, matmul, refuse_batched
+
+TENSORDOT = exactly(
+    "tensordot: Expected the output tensor to have dtype {Result}, but got an output tensor with dtype {Out}"
+)
 
 Labels = tuple[int, ...]
 
@@ -369,7 +373,7 @@ def _same_dtype(x: Any, y: Any) -> None:
 
 
 @public("torch.tensordot")
-@with_out
+@with_out(TENSORDOT)
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Sum of products over some dimensions of a and as many of b.
 
@@ -425,9 +429,11 @@ def _tensordot_dims(dims: Any, ra: int, rb: int) -> tuple[list[int], list[int]]:
 
 
 @public("torch.inner Tensor.inner")
-@with_out
-def inner(input: Tensor, other: Tensor) -> Tensor:
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
+    if out is not None:
+        product = isinstance(input, Tensor) and isinstance(other, Tensor) and 0 in (input._a.ndim, other._a.ndim)
+        return write_out(out, inner, (input, other), None, None if product else TENSORDOT)  # type: ignore[no-any-return]
     as_tensors("inner", ("input", input), ("other", other))
     a, b = input._a, other._a
     if not a.ndim or not b.ndim:
@@ -444,7 +450,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
 
 @public("linalg.vecdot")
-@with_out
+@with_out(exactly("linalg.vecdot: Expected out of dtype{Result} but found {Out}"))
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
     as_tensors("linalg_vecdot", ("x", x), ("y", y))
@@ -471,7 +477,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     return T.reshape(product, tuple(m * n for m, n in zip(a, b, strict=True)))
 
 
-@public("nn.functional.bilinear")
+@public("torch.bilinear nn.functional.bilinear")
 def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``x1 @ A[k] @ x2 + b[k]`` for every k: ``(*, n)``, ``(*, m)`` and weight ``(out, n, m)`` give ``(*, out)``."""
     x, y, w = input1._a, input2._a, weight._a
@@ -496,7 +502,7 @@ def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor 
 
 # --------------------------------------------------------------------------------------------------- chains of matrices
 @public("linalg.multi_dot")
-@with_out
+@with_out(exactly("multi_dot(): expected out tensor to have dtype {result} but got {out}"))
 def multi_dot(tensors: Any) -> Tensor:
     """Product of several matrices, in the order of multiplication that costs least.
 

@@ -10,18 +10,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._alias import inplace_of, with_out, write_out
+from .._alias import inplace_of
 from .._dispatch import logical_dtype, not_implemented
 from .._dtypes import COMPLEX, FLOATING
 from .._general import general
 from .._kinds import unary
+from .._out import SAME, exactly, with_out, write_out
 from .._parametric import parametric
 from .._registry import REGISTRY, place, public
 from .._saved import is_complex
 from .._tensor import Tensor
-from ._elementwise import (
-    BOOL,
-)
+from ._elementwise import BOOL, one
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 
@@ -212,7 +211,7 @@ def cosh(input):
 
 
 @unary(
-    grad=lambda xp, g, result: g * (1 - result * result),
+    grad=lambda xp, g, result: g * (one(xp, result) - result * result),
     names="torch.tanh Tensor.tanh",
     dtypes="fcib",
 )
@@ -319,6 +318,7 @@ def _real_rounding(name: str) -> Any:
 
 
 @unary(
+    out_rule=SAME,
     grad=lambda xp, g: xp.zeros_like(g),
     names="torch.floor Tensor.floor",
     to_float=False,
@@ -339,6 +339,7 @@ def floor(input):
 
 
 @unary(
+    out_rule=SAME,
     grad=lambda xp, g: xp.zeros_like(g),
     names="torch.ceil Tensor.ceil",
     to_float=False,
@@ -354,6 +355,7 @@ def ceil(input):
 
 
 @unary(
+    out_rule=SAME,
     grad=lambda xp, g: xp.zeros_like(g),
     names="torch.trunc torch.fix Tensor.trunc Tensor.fix",
     to_float=False,
@@ -369,6 +371,7 @@ def trunc(input):
 
 
 @unary(
+    out_rule=SAME,
     grad=lambda xp, g: xp.zeros_like(g),
     names="",
     to_float=False,
@@ -408,7 +411,7 @@ def round_public(input: Tensor, *, decimals: int | None = None, out: Tensor | No
     (tensor([ 0.,  2., -3.]), tensor([0.1300]))
     """
     if out is not None:
-        return write_out(out, round_public, (input,), {"decimals": decimals})
+        return write_out(out, round_public, (input,), {"decimals": decimals}, SAME)
     if decimals is None:
         return round(input)
     if logical_dtype(input) not in FLOATING:
@@ -420,6 +423,7 @@ place(inplace_of(round_public, "round_"), "torch.round_ Tensor.round_")
 
 
 @unary(
+    out_rule=SAME,
     grad=lambda xp, g: g,
     names="torch.frac Tensor.frac",
     to_float=False,
@@ -454,6 +458,7 @@ def _refuse_bool(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 
 @unary(
+    out_rule=SAME,
     grad=lambda xp, g, self: g * xp.sgn(self),
     names="torch.abs torch.absolute Tensor.abs Tensor.absolute Tensor.__abs__",
     to_float=False,
@@ -493,6 +498,7 @@ def _refuse_complex_sign(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
 
 
 @unary(
+    out_rule=SAME,
     grad=lambda xp, g: xp.zeros_like(g),
     names="torch.sign Tensor.sign",
     to_float=False,
@@ -536,7 +542,12 @@ def _floating_like(g: Any) -> Any:
 
 
 @public("torch.frexp Tensor.frexp")
-@with_out
+@with_out(
+    (
+        exactly("torch.frexp() expects mantissa to have dtype {result} but got {out}"),
+        exactly("torch.frexp() expects exponent to have int dtype but got {out}"),
+    )
+)
 def frexp_public(input: Tensor) -> Any:
     """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``.
 

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._alias import write_out
 from .._backends.numpy import in_lib
 from .._dims import nonempty_dims, normal_dim, numpy_names, rank
 from .._general import general
+from .._out import EXACT, exactly, write_out
 from .._registry import T, public
 from .._return_types import return_type
 from .._tensor import Tensor
 from .reduce import Dims, is_kind, reduction, restored, unimplemented, wanted_dims
+
+_SAME_AS_INPUT = exactly(
+    "Expected the dtype for input and out to match, but got {Result} for input's dtype and {Out} for out's dtype."
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -262,7 +266,7 @@ def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
 def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, fn: Any, name: str) -> Any:
     """``max`` or ``min`` with more than the tensor: along a dim, or of pairs."""
     if out is not None:
-        return write_out(out, fn, (input, *args), kwargs)
+        return write_out(out, fn, (input, *args), kwargs, EXACT if isinstance(out, (tuple, list)) else None)
     dim = args[0] if len(args) == 1 and not kwargs else None
     if type(dim) is int and type(input) is Tensor:  # x.max(1), without the checks that cannot fail
         a = input._a
@@ -348,7 +352,7 @@ def amin(lib, self, dim, keepdim):
     return lib.minimum.reduce(self, dim, None, None, keepdim)
 
 
-@reduction("torch.amax Tensor.amax")
+@reduction("torch.amax Tensor.amax", out_rule=_SAME_AS_INPUT)
 def _amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The largest element over one, several or all dims; equal ones share the gradient evenly.
 
@@ -359,7 +363,7 @@ def _amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     return amax(input, _extremum_dims(input, dim, "amax", "max_values_cpu"), keepdim)
 
 
-@reduction("torch.amin Tensor.amin")
+@reduction("torch.amin Tensor.amin", out_rule=_SAME_AS_INPUT)
 def _amin(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The smallest element over one, several or all dims; equal ones share the gradient evenly.
 
@@ -400,7 +404,7 @@ def aminmax(lib, self, dim, keepdim):
     return lib.minimum.reduce(self, dim, None, None, keepdim), lib.maximum.reduce(self, dim, None, None, keepdim)
 
 
-@reduction("torch.aminmax Tensor.aminmax")
+@reduction("torch.aminmax Tensor.aminmax", out_rule=EXACT)
 def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest and the largest element, of all or along a dim.
 
@@ -436,7 +440,7 @@ def argmin(lib, self, dim, keepdim):
     return _int64(self.argmin(dim, keepdims=True) if keepdim else self.argmin(dim))
 
 
-@reduction("torch.argmax Tensor.argmax")
+@reduction("torch.argmax Tensor.argmax", out_rule=EXACT)
 def _argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones.
 
@@ -448,7 +452,7 @@ def _argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Ten
     return _arg_extremum(argmax, "argmax", input, dim, keepdim)
 
 
-@reduction("torch.argmin Tensor.argmin")
+@reduction("torch.argmin Tensor.argmin", out_rule=EXACT)
 def _argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones.
 

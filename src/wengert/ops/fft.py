@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import with_out
 from .._dims import normal_dim
 from .._dispatch import cast, default_np, logical_dtype
 from .._linear import linear
+from .._out import of_kind, with_out
 from .._registry import T, public
 from .._tensor import Tensor, wrap
 from .matmul import dtype_name
@@ -195,8 +195,16 @@ def _c2r(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> An
     return T.fft_c2r(T.conj(x) if forward else x, (d,), size, _scale(norm, size, forward))
 
 
+def _complex_out(name: str) -> Any:
+    return of_kind("c", f"{name} expects a complex output tensor, but got {{Out}}")
+
+
+def _real_out(name: str) -> Any:
+    return of_kind("fV", f"{name} expects a floating point output tensor, but got {{Out}}")
+
+
 @public("fft.fft")
-@with_out
+@with_out(_complex_out("fft"))
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The discrete Fourier transform along a dimension, cut or filled with zeros to ``n``.
 
@@ -210,35 +218,35 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
 
 
 @public("fft.ifft")
-@with_out
+@with_out(_complex_out("ifft"))
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of ``fft``."""
     return _c2c(input, n, dim, norm, False)
 
 
 @public("fft.rfft")
-@with_out
+@with_out(_complex_out("rfft"))
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The first ``n // 2 + 1`` frequencies of a real signal, which determine the others."""
     return _r2c("rfft", input, n, dim, norm, True)
 
 
 @public("fft.irfft")
-@with_out
+@with_out(_real_out("irfft"))
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of ``rfft``: a real signal of length ``n`` (even by default)."""
     return _c2r(input, n, dim, norm, False)
 
 
 @public("fft.hfft")
-@with_out
+@with_out(_real_out("hfft"))
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The real transform of a signal whose second half is the conjugate of its first, which is given."""
     return _c2r(input, n, dim, norm, True)
 
 
 @public("fft.ihfft")
-@with_out
+@with_out(_complex_out("ihfft"))
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of ``hfft``."""
     return _r2c("ihfft", input, n, dim, norm, False)
@@ -286,12 +294,14 @@ def _c2rn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
 
 def _several(name: str, run: Callable[..., Any], forward: bool, what: str) -> None:
     """``NAMEn`` over any dims, all by default, and ``NAME2`` over two, the last ones by default."""
+    called = "fftn" if name == "ifft" else name + "n"  # by PyTorch, in its error
+    rule = (_real_out if name in ("irfft", "hfft") else _complex_out)(called)
 
     def transform_n(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
         if out is not None:
-            from .._alias import write_out
+            from .._out import write_out
 
-            return write_out(out, transform_n, (input, s, dim, norm))
+            return write_out(out, transform_n, (input, s, dim, norm), None, rule)
         return run(input, s, dim, norm, forward)
 
     def transform_2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:

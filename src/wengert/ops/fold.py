@@ -244,7 +244,10 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return T.pixels_to_channels(input, downscale_factor)
 
 
-@public("torch.channel_shuffle nn.functional.channel_shuffle torch.native_channel_shuffle")
+@public(
+    "torch.channel_shuffle nn.functional.channel_shuffle",
+    "torch.native_channel_shuffle nn.functional.native_channel_shuffle",
+)
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
     shape = tuple(input._a.shape)

@@ -81,7 +81,12 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         x = _by_views(self, key)
         if x is not None:
             return alias(x) if x is self else x
-    x, dims, indices = parsed(self, key)
+    try:
+        x, dims, indices = parsed(self, key)
+    except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
+        from .._overrides import recovered
+
+        return recovered("__getitem__", (self, key))
     if not indices:
         return alias(x) if x is self else x
     return indexed(x, dims, indices)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from .._alias import (
-    with_out,
-    write_out,
-)
 from .._dims import as_int, normal_dim
 from .._dispatch import type_text
 from .._general import general
 from .._modes import M
+from .._out import EXACT, convertible, with_out, write_out
 from .._registry import RAW, REGISTRY, public
 from .._tensor import Tensor, wrap
 from ._ties import recorded, tied_parts
@@ -24,6 +22,9 @@ from .chains import renamed
 from .shape import COLONS, NEW_AT, ints, lifted_dims, payload
 from .strided import slice_dim
 from .views import reshape_public
+
+# Python's error of PyTorch's concatenations for an ``out`` that cannot hold the result
+_CONCATENATED = convertible("torch.cat(): input types can't be cast to the desired output type {Out}", TypeError)
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
@@ -197,7 +198,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     tensor([1., 1., 0.])
     """
     if out is not None:
-        return write_out(out, cat_public, (tensors, dim if axis is None else axis))  # type: ignore[no-any-return]
+        return write_out(out, cat_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)  # type: ignore[no-any-return]
     if axis is not None:
         dim = axis
     arrays = _plain_arrays(tensors)
@@ -254,7 +255,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
             [0., 1.]])
     """
     if out is not None:
-        return write_out(out, stack_public, (tensors, dim if axis is None else axis))  # type: ignore[no-any-return]
+        return write_out(out, stack_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)  # type: ignore[no-any-return]
     if axis is not None:
         dim = axis
     arrays = _plain_arrays(tensors)
@@ -291,7 +292,7 @@ def _joined(tensors: Any, name: str, at_least: Any) -> list[Tensor]:
 
 
 @public("torch.hstack")
-@with_out
+@with_out(_CONCATENATED)
 def hstack(tensors: Any) -> Tensor:
     """Tensors one after the other along the second dimension, vectors along their only one."""
     tensors = _joined(tensors, "hstack", atleast_1d)
@@ -299,21 +300,21 @@ def hstack(tensors: Any) -> Tensor:
 
 
 @public("torch.vstack torch.row_stack")
-@with_out
+@with_out(_CONCATENATED)
 def vstack(tensors: Any) -> Tensor:
     """Tensors one below the other; vectors are rows."""
     return cat_public(_joined(tensors, "vstack", atleast_2d), 0)
 
 
 @public("torch.dstack")
-@with_out
+@with_out(_CONCATENATED)
 def dstack(tensors: Any) -> Tensor:
     """Tensors one behind the other along the third dimension."""
     return cat_public(_joined(tensors, "dstack", atleast_3d), 2)
 
 
 @public("torch.column_stack")
-@with_out
+@with_out(_CONCATENATED)
 def column_stack(tensors: Any) -> Tensor:
     """Vectors as the columns of a matrix, matrices side by side."""
     return hstack(
@@ -577,7 +578,22 @@ def split_copy_public(input: Tensor, split_size: int, dim: int = 0) -> tuple[Ten
     return _named(split_copy(input, _even(_piece(split_size, n), n), dim), "SplitBackward0_copy")
 
 
+def _into_each(fn: Any) -> Any:
+    """Decorator: ``out=`` is a list of as many tensors as there are results; as in PyTorch, nothing is returned."""
+    inner = with_out(EXACT)(fn)
+
+    @functools.wraps(fn)
+    def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return fn(*args, **kwargs)
+        inner(*args, out=tuple(out), **kwargs)
+        return None
+
+    return form
+
+
 @public("torch.split_with_sizes_copy")
+@_into_each
 def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """``split_with_sizes``, as copies."""
     dim, n = _sized(input, dim, "split_with_sizes")
@@ -585,6 +601,7 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0) -> tupl
 
 
 @public("torch.unbind_copy")
+@_into_each
 def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """``unbind``, as copies."""
     shape = payload(input, "unbind").shape

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import with_out
 from .._dispatch import cast, logical_dtype
+from .._out import ANY, EXACT, exactly, safely, with_out
 from .._registry import T, place, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
@@ -105,7 +105,7 @@ def adjoint(t: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------------- inverse, determinant
 @public("linalg.inv torch.inverse torch.linalg_inv Tensor.inverse")
-@with_out
+@with_out(EXACT)
 def inv(A: Tensor) -> Tensor:
     """The inverse of each square matrix.
 
@@ -120,7 +120,7 @@ def inv(A: Tensor) -> Tensor:
 
 
 @public("linalg.inv_ex")
-@with_out
+@with_out(EXACT)
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """The inverses and, for each, 0 or the place of the zero pivot that leaves it without one."""
     square_size("linalg.inv", A)
@@ -142,7 +142,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
 
 
 @public("linalg.det torch.det Tensor.det")
-@with_out
+@with_out(EXACT)
 def det(A: Tensor) -> Tensor:
     """The determinant of each square matrix; its derivative is right for singular matrices too.
 
@@ -156,7 +156,7 @@ def det(A: Tensor) -> Tensor:
 
 
 @public("linalg.slogdet")
-@with_out
+@with_out(EXACT)
 def slogdet(A: Tensor) -> Any:
     """The sign of each determinant and the logarithm of its absolute value."""
     square_size("linalg.slogdet", A)
@@ -225,7 +225,7 @@ def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
 
 
 @public("linalg.solve")
-@with_out
+@with_out(EXACT)
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for square A; B holds columns, or is a vector of each batch.
 
@@ -240,7 +240,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 
 @public("linalg.solve_ex")
-@with_out
+@with_out(EXACT)
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """``solve`` and LAPACK's info for each matrix, which is not 0 where A is singular."""
     try:
@@ -262,7 +262,7 @@ def eye_of(A: Any) -> Any:
 
 
 @public("linalg.solve_triangular")
-@with_out
+@with_out(exactly("expected scalar type {Result} but found {Out}"))
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for triangular A, of which only that triangle is read."""
     name = "linalg.solve_triangular"
@@ -282,7 +282,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
 
 
 @public("torch.triangular_solve Tensor.triangular_solve")
-@with_out
+@with_out(EXACT)
 def triangular_solve(
     b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
@@ -295,7 +295,7 @@ def triangular_solve(
 
 # ------------------------------------------------------------------------------------------------------------- Cholesky
 @public("linalg.cholesky")
-@with_out
+@with_out(EXACT)
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower triangular L with ``L L^H = A`` (or the upper one) of Hermitian positive-definite matrices.
 
@@ -310,14 +310,14 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 
 
 @public("torch.cholesky Tensor.cholesky")
-@with_out
+@with_out(safely("cholesky"))
 def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.cholesky``."""
     return cholesky(input, upper=upper)
 
 
 @public("linalg.cholesky_ex")
-@with_out
+@with_out(EXACT)
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """``cholesky`` and, for each matrix, 0 or the order of the minor that is not positive-definite."""
     try:
@@ -337,7 +337,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 
 
 @public("torch.cholesky_solve Tensor.cholesky_solve")
-@with_out
+@with_out(safely("cholesky_solve"))
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
     for name, t in (("b", B), ("u", L)):
@@ -361,7 +361,7 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
 
 
 @public("torch.cholesky_inverse Tensor.cholesky_inverse")
-@with_out
+@with_out(safely("cholesky_inverse"))
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``)."""
     square_size("cholesky_inverse", L)
@@ -370,7 +370,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
 
 # ------------------------------------------------------------------------------------------- eigen- and singular values
 @public("linalg.eigh")
-@with_out
+@with_out(EXACT)
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Eigenvalues (ascending) and orthonormal eigenvectors (columns) of Hermitian matrices.
 
@@ -389,7 +389,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 
 
 @public("linalg.eigvalsh")
-@with_out
+@with_out(EXACT)
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of Hermitian matrices, in ascending order."""
     return eigh(A, UPLO)[0]
@@ -406,7 +406,7 @@ def _check_eig(A: Any) -> None:
 
 
 @public("linalg.eig")
-@with_out
+@with_out(safely("torch.linalg.eig", "eigenvalues"))
 def eig(A: Tensor) -> Any:
     """Eigenvalues and eigenvectors (columns of length one) of square matrices, complex whatever A is."""
     _check_eig(A)
@@ -414,7 +414,7 @@ def eig(A: Tensor) -> Any:
 
 
 @public("linalg.eigvals")
-@with_out
+@with_out(safely("torch.linalg.eigvals", "eigenvalues"))
 def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues of square matrices, complex whatever A is."""
     _check_eig(A)
@@ -427,7 +427,7 @@ def _check_svd(A: Any) -> None:
 
 
 @public("linalg.svd")
-@with_out
+@with_out(EXACT)
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """``A = U diag(S) Vh``: singular values, descending, between orthonormal columns and rows.
 
@@ -442,7 +442,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
 
 
 @public("linalg.svdvals")
-@with_out
+@with_out(EXACT)
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values of matrices, in descending order."""
     _check_svd(A)
@@ -452,7 +452,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
 
 
 @public("torch.svd Tensor.svd")
-@with_out
+@with_out(EXACT)
 def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
     _check_svd(input)
@@ -466,7 +466,7 @@ def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 
 
 @public("linalg.qr")
-@with_out
+@with_out(EXACT)
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """``A = Q R`` with orthonormal columns and an upper triangular factor; ``mode``: "reduced", "complete" or "r"."""
     matrix_shape("linalg.qr", A)
@@ -479,7 +479,7 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
 
 
 @public("torch.qr Tensor.qr")
-@with_out
+@with_out(EXACT)
 def old_qr(input: Tensor, some: bool = True) -> Any:
     """Deprecated in PyTorch: see ``linalg.qr``."""
     return OldQr(qr(input, "reduced" if some else "complete"))
@@ -493,7 +493,7 @@ def _lu_input(A: Any, name: str) -> None:
 
 
 @public("linalg.lu_factor")
-@with_out
+@with_out(EXACT)
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1)."""
     _lu_input(A, "torch.lu_factor")
@@ -501,7 +501,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 
 
 @public("linalg.lu_factor_ex")
-@with_out
+@with_out(EXACT)
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot."""
     LU, pivots = lu_factor(A, pivot=pivot)
@@ -516,7 +516,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
 
 
 @public("torch.lu Tensor.lu")
-@with_out
+@with_out(ANY)
 def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """Deprecated in PyTorch: see ``linalg.lu_factor``."""
     LU, pivots, info = lu_factor_ex(A, pivot=pivot)
@@ -528,7 +528,7 @@ def _permutation(pivots: Any, m: int, dtype: Any) -> Any:
 
 
 @public("torch.lu_unpack")
-@with_out
+@with_out(EXACT)
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """P, L and U of what ``lu_factor`` returns; what is not wanted is empty."""
     if unpack_pivots and logical_dtype(LU_pivots).name != "int32":
@@ -545,7 +545,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 
 
 @public("linalg.lu")
-@with_out
+@with_out(EXACT)
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one."""
     _lu_input(A, "linalg.lu")
@@ -560,7 +560,7 @@ _adjoint = adjoint  # the name is lu_solve's parameter
 
 
 @public("linalg.lu_solve")
-@with_out
+@with_out(EXACT)
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
     if not left:
@@ -575,7 +575,7 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
 
 
 @public("torch.lu_solve Tensor.lu_solve")
-@with_out
+@with_out(EXACT)
 def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.lu_solve``."""
     return lu_solve(LU_data, LU_pivots, b)

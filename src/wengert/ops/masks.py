@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import (
-    inplace_of,
-    with_out,
-)
+from .._alias import inplace_of
 from .._dispatch import broadcast_error, logical_dtype
 from .._dtypes import BY_NUMPY
+from .._out import exactly, with_out
 from .._registry import public
 from .._tensor import Tensor, wrap
 from .chains import renamed, untied
@@ -42,7 +40,7 @@ def _masked(x: Tensor, mask: Tensor) -> tuple[tuple[int, ...], list[Tensor]]:
 
 
 @public("torch.masked_select Tensor.masked_select")
-@with_out
+@with_out(exactly("masked_select(): self and result must have the same scalar type"))
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """A vector of the elements where the bool tensor ``mask`` is true, both broadcast.
 
@@ -114,9 +112,9 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
         return unbind(found, 1) if a.ndim else (wrap(a.reshape(1).nonzero()[0]),)
     if out is None:
         return found
-    from .._alias import store_out
+    from .._out import store_out
 
-    store_out(out, found)
+    store_out(out, found, exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}"))
     return out
 
 

@@ -8,22 +8,21 @@ primitive by the ranks of the operands.
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from .._affine import affine
-from .._alias import with_out, write_out
 from .._backends.numpy import in_lib, lib
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY
 from .._errors import noted
 from .._general import general
-from .._linear import bilinear
+from .._linear import between, bilinear
 from .._linear import linear as kind_linear
-from .._registry import T, place, public
+from .._out import EXACT, exactly, with_out, write_out
+from .._registry import REGISTRY, T, place, public
 from .._tensor import Tensor
 
 lib.product = np.ndarray.dot  # the method: half the price of the function np.dot, which asks for overrides first
@@ -281,38 +280,8 @@ def as_tensors(name: str, *arguments: tuple[str, Any]) -> Any:
             raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(t)}")
 
 
-def product_out(fn: Any) -> Any:
-    """Decorator: a product that takes ``out=`` too, of exactly the result's dtype."""
-    name = fn.__name__
-
-    def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        if out is None:
-            return fn(*args, **kwargs)
-        return into(out, fn, args, kwargs)
-
-    form.__name__ = form.__qualname__ = name
-    form.__doc__ = fn.__doc__
-    form.__wrapped__ = fn
-    return form
-
-
-def into(out: Any, fn: Any, args: Any, kwargs: Any = None) -> Any:
-    """Write a product into ``out``, whose dtype must be the result's."""
-    tensors = [a for a in args if isinstance(a, Tensor)]
-    if isinstance(out, Tensor) and tensors and out.dtype is not tensors[0].dtype:
-        names = (str(t.dtype).removeprefix("torch.") for t in (tensors[0], out))
-        wanted, got = (CPP_TYPES.get(n, n) for n in names)
-        raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {got} instead")
-    return write_out(out, fn, args, kwargs)
-
-
-CPP_TYPES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int",
-             "complex64": "c10::complex<float>",
-        "complex128": "c10::complex<double>", "float16": "c10::Half", "int16": "short", "uint8": "unsigned char",
-        "int8": "signed char"}  # fmt: skip
-
-
 @public("torch.matmul Tensor.matmul linalg.matmul")
+@between(REGISTRY["mat_mat"], (2, 2))
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks.
 
@@ -326,7 +295,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     torch.Size([5, 4, 2, 2])
     """
     if out is not None:
-        return into(out, matmul, (input, other))
+        return write_out(out, matmul, (input, other), None, EXACT)
     try:
         a = input._a
         b = other._a
@@ -402,7 +371,8 @@ def _refuse_batches(a: Any, b: Any) -> Any:
     raise broadcast_error(np.empty(a.shape[:-2], bool), np.empty(b.shape[:-2], bool)) from None
 
 
-def __matmul__(self: Tensor, other: Any) -> Any:
+@between(REGISTRY["mat_mat"], (2, 2))
+def __matmul__(self: Tensor, other: Any, *, out: None = None) -> Any:
     """``a @ b``: see ``matmul``."""
     try:
         a = self._a
@@ -440,6 +410,7 @@ place(__rmatmul__, "Tensor.__rmatmul__")
 
 
 @public("torch.mm Tensor.mm")
+@between(REGISTRY["mat_mat"], (2, 2))
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``.
 
@@ -448,7 +419,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([[11.]])
     """
     if out is not None:
-        return into(out, mm, (input, mat2))
+        return write_out(out, mm, (input, mat2), None, EXACT)
     try:
         a = input._a
         b = mat2._a
@@ -464,8 +435,12 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         return refuse_mm(a, b)
 
 
+_MV = exactly("addmv input tensors must have the same dtype, but got {Out}, {Result}, and {Result}")
+_DOT = exactly("result dtype {Out} does not match input dtype {Result}")
+
+
 @public("torch.bmm Tensor.bmm")
-@product_out
+@with_out(EXACT)
 def batch_mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
     as_tensors("bmm", ("input", input), ("mat2", mat2))
@@ -487,7 +462,7 @@ def check_batches(x: Any, y: Any) -> None:
 
 
 @public("torch.mv Tensor.mv")
-@product_out
+@with_out(_MV)
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
     as_tensors("mv", ("input", input), ("vec", vec))
@@ -517,7 +492,7 @@ def _check_dot(name: str, x: Any, y: Any) -> None:
 
 
 @public("torch.dot Tensor.dot")
-@product_out
+@with_out(_DOT)
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Sum of the products of the elements of two vectors.
 
@@ -530,7 +505,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 
 
 @public("torch.vdot Tensor.vdot")
-@product_out
+@with_out(_DOT)
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """``dot`` with the first vector conjugated."""
     _check_dot("vdot", input, other)
@@ -607,12 +582,7 @@ def column_sums(lib, self):
         return self.reshape(self.shape[1])
     if n > 65536 or self.dtype.kind not in "fc":
         return lib.add.reduce(self, 0)
-    return _ones(n, self.dtype).dot(self)
-
-
-@functools.lru_cache(32)
-def _ones(n: int, dtype: Any) -> Any:
-    return np.ones(n, dtype)
+    return lib.vector_of_ones(n, self.dtype).dot(self)
 
 
 def _bias_cotangent(xp: Any, g: Any, shape: Any) -> Any:

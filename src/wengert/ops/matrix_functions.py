@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import with_out
 from .._dims import normal_dim
 from .._dispatch import cast, logical_dtype, type_text
 from .._linear import bilinear, linear
+from .._out import EXACT, exactly, safely, with_out
 from .._registry import T, place, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
@@ -47,7 +47,7 @@ def _tolerance(t: Any) -> Any:
 
 
 @public("linalg.pinv")
-@with_out
+@with_out(safely("linalg.pinv"))
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """The Moore-Penrose inverse; singular values up to ``max(atol, rtol * largest)`` count as zero.
 
@@ -72,7 +72,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
 
 @public("linalg.lstsq")
-@with_out
+@with_out(safely("torch.linalg.lstsq", "solution"))
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """X that minimises ``|A X - B|``, the squared residuals of its columns, A's rank and its singular values.
 
@@ -133,15 +133,15 @@ def matrix_rank(
     floor = threshold(s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
     r = wrap(np.asarray((s > floor[..., None]).sum(-1), np.int64))
     if out is not None:
-        from .._alias import store_out
+        from .._out import store_out
 
-        store_out(out, r)
+        store_out(out, r, safely("torch.linalg.matrix_rank"))
         return out
     return r
 
 
 @public("linalg.matrix_norm")
-@with_out
+@with_out(exactly("linalg.matrix_norm expected out tensor dtype {Result} but got: {Out}"))
 def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -186,7 +186,7 @@ def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool
 
 
 @public("linalg.cond")
-@with_out
+@with_out(safely("linalg.cond"))
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default."""
     if A._a.ndim < 2:
@@ -222,7 +222,7 @@ def matrix_exp(A: Tensor) -> Tensor:
 
 
 @public("linalg.matrix_power torch.matrix_power Tensor.matrix_power")
-@with_out
+@with_out(safely("matrix_power"))
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
     if isinstance(n, bool) or not isinstance(n, int):
@@ -269,7 +269,7 @@ def cross_product(lib, self, other, dim):
 
 
 @public("linalg.cross")
-@with_out
+@with_out(EXACT)
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
     a, b = tuple(input._a.shape), tuple(other._a.shape)
@@ -286,7 +286,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 
 
 @public("torch.cross Tensor.cross")
-@with_out
+@with_out(EXACT)
 def old_cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
     if dim is None:
@@ -405,7 +405,7 @@ def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Ten
 
 
 @public("linalg.householder_product torch.orgqr Tensor.orgqr")
-@with_out
+@with_out(safely("torch.linalg.householder_product"))
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
     m, n = matrix_shape("linalg.householder_product", A, "input")[-2:]
@@ -440,7 +440,12 @@ def _reflected(Q: Any, v: Any, tau: Any) -> Any:
 
 
 @public("torch.ormqr Tensor.ormqr")
-@with_out
+@with_out(
+    exactly(
+        "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{Result} and result has "
+        "dtype {Out}"
+    )
+)
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
     m, n = matrix_shape("torch.ormqr", input, "input")[-2:]
@@ -461,7 +466,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
 
 @public("torch.geqrf Tensor.geqrf")
-@with_out
+@with_out(safely("torch.geqrf", "a"))
 def geqrf(input: Tensor) -> Any:
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
     matrix_shape("torch.geqrf", input, "input")
@@ -477,7 +482,7 @@ def geqrf(input: Tensor) -> Any:
 
 
 @public("linalg.tensorinv")
-@with_out
+@with_out(safely("tensorinv"))
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse of the map that ``tensordot`` makes of A, whose first ``ind`` dimensions are its output's."""
     if ind <= 0:
@@ -494,7 +499,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 
 
 @public("linalg.tensorsolve")
-@with_out
+@with_out(safely("tensorsolve"))
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first."""
     rank = A._a.ndim

@@ -12,6 +12,7 @@ from .._dims import as_int, normal_dim, rank
 from .._dispatch import type_text
 from .._dtypes import as_dtype, promote_types
 from .._general import general
+from .._out import EXACT, exactly
 from .._registry import PUBLIC, T, place
 from .._tensor import Tensor
 from .reduce import Dims, count_of, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
@@ -102,7 +103,7 @@ def _vector_norm(x: Tensor, ord: Any, dim: Dims, keepdim: bool, dtype: DType | N
     return linalg_vector_norm(x, order, dims, keepdim)
 
 
-@reduction("linalg.vector_norm")
+@reduction("linalg.vector_norm", out_rule=EXACT)
 def vector_norm(
     x: Tensor, ord: Order = 2, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Tensor:
@@ -161,7 +162,7 @@ def _refuse_empty(ord: Any, shape: tuple[int, ...], dims: tuple[int, ...], dim: 
             )
 
 
-@reduction("torch.norm Tensor.norm")
+@reduction("torch.norm Tensor.norm", out_rule=EXACT)
 def norm(
     input: Tensor,
     p: Order | str | None = "fro",
@@ -186,7 +187,7 @@ def norm(
     return _matrix_norm(input, p, tuple(dims), keepdim, dtype)
 
 
-@reduction("linalg.norm")
+@reduction("linalg.norm", out_rule=exactly("linalg.norm expected out tensor dtype {Result} but got: {Out}"))
 def linalg_norm(
     A: Tensor,
     ord: Order | str | None = None,
@@ -274,7 +275,7 @@ def _dist(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
     return dist(input, other, p)
 
 
-@reduction("torch.renorm Tensor.renorm")
+@reduction("torch.renorm Tensor.renorm", out_rule=EXACT)
 def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm.
 

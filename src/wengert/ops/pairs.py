@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_composed_inplace, inplace_of, unrecorded, with_out, write_out, written
+from .._alias import apply_composed_inplace, inplace_of, unrecorded, written
 from .._backends.numpy import ARITHMETIC
 from .._backends.numpy import lib as numpy_lib
-from .._dispatch import cast, common_dtype, logical_dtype, not_implemented, type_text
-from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT
+from .._dispatch import cast, common_dtype, cpp_name, logical_dtype, not_implemented, type_text
+from .._dtypes import COMPLEX, FLOATING, INEXACT
 from .._general import general
 from .._kinds import binary
+from .._out import SAME, exactly, with_out, write_out
 from .._registry import PUBLIC, REGISTRY, own, place, public
 from .._tensor import Tensor
 from ._elementwise import (
@@ -155,23 +156,24 @@ def _lerp_tensor(lib, self, end, weight):
 
 
 @public("torch.lerp Tensor.lerp")
-@with_out
-def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
     """``input + weight * (end - input)``; the weight is a number or a tensor.
 
     >>> import wengert as torch
     >>> torch.lerp(torch.tensor([0., 10.]), torch.tensor([10., 20.]), 0.5)
     tensor([ 5., 15.])
     """
+    if out is not None:
+        return write_out(out, lerp, (input, end, weight), None, SAME if isinstance(weight, Tensor) else None)
     if not isinstance(input, Tensor) or not isinstance(end, Tensor):
         raise _no_lerp(input, end, weight)
     dtype = logical_dtype(input)
     if logical_dtype(end) is not dtype:
-        raise RuntimeError(f"expected dtype {_cpp(input)} for `end` but got dtype {_cpp(end)}")
+        raise RuntimeError(f"expected dtype {cpp_name(input)} for `end` but got dtype {cpp_name(end)}")
     tensor = isinstance(weight, Tensor)
     if tensor and logical_dtype(weight) is not dtype:
         if weight.ndim or weight._a.dtype.kind not in "fciub":
-            raise RuntimeError(f"expected dtype {_cpp(input)} for `weight` but got dtype {_cpp(weight)}")
+            raise RuntimeError(f"expected dtype {cpp_name(input)} for `weight` but got dtype {cpp_name(weight)}")
         weight = cast(weight, dtype)
     if dtype not in INEXACT:
         raise not_implemented(REGISTRY["_lerp_tensor"], input, "lerp_kernel_tensor" if tensor else "lerp_kernel_scalar")
@@ -181,19 +183,6 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     if type(weight) not in NUMBERS:
         raise _no_lerp(input, end, weight)
     return _lerp_number(input, end, weight)
-
-
-def _cpp(t: Tensor) -> str:
-    """A dtype as C++ calls it: ``c10::Half`` but ``float``."""
-    name = BY_NUMPY[logical_dtype(t)]
-    return _CPP.get(str(name), str(name).removeprefix("torch."))
-
-
-_CPP = {
-    "torch.float32": "float", "torch.float64": "double", "torch.float16": "c10::Half", "torch.int64": "long int",
-    "torch.int32": "int", "torch.int16": "short int", "torch.int8": "signed char", "torch.uint8": "unsigned char",
-    "torch.complex64": "c10::complex<float>", "torch.complex128": "c10::complex<double>",
-}  # fmt: skip
 
 
 def _no_lerp(*arguments: Any) -> TypeError:
@@ -420,7 +409,7 @@ def heaviside(lib, input, other):
 
 
 @public("torch.heaviside Tensor.heaviside")
-@with_out
+@with_out(exactly("heaviside is not yet implemented for tensors with different dtypes"))
 def heaviside_public(input: Tensor, values: Tensor) -> Tensor:
     """0 of a negative element, 1 of a positive one, and that of ``values`` of 0.
 

@@ -6,15 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import (
-    apply_inplace,
-    inplace_of,
-    with_out,
-    write_out,
-)
+from .._alias import apply_inplace, inplace_of
 from .._dims import normal_dim
 from .._dispatch import cast, logical_dtype
 from .._general import general
+from .._out import EXACT, exactly, with_out, write_out
 from .._registry import public
 from .._tensor import Tensor, wrap
 from .chains import renamed, untied
@@ -60,6 +56,9 @@ def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
     return None
 
 
+_SELECTED = exactly("index_select(): self and result must have the same scalar type")
+
+
 @public("torch.index_select Tensor.index_select")
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of the parts of ``input`` at some indices of a dimension.
@@ -70,7 +69,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
             [4]])
     """
     if out is not None:
-        return write_out(out, index_select, (input, dim, index))  # type: ignore[no-any-return]
+        return write_out(out, index_select, (input, dim, index), None, _SELECTED)  # type: ignore[no-any-return]
     dim, where, x = _line_index("index_select", input, dim, index)
     if not input._a.ndim and where._a.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._a.size} value(s)")
@@ -150,7 +149,7 @@ def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into
 
 
 @public("torch.index_add Tensor.index_add")
-@with_out
+@with_out(EXACT)
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """A copy of ``input`` with ``alpha`` times the parts of ``source`` added at some indices of a dimension.
 
@@ -179,7 +178,7 @@ def _index_copy(self: Tensor, dim: int, index: Any, source: Any, into: bool) -> 
 
 
 @public("torch.index_copy Tensor.index_copy")
-@with_out
+@with_out(EXACT)
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
     return _index_copy(input, dim, index, source, False)
@@ -221,7 +220,7 @@ public("Tensor.index_fill_")(inplace_of(index_fill, "index_fill_"))
 
 
 @public("torch.index_reduce Tensor.index_reduce")
-@with_out
+@with_out(EXACT)
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -293,7 +292,11 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 
 
 @public("torch.take Tensor.take")
-@with_out
+@with_out(
+    exactly(
+        "take(): self and out expected to have the same dtype, but got self.dtype = {Result} and out.dtype = {Out}"
+    )
+)
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at some numbers, counted in row-major order.
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import with_out
 from .._dispatch import logical_dtype
+from .._out import EXACT, with_out
 from .._registry import T, public
 from .._tensor import Tensor
 from .matmul import dtype_name
@@ -196,7 +196,7 @@ def _avg_pool(
 
 
 @public("nn.functional.avg_pool2d")
-@with_out
+@with_out(EXACT)
 def avg_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -216,7 +216,7 @@ def avg_pool2d(
 
 
 @public("nn.functional.avg_pool3d")
-@with_out
+@with_out(EXACT)
 def avg_pool3d(
     input: Tensor,
     kernel_size: Any,

@@ -16,7 +16,7 @@ from .._errors import warn
 from .._generator import fused_multiply_add
 from .._registry import public
 from .._tensor import Tensor
-from .create import allocate, element, filled, finish, number_of, options
+from .create import allocate, dtype_chosen, element, filled, finish, number_of, options
 
 
 @public("torch.arange")
@@ -45,8 +45,10 @@ def arange(
             return made(np.arange(args[0]))
     dtype = options("arange", dtype, layout, device, pin_memory, requires_grad)
     start, end, step = _range_arguments("arange", args, kwargs)
-    if dtype is None:
-        dtype = _range_dtype((start, end, step)) if out is None else BY_NUMPY[out._a.dtype]
+    if out is not None:
+        dtype = BY_NUMPY[dtype_chosen(dtype, out)]
+    elif dtype is None:
+        dtype = _range_dtype((start, end, step))
     if dtype.kind in ("bool", "complex"):
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
     _check_range(start, end, step)
@@ -256,13 +258,11 @@ def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[A
 
 
 def _space_dtype(function: str, start: Any, end: Any, dtype: Dtype | None, out: Tensor | None) -> Dtype:
-    if dtype is None:
-        if out is not None:
-            dtype = BY_NUMPY[out._a.dtype]
-        elif isinstance(start, complex) or isinstance(end, complex):
-            dtype = _dtypes.default_complex_dtype
-        else:
-            dtype = _dtypes.default_dtype
+    if out is not None:
+        dtype = BY_NUMPY[dtype_chosen(dtype, out)]
+    elif dtype is None:
+        either_complex = isinstance(start, complex) or isinstance(end, complex)
+        dtype = _dtypes.default_complex_dtype if either_complex else _dtypes.default_dtype
     elif (isinstance(start, complex) or isinstance(end, complex)) and not dtype.is_complex:
         raise RuntimeError(
             f"torch.{function}(): inferred dtype {_dtypes.default_complex_dtype.scalar_name} can't be safely cast to "

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_composed_inplace, inplace_of, with_out
+from .._alias import apply_composed_inplace, inplace_of
 from .._dispatch import logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT, finfo
 from .._general import general
 from .._kinds import unary
+from .._out import SAME, with_out
 from .._parametric import parametric
 from .._registry import PUBLIC, REGISTRY, T, place, public
 from .._tensor import Tensor, wrap
@@ -357,7 +358,7 @@ def _hardshrink(lib, self, lambd):
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")
-@with_out
+@with_out(SAME)
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Each element, or 0 if its absolute value is at most ``lambd``.
 
@@ -380,7 +381,7 @@ def _softshrink(lib, self, lambd):
 
 
 @public("nn.functional.softshrink")
-@with_out
+@with_out(SAME)
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Each element moved by ``lambd`` towards 0.
 

@@ -7,26 +7,29 @@ Extrema are in ``extrema``, norms in ``norms``, spread and order statistics in `
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._alias import write_out
-from .._backends.numpy import in_lib
+from .._backends.numpy import in_lib, vector_of_ones
 from .._dims import normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from .._dispatch import cast, default_np, logical_dtype
 from .._dtypes import BY_NUMPY, INEXACT, as_dtype
 from .._general import general
 from .._linear import linear
+from .._out import CONVERTIBLE, EXACT, convertible, exactly, write_out
 from .._registry import public
+from .._tensor import Tensor
 
 if TYPE_CHECKING:
     from .._dtypes import dtype as DType
-    from .._tensor import Tensor
 
 Dims = int | Sequence[int] | None
 add_reduce: Any = np.add.reduce
+FEW = 64  # so many elements are added up sooner by BLAS, and as accurately as pairwise
+BY_BLAS = frozenset(map(np.dtype, "fdFD"))
 
 
 # --------------------------------------------------------------------------------------------------------- common parts
@@ -76,22 +79,44 @@ def add_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     return r if wide.kind == "i" else r.astype(x.dtype)
 
 
-def reduction(*names: str) -> Callable[[Any], Any]:
-    """Decorator: a public reduction; it takes ``axis=`` and ``keepdims=`` as well, and ``out=``."""
+def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callable[[Any], Any]:
+    """Decorator: a public reduction; it takes ``axis=`` and ``keepdims=`` as well, and ``out=`` (``_out``).
+
+    ``in_out``: it computes in the dtype of ``out`` if none is given.
+    """
 
     def decorate(fn: Any) -> Any:
+        if out_rule is not None:
+            fn.out_rule = out_rule
+
         @functools.wraps(fn)
         def form(*args: Any, **kwargs: Any) -> Any:
             if kwargs:
                 out = kwargs.pop("out", None)
                 kwargs = numpy_names(kwargs)
                 if out is not None:
-                    return write_out(out, fn, args, kwargs)
+                    rule = None
+                    if in_out and kwargs.get("dtype") is None:
+                        kwargs["dtype"] = dtype_for(out, args[0] if args else kwargs.get("input"), out_rule)
+                    elif in_out and out_rule is not None:
+                        rule = EXACT
+                    return write_out(out, fn, args, kwargs, rule)
             return fn(*args, **kwargs)
 
         return public(*names)(form)
 
     return decorate
+
+
+def dtype_for(out: Any, input: Any, rule: Any = None) -> Any:
+    """The dtype that a sum into ``out`` is computed in; ``None`` where the sum's dtype does not fit ``out``."""
+    if not isinstance(out, Tensor) or not isinstance(input, Tensor):
+        return None
+    try:
+        (rule or CONVERTIBLE).check(logical_dtype(input), logical_dtype(out))
+    except (RuntimeError, TypeError):
+        return None
+    return out.dtype
 
 
 def in_dtype(input: Tensor, dtype: DType | None, name: str) -> Tensor:
@@ -148,7 +173,7 @@ def sum(
         dims = wanted_dims(dim, rank(input, "sum"), "sum")
         return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
     if out is not None:
-        return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype, **spelling})
+        return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype or dtype_for(out, input), **spelling})
     if spelling:
         return sum(input, **numpy_spelling("sum", {"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
     return in_dtype(sum(in_dtype(input, dtype, "sum"), dim, keepdim), dtype, "sum")
@@ -157,6 +182,9 @@ def sum(
 @in_lib
 def sum_of_all(x: Any) -> Any:
     """See ``sum_all``."""
+    n = x.size
+    if n <= FEW and x.dtype in BY_BLAS:
+        return vector_of_ones(n, x.dtype).dot(x.ravel())
     return add_reduce(x, None) if ACCUMULATOR[x.dtype] is None else add_up(np, x, None, False)
 
 
@@ -201,7 +229,10 @@ def nansum(lib, self, dim, keepdim):
     return add_up(lib, self, dim, keepdim)
 
 
-@reduction("torch.nansum Tensor.nansum")
+_NANSUM = convertible("\"nansum_cpu\" not implemented for '{Out}'", NotImplementedError)
+
+
+@reduction("torch.nansum Tensor.nansum", out_rule=_NANSUM, in_out=True)
 def _nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Sum of the elements that are not nan.
 
@@ -236,7 +267,9 @@ def mean(
         dims = wanted_dims(dim, rank(input, "mean"), "mean")
         return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
     if out is not None:
-        return write_out(out, mean, (input, dim, keepdim), {"dtype": dtype, **spelling})
+        rule = convertible("mean.dtype_out(): input types can't be cast to the desired output type {Out}")
+        dtype = dtype or dtype_for(out, input)
+        return write_out(out, mean, (input, dim, keepdim), {"dtype": dtype, **spelling}, rule)
     if spelling:
         return mean(input, **numpy_spelling("mean", {"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
     wanted = as_dtype(dtype, "mean")
@@ -273,21 +306,17 @@ def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
     return (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
 
 
-def _numel(shape: tuple[int, ...]) -> int:
-    n = 1
-    for s in shape:
-        n *= s
-    return n
-
-
 @in_lib
 def mean_of_all(x: Any) -> Any:
     """See ``mean_all``."""
+    n = x.size
+    if 0 < n <= FEW and x.dtype in BY_BLAS:
+        return vector_of_ones(n, x.dtype).dot(x.ravel()) / n
     return add_reduce(x, None) / x.size if MEAN_ACCUMULATOR[x.dtype] is None else average(np, x, None, x.size, False)
 
 
 @linear(
-    transpose=lambda xp, g, self_shape: xp.expand(g / (_numel(self_shape) or 1), self_shape),
+    transpose=lambda xp, g, self_shape: xp.expand(g / (math.prod(self_shape) or 1), self_shape),
     node="MeanBackward0",
     batch=lambda U, info, inner, mine, p: U.mean_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
     samples=[((3, 4), ()), ((), ())],
@@ -316,7 +345,7 @@ def mean_dim(lib, self, dim, keepdim):
     return average(lib, self, dim, count_of(self.shape, dim), keepdim)
 
 
-@reduction("torch.nanmean Tensor.nanmean")
+@reduction("torch.nanmean Tensor.nanmean", out_rule=_NANSUM, in_out=True)
 def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Mean of the elements that are not nan.
 
@@ -356,10 +385,10 @@ def _others(xp: Any, x: Any, dim: int) -> Any:
 
 
 @general(
-    grad=lambda xp, g, self: g * xp.reshape(_others(xp, xp.reshape(self, (_numel(self.shape),)), 0), self.shape),
+    grad=lambda xp, g, self: g * xp.reshape(_others(xp, xp.reshape(self, (math.prod(self.shape),)), 0), self.shape),
     node="ProdBackward0",
     batch=lambda U, info, inner, mine, p: U.prod_dim(
-        U.reshape(inner[0], (inner[0].shape[0], _numel(inner[0].shape[1:]))), 1, False
+        U.reshape(inner[0], (inner[0].shape[0], math.prod(inner[0].shape[1:]))), 1, False
     ),
     dtypes="fcib",
     samples=lambda rng: [
@@ -396,7 +425,7 @@ def prod_dim(lib, self, dim, keepdim):
     return multiply_up(lib, self, dim, keepdim)
 
 
-@reduction("torch.prod Tensor.prod")
+@reduction("torch.prod Tensor.prod", in_out=True)
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Product of all elements, or along one dim. Its gradient is right where elements are zero, in every order.
 
@@ -431,7 +460,7 @@ def _as_truth(r: Any, x: Any) -> Any:
     return r.astype(x.dtype if x.dtype == np.uint8 else np.bool_)
 
 
-@reduction("torch.all Tensor.all")
+@reduction("torch.all Tensor.all", out_rule=exactly("all only supports bool tensor for result, got: {Out}"))
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
 
@@ -442,7 +471,7 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return all_dim(input, normal_dims(dim, rank(input, "all"), "all"), keepdim)
 
 
-@reduction("torch.any Tensor.any")
+@reduction("torch.any Tensor.any", out_rule=exactly("any only supports bool tensor for result, got: {Out}"))
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
 

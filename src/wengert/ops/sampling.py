@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes, _samplers
-from .._alias import apply_inplace, check_inplace, writable, write_out
+from .._alias import apply_inplace, check_inplace, writable
 from .._dispatch import broadcast_error, logical_dtype
 from .._dtypes import dtype as Dtype
 from .._dtypes import type_name
 from .._modes import is_grad_enabled
+from .._out import exactly, of_kind, write_out
 from .._registry import public
 from .._tensor import Tensor, wrap
 from ..random import Generator
@@ -24,6 +25,11 @@ from . import _drawing as zero
 from ._drawing import drawn, needs, sampled, source_of
 from .create import options, tuple_shape
 from .random import fill, new_random, number
+
+# what ``out`` may be
+_BERNOULLI = of_kind("fiubV", "\"bernoulli_tensor_cpu_self_\" not implemented for '{Out}'", NotImplementedError)
+_NORMAL = of_kind("fcV", "\"normal_kernel_cpu\" not implemented for '{Out}'", NotImplementedError)
+_MULTINOMIAL = exactly("multinomial expects Long tensor out, got: {Out}")
 
 
 def _tensor(value: Any, function: str, argument: str = "input", position: int = 1) -> Tensor:
@@ -50,7 +56,7 @@ def bernoulli(
     tensor([0., 1., 1.])
     """
     if out is not None:
-        return write_out(out, bernoulli, (input, p), {"generator": generator})
+        return write_out(out, bernoulli, (input, p), {"generator": generator}, _BERNOULLI)
     source = source_of(generator, "bernoulli")
     _tensor(input, "bernoulli")
     if p is not None:
@@ -120,7 +126,7 @@ def multinomial(
     tensor([2, 4, 1])
     """
     if out is not None:
-        return write_out(out, multinomial, (input, num_samples, replacement), {"generator": generator})
+        return write_out(out, multinomial, (input, num_samples, replacement), {"generator": generator}, _MULTINOMIAL)
     source = source_of(generator, "multinomial")
     _tensor(input, "multinomial")
     if isinstance(num_samples, (float, bool)) or not hasattr(num_samples, "__index__"):
@@ -157,7 +163,7 @@ def normal(
         if size is not None:
             raise _normal_mismatch(mean, std, size)
         if out is not None:
-            return write_out(out, normal, (mean, std), {"generator": generator})
+            return write_out(out, normal, (mean, std), {"generator": generator}, _NORMAL)
         return _normal_of_tensors(mean, std, source_of(generator, "normal"))
     if size is None or not isinstance(size, (tuple, list)):
         raise _normal_mismatch(mean, std, size)

@@ -19,11 +19,14 @@ from .._backends.numpy import in_lib
 from .._dims import normal_dim, rank
 from .._general import general
 from .._linear import linear
+from .._out import exactly, of_kind
 from .._registry import place
 from .._return_types import return_type
 from .._tensor import Tensor
 from .extrema import along, along_one
 from .reduce import in_dtype, is_kind, reduction, unimplemented
+
+_SCALAR_TYPE = exactly("expected scalar_type {Result} but found {Out}")
 
 if TYPE_CHECKING:
     from .._dtypes import dtype as DType
@@ -107,7 +110,11 @@ def _cumsum_reverse(lib, self, dim):
     return _scan(lib.add, self, dim, True)
 
 
-@reduction("torch.cumsum Tensor.cumsum")
+@reduction(
+    "torch.cumsum Tensor.cumsum",
+    out_rule=of_kind("fciuV", "\"cumsum_out_cpu\" not implemented for '{Out}'", NotImplementedError),
+    in_out=True,
+)
 def _cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """Running sum along a dim; integers and bools give int64.
 
@@ -250,7 +257,11 @@ def _by_slice(a: Any, b: Any, r: Any) -> None:
         h += b[t]
 
 
-@reduction("torch.cumprod Tensor.cumprod")
+@reduction(
+    "torch.cumprod Tensor.cumprod",
+    out_rule=of_kind("fciuV", "\"cumprod_out_cpu\" not implemented for '{Out}'", NotImplementedError),
+    in_out=True,
+)
 def _cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero.
 
@@ -304,7 +315,7 @@ def cummin(lib, self, dim):
     return _running(lib.minimum, lib, self, dim)
 
 
-@reduction("torch.cummax Tensor.cummax")
+@reduction("torch.cummax Tensor.cummax", out_rule=_SCALAR_TYPE)
 def _cummax(input: Tensor, dim: int) -> Any:
     """Running maximum along a dim, and where it stands: the last of equal ones.
 
@@ -318,7 +329,7 @@ def _cummax(input: Tensor, dim: int) -> Any:
     return CummaxResult._make(along(cummax, input, dim))
 
 
-@reduction("torch.cummin Tensor.cummin")
+@reduction("torch.cummin Tensor.cummin", out_rule=_SCALAR_TYPE)
 def _cummin(input: Tensor, dim: int) -> Any:
     """Running minimum along a dim, and where it stands: the last of equal ones.
 
@@ -364,7 +375,7 @@ def complex_logcumsumexp(x: Any, dim: int) -> Any:
     return np.moveaxis(r, 0, dim).astype(x.dtype)
 
 
-@reduction("torch.logcumsumexp Tensor.logcumsumexp")
+@reduction("torch.logcumsumexp Tensor.logcumsumexp", out_rule=_SCALAR_TYPE)
 def _logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """Logarithm of the running sum of exponentials along a dim, without overflow.
 

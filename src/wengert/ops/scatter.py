@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import (
-    inplace_of,
-    with_out,
-    write_out,
-)
+from .._alias import inplace_of
 from .._backends.numpy import in_lib
 from .._dims import normal_dim
 from .._dispatch import broadcast_error, logical_dtype, type_text
@@ -19,6 +15,7 @@ from .._errors import warn_once
 from .._general import general
 from .._modes import M
 from .._node import box_of
+from .._out import EXACT, with_out, write_out
 from .._registry import RAW, REGISTRY, public
 from .._tensor import Tensor, wrap
 from ._ties import recorded
@@ -317,7 +314,7 @@ def gather_public(
             [3]])
     """
     if out is not None:
-        return write_out(out, gather_public, (input, dim, index))  # type: ignore[no-any-return]
+        return write_out(out, gather_public, (input, dim, index), None, EXACT)  # type: ignore[no-any-return]
     a = payload(input, "gather")
     ndim = a.ndim
     if not M and type(a) is np.ndarray and ndim and type(index) is Tensor and type(dim) is int and -ndim <= dim < ndim:
@@ -394,7 +391,7 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod"}
 
 
 @public("torch.scatter Tensor.scatter")
-@with_out
+@with_out(EXACT)
 def scatter_public(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Tensor:
@@ -435,7 +432,7 @@ def scatter_public(
 
 
 @public("torch.scatter_add Tensor.scatter_add")
-@with_out
+@with_out(EXACT)
 def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``.
 
@@ -447,7 +444,7 @@ def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor) -> T
 
 
 @public("torch.scatter_reduce Tensor.scatter_reduce")
-@with_out
+@with_out(EXACT)
 def scatter_reduce_public(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -477,7 +474,7 @@ public("Tensor.scatter_reduce_")(inplace_of(scatter_reduce_public, "scatter_redu
 
 
 @public("torch.take_along_dim Tensor.take_along_dim")
-@with_out
+@with_out(EXACT)
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row.
 

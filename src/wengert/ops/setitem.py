@@ -40,9 +40,14 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     if key is False:
         return
-    x, dims, indices = parsed(self, None if key is True else key)
-    if type(value) is not Tensor:
-        value = _as_value(value, x)
+    try:
+        x, dims, indices = parsed(self, None if key is True else key)
+        if type(value) is not Tensor:
+            value = _as_value(value, x)
+    except (IndexError, TypeError, AttributeError):  # the only trace of an operand that overrides operators
+        from .._overrides import recovered
+
+        return recovered("__setitem__", (self, key, value))
     if not indices:
         from .write import copy_into
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+import math
 from typing import Any
 
 import numpy as np
@@ -93,10 +94,11 @@ def _lift_expand(name: str, shape: Any, p: Any, size: int) -> Any:
 def expand(lib, self, size):
     """The tensor as if repeated along dimensions of size one."""
     if isinstance(self, np.generic):  # a cotangent; a small full array costs less than the view
-        n = 1
-        for s in size:
-            n *= s
-        return lib.full(size, self, self.dtype) if n <= 4096 else lib.broadcast_to(self, size)
+        if math.prod(size) > 4096:
+            return lib.broadcast_to(self, size)
+        r = lib.empty(size, self.dtype)
+        r.fill(self)
+        return r
     shape = self.shape
     lead = len(size) - len(shape)
     if size[lead:] == shape:

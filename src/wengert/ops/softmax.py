@@ -15,6 +15,7 @@ from .._backends.numpy import in_lib
 from .._dims import normal_dim, rank
 from .._dtypes import FLOATING
 from .._general import general
+from .._out import EXACT, of_kind
 from .._registry import public
 from .._tensor import Tensor
 from .extrema import along_one
@@ -189,7 +190,7 @@ def _log_softmax_backward_data(lib, grad_output, output, dim):
 
 
 # ----------------------------------------------------------------------------------------------------- public functions
-@reduction("torch.softmax Tensor.softmax special.softmax")
+@reduction("torch.softmax Tensor.softmax special.softmax", out_rule=EXACT)
 def _softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first.
 
@@ -200,7 +201,7 @@ def _softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     return _along(softmax, "softmax", input, dim, dtype)
 
 
-@reduction("torch.log_softmax Tensor.log_softmax special.log_softmax")
+@reduction("torch.log_softmax Tensor.log_softmax special.log_softmax", out_rule=EXACT)
 def _log_softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1.
 
@@ -303,7 +304,10 @@ def logsumexp_over(lib: Any, x: Any, dim: tuple[int, ...], keepdim: bool) -> Any
     return r + (top if keepdim else top.reshape(r.shape))
 
 
-@reduction("torch.logsumexp Tensor.logsumexp special.logsumexp")
+@reduction(
+    "torch.logsumexp Tensor.logsumexp special.logsumexp",
+    out_rule=of_kind("fcV", "logsumexp(): Expected floating point type for result tensor, but got: {Out}"),
+)
 def _logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow.
 

@@ -13,11 +13,17 @@ from .._backends.numpy import in_lib
 from .._dims import as_int, normal_dim, rank
 from .._dispatch import cast, common_dtype, logical_dtype, type_text
 from .._general import general
+from .._out import EXACT, exactly
 from .._registry import T, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
 from .extrema import along, put_chosen
 from .reduce import dtype_text, is_kind, reduction, unimplemented
+
+_INDEX_DTYPE = exactly(
+    "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on "
+    "whether out_int32 flag is True, but we got output tensor's dtype {Out} and out_int32 flag is False"
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,7 +163,7 @@ def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
     return dim
 
 
-@reduction("torch.sort Tensor.sort")
+@reduction("torch.sort Tensor.sort", out_rule=EXACT)
 def _sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
     """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest.
 
@@ -170,7 +176,7 @@ def _sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool |
     return SortResult._make(along(sort, input, _check_sortable(input, dim, "sort"), descending))
 
 
-@reduction("torch.argsort Tensor.argsort")
+@reduction("torch.argsort Tensor.argsort", out_rule=EXACT)
 def _argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Indices that put the elements in order along a dim; equal elements keep their order.
 
@@ -184,7 +190,7 @@ def _argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: boo
     return argsort(input, dim, descending)
 
 
-@reduction("torch.msort Tensor.msort")
+@reduction("torch.msort Tensor.msort", out_rule=EXACT)
 def msort(input: Tensor) -> Tensor:
     """The elements in order along the first dim.
 
@@ -211,7 +217,7 @@ def topk(lib, self, k, dim, largest):
     return lib.largest_with_positions(self, k, dim, largest)
 
 
-@reduction("torch.topk Tensor.topk")
+@reduction("torch.topk Tensor.topk", out_rule=EXACT)
 def _topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along a dim, always in order, and where they are.
 
@@ -259,7 +265,13 @@ def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, An
     return values[..., 0], order[..., 0]
 
 
-@reduction("torch.kthvalue Tensor.kthvalue")
+@reduction(
+    "torch.kthvalue Tensor.kthvalue",
+    out_rule=(
+        exactly("output values must be of same type as input"),
+        exactly("output indices must be of scalar type Long"),
+    ),
+)
 def _kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest element along a dim (k counts from 1), and where it is.
 
@@ -451,7 +463,7 @@ def _right(side: str | None, right: bool) -> bool:
     return side == "right"
 
 
-@reduction("torch.searchsorted")
+@reduction("torch.searchsorted", out_rule=_INDEX_DTYPE)
 def searchsorted(
     sorted_sequence: Tensor,
     input: Tensor | float,
@@ -525,7 +537,7 @@ def _check_sorter(name: str, rows: Tensor, sorter: Tensor) -> None:
         raise RuntimeError(f"{name}: sorter index out of range")
 
 
-@reduction("torch.bucketize")
+@reduction("torch.bucketize", out_rule=_INDEX_DTYPE)
 def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """The bucket between sorted boundaries that each value falls into.
 
@@ -552,7 +564,7 @@ def isin(lib, elements, test_elements, invert):
     return lib.isin(elements, test_elements, invert=invert)[()]
 
 
-@reduction("torch.isin")
+@reduction("torch.isin", out_rule=EXACT)
 def _isin(
     elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._alias import inplace_of, with_out, write_out
+from .._alias import inplace_of
 from .._backends.numpy import lib as numpy_lib
 from .._dispatch import logical_dtype, not_implemented, type_text
 from .._dtypes import COMPLEX, FLOATING
 from .._kinds import binary, unary
+from .._out import convertible, with_out, write_out
 from .._parametric import parametric
 from .._registry import PUBLIC, REGISTRY, place, public
 from .._tensor import Tensor
@@ -270,7 +271,7 @@ def _mvlgamma(lib, self, p):
 
 
 @public("torch.mvlgamma Tensor.mvlgamma special.multigammaln")
-@with_out
+@with_out(convertible("mvlgamma: result type {Result} can't be cast to the desired output type {Result}"))
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p.
 

@@ -11,11 +11,14 @@ from .._dims import nonempty_dims, normal_dim, rank
 from .._dispatch import cast, type_text
 from .._errors import warn
 from .._general import general
+from .._out import exactly
 from .._registry import T, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
 from .extrema import along, put_chosen, shared_by_all
 from .reduce import average, count_of, dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
+
+_QUANTILE = exactly("quantile() out tensor must be same dtype as the input tensor")
 
 MedianResult = return_type("median", "values", "indices")
 NanmedianResult = return_type("nanmedian", "values", "indices")
@@ -335,7 +338,13 @@ def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     return values[..., 0], indices[..., 0]
 
 
-@reduction("torch.mode Tensor.mode")
+@reduction(
+    "torch.mode Tensor.mode",
+    out_rule=(
+        exactly("expected scalar type '{Result}' but got '{Out}' for values output"),
+        exactly("expected scalar type '{Result}' but got '{Out}' for indices output"),
+    ),
+)
 def _mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dim (the smallest of several), and where it is last.
 
@@ -356,7 +365,7 @@ def _mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-@reduction("torch.quantile Tensor.quantile")
+@reduction("torch.quantile Tensor.quantile", out_rule=_QUANTILE)
 def quantile(
     input: Tensor,
     q: float | Tensor,
@@ -376,7 +385,7 @@ def quantile(
     return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
 
 
-@reduction("torch.nanquantile Tensor.nanquantile")
+@reduction("torch.nanquantile Tensor.nanquantile", out_rule=_QUANTILE)
 def nanquantile(
     input: Tensor,
     q: float | Tensor,

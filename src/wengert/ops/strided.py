@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import with_out
 from .._dims import as_int, normal_dim
 from .._dtypes import BY_NUMPY
 from .._linear import linear
 from .._modes import M
 from .._node import Box, cell_of
+from .._out import EXACT, with_out
 from .._registry import RAW, REGISTRY, T, public
 from .._tensor import Tensor, alias_payload, wrap
 from ._ties import tied
@@ -491,7 +491,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 
 
 @public("torch.slice_scatter Tensor.slice_scatter")
-@with_out
+@with_out(EXACT)
 def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:

@@ -18,7 +18,7 @@ from .._alias import (
     write_recorded,
     written,
 )
-from .._dispatch import broadcast_error, logical_dtype, type_text
+from .._dispatch import broadcast_error, cpp_name, logical_dtype, type_text
 from .._errors import warn_once
 from .._general import general
 from .._modes import M, is_grad_enabled
@@ -303,7 +303,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             "value)\n"
         )
     if logical_dtype(mask).kind != "b":
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {_c_name(mask)}")
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask)}")
     try:
         np.broadcast_shapes(tuple(mask._a.shape), tuple(a.shape))
     except ValueError:
@@ -324,13 +324,6 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             " * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
         )
     return masked_fill(input, mask, element(value, logical_dtype(input)))
-
-
-def _c_name(t: Tensor) -> str:
-    names = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "uint8": "unsigned char",
-             "int16": "short int", "int8": "signed char", "float16": "c10::Half"}  # fmt: skip
-    dtype = logical_dtype(t)
-    return names.get(dtype.name, dtype.name)
 
 
 def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:

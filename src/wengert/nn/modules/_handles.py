@@ -25,34 +25,7 @@ class HookDict(OrderedDict[int, Any]):
         super().__setitem__(key, hook)
 
 
-class ModuleHandle(RemovableHandle):
-    """What registering a hook returns: ``remove()`` takes the hook away; also a context manager."""
-
-    def __init__(self, hooks: dict[int, Any], *, extra_dict: Any = None) -> None:
-        self.id = RemovableHandle._next_id()
-        self._refs = [weakref.ref(d) for d in (hooks, *_listed(extra_dict))]
-        self.hooks_dict_ref = self._refs[0]
-
-    def remove(self) -> None:
-        """Take the hook away; a second call does nothing."""
-        for ref in self._refs:
-            hooks = ref()
-            if hooks is not None:
-                hooks.pop(self.id, None)
-
-    def __getstate__(self) -> Any:
-        return ([ref() for ref in self._refs], self.id)
-
-    def __setstate__(self, state: Any) -> None:
-        hooks, self.id = state
-        self._refs = [weakref.ref(d if d is not None else OrderedDict()) for d in hooks]
-        self.hooks_dict_ref = self._refs[0]
-        while RemovableHandle._next_id() < self.id:  # ids that come later must be others
-            pass
-
-
-def _listed(value: Any) -> list[Any]:
-    return [] if value is None else value if isinstance(value, list) else [value]
+ModuleHandle = RemovableHandle
 
 
 def add_hook(hooks: Any, hook: Any, prepend: bool = False, extra_dict: Any = None) -> ModuleHandle:

@@ -251,8 +251,14 @@ class RNNBase(Module):
             s += f", bidirectional={self.bidirectional}"
         return s
 
+    def __getstate__(self) -> dict[str, Any]:
+        # With the lists that PyTorch keeps of the weights, so that it can load a saved module.
+        names = [name for layer in self._all_weights for name in layer]
+        weights = [getattr(self, name, None) for name in names]
+        return {**super().__getstate__(), "_flat_weights_names": names, "_flat_weights": weights}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__({k: v for k, v in state.items() if k not in ("_flat_weights_names", "_flat_weights")})
         self.__dict__.setdefault("proj_size", 0)
 
 

@@ -1,0 +1,372 @@
+"""Large work on NumPy arrays: block by block, on a few threads.
+
+An array of ``LARGE`` elements is worth the trouble, a smaller one never comes here. ``each`` runs a function on parts
+of the work; ``elementwise``, ``rows``, ``total`` and ``extreme`` cut arrays into such parts. NumPy lets go of the
+interpreter's lock inside its loops, so Python's threads do.
+
+NOTE [ Blocks ]
+    How work is cut depends on shapes and dtypes, never on the number of threads: results are the same to the digit for
+    any number. The calling thread works too and waits only for parts that another thread has begun, so that a busy
+    machine costs nothing but the help, a block may itself be cut, and nothing is locked. Where no thread can be
+    started (WebAssembly, an interpreter that is shutting down) the caller does it all.
+
+NOTE [ Fresh memory ]
+    glibc gives memory back to the system whenever 128 kB at the top of the heap are free, and page by page it comes
+    again: a new array of a million numbers then costs five times what it takes to fill it. It raises that threshold
+    itself once a program has freed a large array (up to 32 MB), which is what importing this module does; the memory
+    is not touched and so never taken. Up to 64 MB that were once in use then stay with the process.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+LARGE = 1 << 18  # elements from which blocks pay
+_BLOCK = 1 << 20  # bytes of one operand in a block: several fit into a core's share of the cache
+_CACHED = 1 << 24  # bytes up to which one thread alone gains nothing from blocks
+_ROW = 4096  # elements that BLAS adds up; the sums of rows are added pairwise
+
+np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
+
+
+# -------------------------------------------------------------------------------------------------------------- threads
+requested: int | None = None  # what set_num_threads was given
+
+
+def default_threads() -> int:
+    """The number of threads in the environment, else that of the processors."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        number = os.environ.get(name, "")
+        if number.isdigit() and int(number):
+            return int(number)
+    return os.cpu_count() or 1
+
+
+def _usable_processors() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+class _Pool:
+    """Threads that wait for jobs. They are started when first needed, and again after a fork."""
+
+    def __init__(self) -> None:
+        self.default = default_threads()
+        self.processors = _usable_processors()
+        self.started = 0
+        self.refused = False  # no thread can be started here
+        self.lock = threading.Lock()
+        self.jobs: SimpleQueue[_Job] = SimpleQueue()
+
+    def helpers(self, parts: int) -> int:
+        """How many threads besides the caller can work on so many parts."""
+        n = min(requested or self.default, self.processors, parts) - 1
+        if n > self.started and not self.refused:
+            self._start(n)
+        return min(n, self.started)
+
+    def _start(self, n: int) -> None:
+        with self.lock:
+            while self.started < n:
+                name = f"wengert-{self.started + 1}"
+                try:
+                    threading.Thread(target=_serve, args=(self.jobs,), name=name, daemon=True).start()
+                except RuntimeError:  # none to be had: WebAssembly, interpreter shut-down, a subinterpreter, a limit
+                    self.refused = True
+                    return
+                self.started += 1
+
+
+class _Job:
+    """One call of ``each``: what is still to do, and what came of the rest."""
+
+    __slots__ = ("context", "errors", "finished", "fn", "parts", "results", "todo")
+
+    def __init__(self, fn: Any, parts: Sequence[Any]) -> None:
+        self.fn = fn
+        self.parts = parts
+        self.todo = deque(range(len(parts)))
+        self.results: list[Any] = [None] * len(parts)
+        self.errors: list[tuple[int, BaseException]] = []
+        self.finished: SimpleQueue[int] = SimpleQueue()
+        self.context = copy_context()  # NumPy's errstate is part of it
+
+    def work(self) -> int:
+        """Do parts until there are no more; how many it were."""
+        done = 0
+        while self.todo:
+            try:
+                i = self.todo.popleft()
+            except IndexError:
+                break
+            if not self.errors:
+                try:
+                    self.results[i] = self.fn(self.parts[i])
+                except BaseException as error:  # noqa: BLE001  raised where the job came from
+                    self.errors.append((i, error))
+            done += 1
+        return done
+
+    def help(self) -> None:
+        """The same in another thread."""
+        done = self.context.copy().run(self.work) if self.todo else 0
+        if done:
+            self.finished.put(done)
+
+    def clear(self) -> None:
+        """Let go of the arrays: a thread that comes too late may still hold the job."""
+        self.fn = self.parts = self.results = None  # type: ignore[assignment]
+        self.errors = []
+
+
+def _serve(jobs: SimpleQueue[_Job]) -> None:
+    while True:
+        job = jobs.get()
+        job.help()
+        del job
+
+
+_pool = _Pool()
+
+
+def _after_fork() -> None:
+    global _pool
+    _pool = _Pool()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def each(fn: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
+    """``[fn(part) for part in parts]``, on threads; an error of any part is raised."""
+    pool = _pool
+    helpers = pool.helpers(len(parts))
+    if helpers <= 0:
+        return [fn(part) for part in parts]
+    job = _Job(fn, parts)
+    for _ in range(helpers):
+        pool.jobs.put(job)
+    left = len(parts) - job.work()
+    while left:
+        left -= job.finished.get()
+    results, errors = job.results, job.errors
+    job.clear()
+    if errors:
+        error = min(errors, key=lambda entry: entry[0])[1]
+        try:
+            raise error
+        finally:
+            del error, errors  # they would hold the frame that holds them
+    return results
+
+
+# --------------------------------------------------------------------------------------------------------- elementwise
+def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
+    """``body(*arrays)`` for a body that is elementwise in its broadcast operands, some of which may be numbers.
+
+    The result has the dtype and the order in memory that the plain call gives. What cannot be cut (operands in
+    different orders, reversed ones, a body that returns its operand or anything but one array) is called as it is.
+    """
+    direct = isinstance(body, np.ufunc)
+    alone = _pool.helpers(2) < 1
+    if alone and direct:
+        return body(*arrays)
+    layout = _layout(arrays)
+    if layout is None or (alone and layout.nbytes <= _CACHED):
+        return body(*arrays)
+    views, parts = layout.views, layout.parts()
+    first = (*parts[0][:-1], slice(0, 1))
+    sample = body(*[a[first] if cut else a for a, cut in views])
+    if type(sample) is not np.ndarray or sample.base is not None or sample.shape != layout.sample(first):
+        return body(*arrays)
+    result, out = layout.empty(sample.dtype)
+    if direct:
+
+        def work(part: Any) -> None:
+            body(*[a[part] if cut else a for a, cut in views], out=out[part])
+    else:
+
+        def work(part: Any) -> None:
+            out[part] = body(*[a[part] if cut else a for a, cut in views])
+
+    each(work, parts)
+    return result
+
+
+class _Layout:
+    """Operands brought to one shape, with their axes in the order of memory and merged where that needs no copy."""
+
+    __slots__ = ("like", "nbytes", "order", "shape", "views", "whole")
+
+    def __init__(self, views: Any, whole: Any, like: Any, order: Any, nbytes: int) -> None:
+        self.views: list[tuple[Any, bool]] = views  # operand, whether it is cut
+        self.shape: tuple[int, ...] = next(a.shape for a, cut in views if cut)
+        self.whole: tuple[int, ...] = whole  # the shape of the result
+        self.like = like  # where not in C order: the operand whose order the result has
+        self.order = order
+        self.nbytes = nbytes
+
+    def parts(self) -> list[tuple[Any, ...]]:
+        """The index of each part: numbers, then one slice."""
+        itemsize = max(a.dtype.itemsize for a, cut in self.views if cut)
+        return cut_parts(self.shape, max(_BLOCK // itemsize, 1))
+
+    def sample(self, index: tuple[Any, ...]) -> tuple[int, ...]:
+        """The shape of what an index selects, one element of its slice."""
+        return (1, *self.shape[len(index) :])
+
+    def empty(self, dtype: Any) -> tuple[Any, Any]:
+        """A new array for the result, and the view of it that is cut as the operands are."""
+        if self.like is None:
+            result = np.empty(self.whole, dtype)
+            return result, result.reshape(self.shape)
+        result = np.empty_like(self.like, dtype)
+        return result, result.transpose(self.order).reshape(self.shape)
+
+
+def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
+    """How elementwise operands are cut, ``None`` where they had better not be."""
+    operands = [a for a in arrays if type(a) is np.ndarray and a.ndim]
+    if not operands or any([a.dtype.hasobject for a in operands]):  # noqa: C419  faster so
+        return None
+    lead = operands[0]
+    shape = lead.shape
+    if all([a.shape == shape and a.flags.c_contiguous for a in operands]):  # noqa: C419
+        if lead.size < LARGE:
+            return None
+        flat = [(a.reshape(-1), True) if type(a) is np.ndarray and a.ndim else (a, False) for a in arrays]
+        return _Layout(flat, shape, None, None, lead.nbytes)
+    try:
+        shape = np.broadcast_shapes(*[a.shape for a in operands])
+    except ValueError:  # the body says it better
+        return None
+    full = [np.broadcast_to(a, shape) for a in operands]
+    if full[0].size < LARGE:
+        return None
+    strides = [_strides(a) for a in full]
+    identity = tuple(range(len(shape)))
+    order = identity
+    if not all(_descending(s, order) for s in strides):
+        k = max(range(len(full)), key=lambda k: sum(map(bool, strides[k])))
+        order = tuple(sorted(identity, key=lambda axis: -strides[k][axis]))
+        lead = operands[k]
+        if lead.shape != shape or not all(s or n == 1 for s, n in zip(strides[k], shape, strict=True)):
+            return None
+        if not all(_descending(s, order) for s in strides):
+            return None
+    merged = _merged([shape[axis] for axis in order], [[s[axis] for axis in order] for s in strides])
+    cut = iter([a.transpose(order).reshape(merged) for a in full])
+    views = [(next(cut), True) if type(a) is np.ndarray and a.ndim else (a, False) for a in arrays]
+    return _Layout(views, shape, None if order == identity else lead, order, full[0].size * full[0].dtype.itemsize)
+
+
+def _strides(a: Any) -> list[int]:
+    """The strides that matter."""
+    return [s if n > 1 else 0 for s, n in zip(a.strides, a.shape, strict=True)]
+
+
+def _descending(strides: list[int], order: tuple[int, ...]) -> bool:
+    """Whether an array's axes, taken in an order, lie in memory in that order; repeated ones (stride 0) do anyway."""
+    last = None
+    for axis in order:
+        s = strides[axis]
+        if s:
+            if s < 0 or (last is not None and s > last):
+                return False
+            last = s
+    return True
+
+
+def _merged(sizes: list[int], strides: list[list[int]]) -> tuple[int, ...]:
+    """The shape in which neighbouring axes are one where they are so in all operands."""
+    shape: list[int] = []
+    inner = None  # the axis that comes after
+    for axis in reversed(range(len(sizes))):
+        n = sizes[axis]
+        if n == 1:
+            continue
+        if inner is not None and all(s[axis] == s[inner] * sizes[inner] for s in strides):
+            shape[-1] *= n
+        else:
+            shape.append(n)
+        inner = axis
+    return tuple(reversed(shape))
+
+
+def cut_parts(shape: tuple[int, ...], block: int) -> list[tuple[Any, ...]]:
+    """Indices that cut a shape into parts of at most ``block`` elements (or one row): numbers, then one slice."""
+    inner = 1
+    axis = len(shape) - 1
+    while axis and inner * shape[axis] <= block:
+        inner *= shape[axis]
+        axis -= 1
+    length = shape[axis]
+    pieces = -(-length * inner // block)
+    pieces += pieces & 1  # two threads have the same to do
+    step = max(-(-length // max(pieces, 1)), 1)
+    if inner == 1:
+        step = -(-step // 64) * 64  # whole vectors
+    slices = [slice(i, min(i + step, length)) for i in range(0, length, step)]
+    if not axis:
+        return [(s,) for s in slices]
+    return [(*index, s) for index in np.ndindex(*shape[:axis]) for s in slices]
+
+
+# -------------------------------------------------------------------------------------------------- rows and reductions
+def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 16) -> list[Any]:
+    """``fn(slice)`` for slices that cover ``range(n)``, each of about ``block`` elements if a row has ``size``.
+
+    A function of several passes over its rows finds them in the cache then.
+    """
+    return each(fn, [part[-1] for part in cut_parts((n, size), max(block, size))] if size else [slice(0, n)])
+
+
+def fold(ufunc: Any, x: Any) -> Any:
+    """``ufunc.reduce`` over all elements of an array: ``add``, ``maximum``, ``minimum``, ``logical_and``, ...
+
+    Floats are added up as precisely as NumPy does it: rows by BLAS, on many accumulators, then pairwise.
+    """
+    flat = _flat(x)
+    if flat is None or flat.size < LARGE:
+        return ufunc.reduce(x, None)
+    if ufunc is np.add and x.dtype.char in "fd":
+        return _sum(flat)
+    return ufunc.reduce(np.array(each(lambda part: ufunc.reduce(flat[part]), cut_parts(flat.shape, LARGE))))
+
+
+def _flat(x: Any) -> Any:
+    """All elements in the order of memory, without a copy; ``None`` where they are not dense."""
+    if x.flags.c_contiguous:
+        return x.reshape(-1)
+    order = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
+    x = x.transpose(order)
+    return x.reshape(-1) if x.flags.c_contiguous else None
+
+
+def _sum(x: Any) -> Any:
+    """The sum of a contiguous array of float32 or float64.
+
+    BLAS multiplies rows by ones, on its own threads; a row of a power of two has the same digits on any number.
+    """
+    whole = x.size // _ROW * _ROW
+    sums = np.add.reduce(x[:whole].reshape(-1, _ROW) @ _ones(x.dtype))
+    return sums + np.add.reduce(x[whole:]) if whole < x.size else sums
+
+
+_one_rows: dict[Any, Any] = {}
+
+
+def _ones(dtype: Any) -> Any:
+    ones = _one_rows.get(dtype)
+    if ones is None:
+        ones = _one_rows[dtype] = np.ones(_ROW, dtype)
+    return ones

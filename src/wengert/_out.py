@@ -1,0 +1,155 @@
+"""``out=``: a result written into a tensor that the user gives, and the rules for that tensor's dtype.
+
+An operator's rule is a word of its declaration: ``out_rule=`` of a kind, ``with_out(rule)`` for a function. Without one
+the result is converted into any dtype that can hold its kind of number (``CONVERTIBLE``), as PyTorch's elementwise
+operators and reductions do; its other kernels want exactly the result's dtype (``EXACT``, ``SAME``), each in words of
+its own (``exactly``, ``convertible``).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._alias import bump, writable
+from ._dispatch import cpp_name, logical_dtype, type_text
+from ._dtypes import BY_NUMPY, can_cast
+from ._errors import warn
+from ._modes import is_grad_enabled
+from ._tensor import Tensor
+
+
+# -------------------------------------------------------------------------------------------------------------- rules
+class Rule:
+    """Which dtypes ``out`` may have, and what the error says of others.
+
+    In ``message``, ``{Result}`` and ``{Out}`` stand for the dtypes as in ``Float``, ``{result}`` and ``{out}`` for
+    their names in C++, as in ``long int``. ``fits(result, out)`` decides, of NumPy's dtypes.
+    """
+
+    __slots__ = ("error", "fits", "message")
+
+    def __init__(self, message: str, fits: Callable[[Any, Any], bool], error: type[Exception]) -> None:
+        self.message = message
+        self.fits = fits
+        self.error = error
+
+    def check(self, result: Any, out: Any) -> None:
+        """Raise the rule's error unless a result of this dtype may be written into ``out``."""
+        if result is not out and not self.fits(result, out):
+            raise self.error(_filled(self.message, result, out))
+
+
+Rules = Rule | tuple[Rule, ...] | None
+
+
+def exactly(message: str, error: type[Exception] = RuntimeError) -> Rule:
+    """The rule that ``out`` has the result's dtype."""
+    return Rule(message, lambda result, out: False, error)
+
+
+def convertible(message: str, error: type[Exception] = RuntimeError) -> Rule:
+    """The rule that the result may be converted into the dtype of ``out`` (``can_cast``)."""
+    return Rule(message, lambda result, out: can_cast(BY_NUMPY[result], BY_NUMPY[out]), error)
+
+
+def safely(name: str, argument: str = "result") -> Rule:
+    """``convertible``, in the words of PyTorch's linear algebra."""
+    message = "{0}: Expected {1} to be safely castable from {{Result}} dtype, but got {1} with dtype {{Out}}"
+    return convertible(message.format(name, argument))
+
+
+def of_kind(kinds: str, message: str, error: type[Exception] = RuntimeError) -> Rule:
+    """The rule that the dtype of ``out`` is of one of NumPy's kinds: "f", "c", "b", ..."""
+    return Rule(message, lambda result, out: out.kind in kinds, error)
+
+
+def _filled(message: str, result: Any, out: Any) -> str:
+    names = {"Result": BY_NUMPY[result].scalar_name, "Out": BY_NUMPY[out].scalar_name}
+    return message.format(**names, result=cpp_name(result), out=cpp_name(out))
+
+
+CONVERTIBLE = convertible("result type {Result} can't be cast to the desired output type {Out}")
+EXACT = exactly("Expected out tensor to have dtype {result}, but got {out} instead")
+ANY = Rule("", lambda result, out: True, RuntimeError)
+SAME = exactly("Found dtype {Out} but expected {Result}")
+
+
+# ------------------------------------------------------------------------------------------------------------ writing
+def with_out(rule: Any) -> Any:
+    """Decorator: the public function takes ``out=`` too, a tensor (or a tuple of them if it returns several).
+
+    ``@with_out`` by the usual rule, ``@with_out(EXACT)`` by another; a tuple has a rule for each result.
+    """
+    return (lambda fn: _with_out(fn, rule)) if isinstance(rule, (Rule, tuple)) else _with_out(rule, None)
+
+
+def _with_out(fn: Any, rule: Rules) -> Any:
+    @functools.wraps(fn)
+    def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs) if out is None else write_out(out, fn, args, kwargs)
+
+    if rule is not None:
+        fn.out_rule = rule
+    return form
+
+
+def write_out(
+    out: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, rule: Rules = None
+) -> Any:
+    """``out=``: compute, then write into a given tensor (or tuple of them), resized if it has another shape.
+
+    The rule for the dtype of ``out``, if none is given, is the attribute ``out_rule`` of the function ``op``.
+    """
+    name = getattr(op, "__name__", "op").strip("_")
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    for o in outs:
+        if not isinstance(o, Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_text(out)}")
+    if is_grad_enabled():
+        values = (*args, *kwargs.values()) if kwargs else args
+        if _any_history(values) or any(o._fn is not None for o in outs):
+            raise RuntimeError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+                "but one of the arguments requires grad."
+            )
+    result = op(*args, **(kwargs or {}))
+    rule = rule or getattr(op, "out_rule", CONVERTIBLE)
+    if not isinstance(result, tuple):
+        store_out(out, result, rule)  # type: ignore[arg-type]
+        return out
+    rules = rule if isinstance(rule, tuple) else (rule,) * len(result)
+    for o, r, each in zip(outs, result, rules, strict=True):
+        each.check(logical_dtype(r), logical_dtype(o))
+    for o, r, each in zip(outs, result, rules, strict=True):
+        store_out(o, r, each)
+    return getattr(type(result), "_make", type(result))(outs)
+
+
+def _any_history(values: Any) -> bool:
+    return any(
+        a._fn is not None if isinstance(a, Tensor) else type(a) in (list, tuple) and _any_history(a) for a in values
+    )
+
+
+def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
+    """Put a result into an ``out`` tensor."""
+    a, r = out._a, result._a
+    rule.check(r.dtype, a.dtype)
+    if a.shape != r.shape:
+        if a.size:
+            warn(
+                f"An output with one or more elements was resized since it had shape {list(a.shape)}, which does not "
+                f"match the required output shape {list(r.shape)}. This behavior is deprecated, and in a future "
+                "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse "
+                "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+            )
+        out._a = np.array(r, dtype=a.dtype)
+        if out._m is not None:
+            out._m.a = out._a
+    else:
+        np.copyto(writable(out), r, casting="unsafe")
+    bump(out)

@@ -1,0 +1,12 @@
+"""How objects become files and files objects: the parts behind ``serialization`` and ``safetensors``.
+
+``records``     the zip file of a checkpoint, read and written
+``replacing``   a file that is replaced as a whole or not at all
+``storages``    storages of a file, and tensors on them, checked against what the file holds
+``pickling``    tensors as pickle writes them, and classes under PyTorch's names
+``unpickling``  the unpickler that runs no code, and the classes behind PyTorch's names
+``places``      ``map_location``
+``legacy``      the formats before PyTorch 1.6
+
+What a file says is not believed: a size is compared with what the file has left before memory is taken for it.
+"""

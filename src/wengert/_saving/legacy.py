@@ -1,0 +1,209 @@
+"""The format before PyTorch 1.6: a stream of pickles, then the storages' memory; and the tar file before 0.1.10.
+
+The stream: a magic number, a version, facts of the machine, the object, the sorted keys of its storages, and for each
+key the number of elements (8 bytes, little-endian) and the elements.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .pickling import StorageTable, make_pickler
+from .places import restored
+from .reading import checked_id
+from .records import damaged, read_exactly
+from .storages import storage_on, tensor_on
+from .unpickling import UnpicklingError
+
+MAGIC = 0x1950A86A20F9469CFC6C
+VERSION = 1001
+Unpickle = Callable[[Any, int, Callable[[Any], Any]], Any]
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+def save(obj: object, file: Any, pickle_module: Any, protocol: int, folder: str, no_byteorder: bool) -> None:
+    """Write the stream."""
+    table = StorageTable(new_key=lambda number: str(94_000_000_000_000 + number))  # where PyTorch has an address
+    facts = {
+        "protocol_version": VERSION,
+        "little_endian": sys.byteorder == "little",
+        "type_sizes": {"short": 2, "int": 4, "long": 4},
+    }
+    for header in (MAGIC, VERSION, facts):
+        pickle_module.dump(header, file, protocol=protocol)
+    make_pickler(pickle_module, file, protocol, table, legacy=True).dump(obj)
+    keys = sorted(table.memory)
+    pickle_module.dump(keys, file, protocol=protocol)
+    for key in keys:
+        memory = table.memory[key]
+        file.write(struct.pack("<q", memory.size))
+        file.write(memoryview(memory.view(np.uint8)))
+
+
+# -------------------------------------------------------------------------------------------------------------- reading
+def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any:
+    """Read the stream, or the tar file.
+
+    Raises:
+        RuntimeError: not one of these formats, or a damaged file.
+        UnpicklingError: an object that is not admitted, or a damaged pickle.
+    """
+    if _is_tar(file):
+        if weights_only:
+            raise RuntimeError(
+                "Cannot use ``weights_only=True`` with files saved in the legacy .tar format. Load it with "
+                "weights_only=False, which runs what the file says, if you trust its source."
+            )
+        return _load_tar(file, restore, unpickle)
+    if unpickle(file, _left(file), _no_storages) != MAGIC:
+        raise RuntimeError("Invalid magic number; corrupt file?")
+    version = unpickle(file, _left(file), _no_storages)
+    if version != VERSION:
+        raise RuntimeError(f"Invalid protocol version: {str(version)[:100]}")
+    facts = unpickle(file, _left(file), _no_storages)
+    little = facts.get("little_endian", True) if isinstance(facts, dict) else True
+    storages = _StreamStorages(_left(file), restore)
+    result = unpickle(file, _left(file), storages)
+    storages.fill(file, unpickle(file, _left(file), _no_storages), little != (sys.byteorder == "little"))
+    return result
+
+
+def _left(file: Any) -> int:
+    here = file.tell()
+    end = file.seek(0, os.SEEK_END)
+    file.seek(here)
+    return end - here
+
+
+def _no_storages(ident: Any) -> Any:
+    raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {str(ident)[:200]}")
+
+
+class _StreamStorages:
+    """``persistent_load`` of a stream: the storages' memory is filled in when the object is complete."""
+
+    def __init__(self, left: int, restore: Any) -> None:
+        self._left = left
+        self._restore = restore
+        self._known: dict[str, tuple[Any, np.ndarray]] = {}
+        self._views: dict[str, Any] = {}
+
+    def __call__(self, ident: Any) -> Any:
+        """The storage (or, in a file that may run code, the class) that a persistent id names."""
+        if type(ident) is tuple and len(ident) == 4 and ident[0] in ("module", b"module"):
+            _warn_of_changes(*ident[1:])
+            return ident[1]
+        dtype, typed, key, location, count = checked_id(ident, 6)
+        if key not in self._known:
+            self._known[key] = self._new(dtype, typed, location, count)
+        storage = self._known[key][0]
+        return storage if ident[5] is None else self._view(storage, typed, ident[5])
+
+    def _new(self, dtype: Any, typed: bool, location: str, count: int) -> tuple[Any, np.ndarray]:
+        size = count * dtype.itemsize
+        self._left -= size + 8
+        if self._left < 0:
+            raise damaged("the storages are larger than the file")
+        raw = restored(self._restore, np.empty(size, np.uint8), location)
+        return storage_on(raw[:size].view(dtype.np), typed), raw
+
+    def _view(self, storage: Any, typed: bool, view: Any) -> Any:
+        """A part of a storage, which files before 0.4 may name."""
+        numbers = type(view) is tuple and len(view) == 3 and all(type(v) is int and v >= 0 for v in view[1:])
+        if not numbers or view[1] + view[2] > storage._array.size:
+            raise damaged("a part of a storage reaches beyond it")
+        key, offset, size = view
+        if key not in self._views:
+            self._views[key] = storage_on(storage._array[offset : offset + size], typed)
+        return self._views[key]
+
+    def fill(self, file: Any, keys: Any, swap: bool) -> None:
+        """Read the memory of all storages, in the file's order."""
+        if not isinstance(keys, list) or sorted(map(str, keys)) != sorted(self._known):
+            raise damaged("the file's list of storages is not that of its objects")
+        for key in keys:
+            storage, raw = self._known[key]
+            memory = storage._array
+            (count,) = struct.unpack("<q", _exactly(file, 8))
+            if count != memory.size:
+                raise damaged(f"storage {key!r} should have {memory.size} elements, the file says {count}")
+            read_exactly(file, raw[: memory.nbytes])
+            if swap:
+                memory.byteswap(inplace=True)
+
+
+def _exactly(file: Any, size: int) -> bytes:
+    data = file.read(size)
+    if len(data) != size:
+        raise damaged("unexpected end of file")
+    return data
+
+
+def _warn_of_changes(cls: Any, source_file: Any, source: Any) -> None:
+    """Compare the source of a module's class with that of the time when it was saved."""
+    import inspect
+    import warnings
+
+    from ..serialization import SourceChangeWarning
+
+    if not source or cls.__module__.partition(".")[0] == __package__.partition(".")[0]:
+        return
+    try:
+        now = inspect.getsource(cls)
+    except (OSError, TypeError):
+        return
+    if now != source:
+        name = f"{cls.__module__}.{cls.__qualname__}"
+        warnings.warn(f"source code of class '{name}' has changed.", SourceChangeWarning, stacklevel=2)
+
+
+# ------------------------------------------------------------------------------------------------------- the tar format
+def _is_tar(file: Any) -> bool:
+    start = file.tell()
+    head = file.read(512)
+    file.seek(start)
+    return head[257:262] == b"ustar"
+
+
+def _load_tar(file: Any, restore: Any, unpickle: Unpickle) -> Any:
+    """Three members: the storages, the tensors on them, and the pickle, in which tensors have numbers."""
+    import tarfile
+
+    with tarfile.open(fileobj=file, mode="r:") as tar:
+        members = {name: tar.extractfile(name) for name in ("storages", "tensors", "pickle")}
+        known = _tar_storages(members["storages"], restore, unpickle)
+        _tar_tensors(members["tensors"], known, unpickle)
+
+        def persistent_load(ident: Any) -> Any:
+            return ident[0] if isinstance(ident, tuple) else known[int(ident)]
+
+        return unpickle(members["pickle"], _left(members["pickle"]), persistent_load)
+
+
+def _tar_storages(file: Any, restore: Any, unpickle: Unpickle) -> dict[Any, Any]:
+    known: dict[Any, Any] = {}
+    for _ in range(unpickle(file, _left(file), _no_storages)):
+        key, location, kind = unpickle(file, _left(file), _no_storages)
+        (count,) = struct.unpack("<q", _exactly(file, 8))
+        if not 0 <= count * kind.dtype.itemsize <= _left(file):
+            raise damaged("the storages are larger than the file")
+        raw = np.empty(count * kind.dtype.itemsize, np.uint8)
+        read_exactly(file, raw)
+        known[key] = storage_on(restored(restore, raw, location).view(kind.dtype.np))
+    for key, root, offset, count in unpickle(file, _left(file), _no_storages):
+        known[key] = storage_on(known[root]._array[offset : offset + count])
+    return known
+
+
+def _tar_tensors(file: Any, known: dict[Any, Any], unpickle: Unpickle) -> None:
+    for _ in range(unpickle(file, _left(file), _no_storages)):
+        key, storage, _ = unpickle(file, _left(file), _no_storages)
+        ndim, _ = struct.unpack("<ii", _exactly(file, 8))
+        numbers = struct.unpack(f"<{2 * ndim + 1}q", _exactly(file, 16 * ndim + 8))
+        known[key] = tensor_on(known[storage]._array, numbers[-1], numbers[:ndim], numbers[ndim:-1])

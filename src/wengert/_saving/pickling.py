@@ -1,0 +1,217 @@
+"""What a pickle of tensors looks like: PyTorch's, so that PyTorch can read it.
+
+A tensor is written as a call of ``torch._utils._rebuild_tensor_v2`` on its storage; the storage as a persistent id, its
+memory being a record of the file. Names of this package are written as PyTorch's names, and ``unpickling`` turns them
+back. ``HOME`` is the table of those that differ by more than the package's name.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections import OrderedDict
+from collections.abc import Callable
+from importlib import import_module
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes, _utils
+from .._copying import _attributes, _warn_of_hooks
+from .._dtypes import BY_NUMPY, dtype, layout, memory_format
+from .._layout import address
+from .._legacy_types import tensortype
+from .._node import RemovableHandle
+from .._storage import TypedStorage, UntypedStorage, _Storage
+from .._tensor import Tensor, wrap
+from ..nn.modules._handles import HookDict, ModuleHandle, WrappedHook
+from ..nn.modules.attention import MultiheadAttention
+from ..nn.parameter import Parameter
+from ..random import Generator
+from .places import location_tag
+from .storages import NAME_OF_DTYPE, place_of, storage_on
+
+HOME = {
+    Tensor: ("torch", "Tensor"),
+    UntypedStorage: ("torch.storage", "UntypedStorage"),
+    TypedStorage: ("torch.storage", "TypedStorage"),
+    Generator: ("torch._C", "Generator"),
+    _utils._get_layout: ("torch.serialization", "_get_layout"),
+    _utils._rebuild_from_type_v2: ("torch._tensor", "_rebuild_from_type_v2"),
+    RemovableHandle: ("torch.utils.hooks", "RemovableHandle"),
+    ModuleHandle: ("torch.utils.hooks", "RemovableHandle"),
+    WrappedHook: ("torch.nn.modules.module", "_WrappedHook"),
+    MultiheadAttention: ("torch.nn.modules.activation", "MultiheadAttention"),
+}
+"""Where PyTorch has what this package has elsewhere."""
+
+
+_PLAIN = frozenset((int, str, tuple, dict, list, bool, float, type(None), bytes, OrderedDict))
+
+
+class StorageTable:
+    """The storages of one file: each memory once, under a key."""
+
+    def __init__(self, new_key: Callable[[int], str] = str) -> None:
+        self.memory: dict[str, np.ndarray] = {}
+        self._known: dict[Any, tuple[str, np.dtype]] = {}
+        self._new_key = new_key
+
+    def enter(self, memory: np.ndarray, dtype: np.dtype) -> str:
+        """The key of a memory; an error if it is there already as another dtype."""
+        ident = (address(memory), memory.nbytes) if memory.nbytes else object()
+        key, known = self._known.get(ident, (None, dtype))
+        if known != dtype:
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
+        if key is None:
+            key = self._new_key(len(self.memory))
+            self._known[ident] = (key, dtype)
+            self.memory[key] = memory
+        return key
+
+
+@functools.cache
+def storage_class(of: np.dtype) -> Any:
+    """The class of the storages of a dtype: ``torch.FloatStorage``."""
+    from .. import storage
+
+    return getattr(storage, NAME_OF_DTYPE[BY_NUMPY[of]])
+
+
+class TorchPickling:
+    """What is put in front of a module's ``Pickler``: tensors, storages, and names."""
+
+    table: StorageTable
+    legacy = False
+
+    def persistent_id(self, obj: Any) -> Any:
+        """A storage's id: its class, key, place and size."""
+        if not isinstance(obj, _Storage):
+            return None
+        memory, typed = obj._array, isinstance(obj, TypedStorage)
+        key = self.table.enter(memory, memory.dtype)
+        # PyTorch cannot read bytes without a dtype from the old format, though it writes them
+        kind = storage_class(memory.dtype) if typed or self.legacy else UntypedStorage
+        ident = ("storage", kind, key, location_tag(obj), memory.size)
+        return (*ident, None) if self.legacy else ident
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How tensors and PyTorch's own kinds of object are written; the rest is pickle's business."""
+        kind = type(obj)
+        if kind in _PLAIN:
+            return NotImplemented
+        if isinstance(obj, Tensor):
+            if _has_own_reduction(type(obj)):
+                return NotImplemented
+            return _reduce_tensor(obj)
+        if isinstance(obj, Generator):
+            state = obj.get_state_array()
+            return Generator, (_dtypes.device("cpu"),), (obj.initial_seed(), None, wrap(state))
+        if kind is HookDict:
+            return OrderedDict, (), None, None, iter(obj.items())
+        if kind in (dtype, memory_format) and isinstance(self, TorchNames):
+            return obj.name
+        if kind is layout:
+            return _utils._get_layout, (repr(obj),)
+        inherited = getattr(super(), "reducer_override", None)
+        return inherited(obj) if inherited is not None else NotImplemented
+
+
+def _has_own_reduction(cls: type) -> bool:
+    return cls.__reduce_ex__ is not Tensor.__reduce_ex__
+
+
+def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
+    hooks: OrderedDict[Any, Any] = OrderedDict()
+    _warn_of_hooks(obj)
+    if type(obj) is Parameter:
+        attributes = _attributes(obj)
+        if attributes:
+            return _utils._rebuild_parameter_with_state, (obj.data, obj.requires_grad, hooks, attributes)
+        return _utils._rebuild_parameter, (obj.data, obj.requires_grad, hooks)
+    place = place_of(obj)
+    by_name = BY_NUMPY[place.memory.dtype] in NAME_OF_DTYPE
+    storage = storage_on(place.memory if by_name else place.memory.view(np.uint8), by_name)
+    function: Any = _utils._rebuild_tensor_v2
+    args: tuple[Any, ...] = (storage, place.offset, place.size, place.stride, obj.requires_grad, hooks)
+    if not by_name:
+        function, args = _utils._rebuild_tensor_v3, (*args, obj.dtype)
+    state = _state(obj)
+    if type(obj) is Tensor and not state:
+        return function, args
+    return _utils._rebuild_from_type_v2, (function, type(obj), args, state)
+
+
+def _state(obj: Tensor) -> Any:
+    own = getattr(type(obj), "__getstate__", None)
+    return own(obj) if own is not None and own is not object.__getstate__ else _attributes(obj)
+
+
+# ---------------------------------------------------------------------------------------------------------------- names
+def torch_name(obj: Any, module: str, name: str) -> tuple[str, str]:
+    """The module and name under which PyTorch has what is ``name`` in ``module`` of this package."""
+    try:
+        if obj in HOME:
+            return HOME[obj]
+    except TypeError:
+        pass
+    parts = module.split(".")[1:]
+    for depth, part in enumerate(parts):
+        if part == "ops" or (part.startswith("_") and part != "_utils"):  # public in the module above
+            parts = parts[:depth]
+            break
+    return ".".join(["torch", *parts]), name
+
+
+class TorchNames:
+    """What is put in front of a pickler written in Python: it writes this package's names as PyTorch's."""
+
+    def save_global(self: Any, obj: Any, name: str | None = None) -> None:
+        """Write a class or function by its name."""
+        module = getattr(obj, "__module__", None) or ""
+        if type(obj) in (dtype, memory_format):
+            module, name = "wengert", obj.name
+        elif type(obj) is tensortype:
+            module = "wengert"
+        if module != "wengert" and not module.startswith("wengert."):
+            super().save_global(obj, name)  # type: ignore[misc]
+            return
+        module, name = torch_name(obj, module, name or obj.__qualname__)
+        if self.proto >= 4:
+            self.save(module)
+            self.save(name)
+            self.write(pickle.STACK_GLOBAL)
+        elif "." in name:
+            owner, _, last = name.rpartition(".")
+            parent: Any = import_module(obj.__module__)
+            for part in owner.split("."):
+                parent = getattr(parent, part)
+            self.save_reduce(getattr, (parent, last))
+        else:
+            self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
+        self.memoize(obj)
+
+
+def make_pickler(pickle_module: Any, file: Any, protocol: int, table: StorageTable, legacy: bool = False) -> Any:
+    """A pickler of a module (``pickle``, or one that is used like it) that writes tensors and names as PyTorch's.
+
+    Only a pickler that is written in Python can be told names; what another one writes, wengert alone can read.
+    """
+    base = pickle._Pickler if pickle_module is pickle else pickle_module.Pickler  # type: ignore[attr-defined]
+    if issubclass(base, pickle._Pickler):  # type: ignore[attr-defined]
+        members = {"dispatch": {**base.dispatch, FunctionType: TorchNames.save_global, type: _save_type}}
+        cls = type("TorchPickler", (TorchPickling, TorchNames, base), members)
+    else:
+        cls = type("TorchPickler", (TorchPickling, base), {})
+    pickler = cls(file, protocol=protocol)
+    pickler.table = table
+    pickler.legacy = legacy
+    return pickler
+
+
+def _save_type(pickler: Any, obj: Any) -> None:
+    if obj in (type(None), type(NotImplemented), type(...)):
+        pickle._Pickler.save_type(pickler, obj)  # type: ignore[attr-defined]
+    else:
+        pickler.save_global(obj)

@@ -1,0 +1,100 @@
+"""``map_location``: where the storages of a file go. Here that is the CPU; what asks for another place is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._constants import device
+from .._errors import noted
+from .._storage import UntypedStorage
+
+Restore = Callable[[Any, str], Any]
+
+
+def cpu_tag(storage: Any) -> str | None:
+    """The tag of a storage on the CPU."""
+    return "cpu" if storage.device.type == "cpu" else None
+
+
+def cpu_restore(storage: Any, location: str) -> Any:
+    """A storage whose tag is "cpu"."""
+    return storage if location == "cpu" else None
+
+
+def device_restore(storage: Any, location: str) -> Any:
+    """The error for the tag of a device that is not there."""
+    kind = location.partition(":")[0]
+    if kind in ("cuda", "hpu", "xpu", "mps", "mtia", "npu"):
+        name = kind.upper()
+        raise noted(
+            RuntimeError(
+                f"Attempting to deserialize object on a {name} device but torch.{kind}.is_available() is False. If you "
+                "are running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map "
+                "your storages to the CPU."
+            )
+        )
+    if kind == "meta":
+        raise NotImplementedError("wengert has no meta tensors: map_location='cpu' loads the file")
+    return None
+
+
+packages: list[tuple[int, Callable[[Any], Any], Restore]] = [
+    (10, cpu_tag, cpu_restore),
+    (20, lambda storage: None, device_restore),
+]
+"""``(priority, tagger, deserializer)``, asked in this order."""
+
+
+def location_tag(storage: Any) -> str:
+    """The tag under which a storage is written: "cpu"."""
+    for _, tagger, _ in packages:
+        location = tagger(storage)
+        if location:
+            return location
+    raise RuntimeError(f"don't know how to determine data location of {type(storage).__name__}")
+
+
+def default_restore_location(storage: Any, location: str) -> Any:
+    """A storage where its tag says.
+
+    Raises:
+        RuntimeError: a device that is not there.
+    """
+    for _, _, deserializer in packages:
+        result = deserializer(storage, location)
+        if result is not None:
+            return result
+    raise RuntimeError(
+        f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location})"
+    )
+
+
+def restorer(map_location: Any) -> Restore:
+    """The function that puts a storage of a file where ``map_location`` says."""
+    if map_location is None:
+        return default_restore_location
+    if isinstance(map_location, dict):
+        return lambda storage, location: default_restore_location(storage, map_location.get(location, location))
+    if isinstance(map_location, bytes):
+        map_location = map_location.decode()
+    if isinstance(map_location, (str, device)):
+        return lambda storage, location: default_restore_location(storage, str(map_location))
+
+    def restore(storage: Any, location: str) -> Any:
+        result = map_location(storage, location)
+        return default_restore_location(storage, location) if result is None else result
+
+    return restore
+
+
+def restored(restore: Restore, memory: Any, location: str) -> Any:
+    """A storage's bytes after ``map_location``: those that it was given, or others of a storage that it gave."""
+    from .storages import storage_on
+
+    result = restore(storage_on(memory, typed=False), location)
+    if not isinstance(result, UntypedStorage):
+        result = result.untyped() if hasattr(result, "untyped") else None
+    if result is None:
+        raise TypeError("map_location must return a storage, or None")
+    return result._array

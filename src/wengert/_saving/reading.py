@@ -1,0 +1,127 @@
+"""Reading a checkpoint: the storages of a zip file, each when the pickle first names it."""
+
+from __future__ import annotations
+
+import io
+import mmap
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes
+from .._storage import UntypedStorage
+from .places import Restore, restored
+from .records import Archive, Record, damaged
+from .storages import storage_on
+from .unpickling import StorageType, UnpicklingError
+
+
+class StorageReader:
+    """``persistent_load`` of one archive.
+
+    Args:
+        archive: where the records are.
+        restore: what puts a storage where ``map_location`` says.
+        swapped: whether the file has the other byte order.
+        mapped: the whole file as bytes, if it is mapped into memory.
+        verify: whether checksums are looked at.
+        skip: leave the memory as it is (``skip_data``).
+    """
+
+    def __init__(
+        self, archive: Archive, restore: Restore, swapped: bool, mapped: Any, verify: bool, skip: bool
+    ) -> None:
+        self.archive = archive
+        self.restore = restore
+        self.swapped = swapped
+        self.mapped = mapped
+        self.verify = verify
+        self.skip = skip
+        self.known: dict[str, Any] = {}
+
+    def __call__(self, ident: Any) -> Any:
+        """The storage that a persistent id names."""
+        dtype, typed, key, location, count = checked_id(ident, 5)
+        storage = self.known.get(key)
+        if storage is None:
+            storage = self.known[key] = self._read(dtype, typed, key, location, count)
+        return storage
+
+    def _read(self, dtype: Any, typed: bool, key: str, location: str, count: int) -> Any:
+        name = f"data/{key}"
+        record = self.archive.find(name)
+        if count * dtype.itemsize > record.size or record.size // dtype.itemsize != count:
+            raise damaged(
+                f"storage {key!r} should have {count} elements of {dtype.itemsize} bytes, its record has {record.size} "
+                "bytes"
+            )
+        raw = self._bytes(name, record)
+        raw = restored(self.restore, raw, location)
+        memory = raw[: count * dtype.itemsize]
+        memory = memory.view(dtype.np) if memory.ctypes.data % dtype.np.alignment == 0 else _moved(memory, dtype.np)
+        if self.swapped and typed:
+            memory = memory.byteswap()
+        storage = storage_on(memory, typed)
+        storage._swapped = self.swapped and not typed
+        return storage
+
+    def _bytes(self, name: str, record: Record) -> np.ndarray:
+        if self.mapped is not None:
+            return self.mapped[record.start : record.start + record.size]
+        raw = np.empty(record.size, np.uint8)
+        if not self.skip:
+            self.archive.read_into(name, raw, self.verify)
+        return raw
+
+
+def _moved(raw: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """A mapped record that is not aligned, copied to where it is."""
+    return np.frombuffer(bytearray(raw), dtype)
+
+
+def checked_id(ident: Any, size: int) -> tuple[Any, bool, str, str, int]:
+    """The parts of a storage's persistent id: dtype, whether it has one, key, location, number of elements."""
+    if type(ident) is not tuple or len(ident) < size or ident[0] not in ("storage", b"storage"):
+        raise UnpicklingError(f"the id of a storage is wrong: {str(ident)[:200]}")
+    kind, key, location, count = ident[1:5]
+    key, location = (v.decode("ascii", "replace") if isinstance(v, bytes) else v for v in (key, location))
+    if isinstance(kind, StorageType):
+        dtype, typed = kind.dtype, True
+    elif kind is UntypedStorage:
+        dtype, typed = _dtypes.uint8, False
+    else:
+        raise UnpicklingError(f"the id of a storage names no storage class: {kind!r}")
+    if type(key) is not str or type(location) is not str or type(count) is not int or not 0 <= count < 2**60:
+        raise UnpicklingError(f"the id of a storage is wrong: {str(ident)[:200]}")
+    return dtype, typed, key, location, count
+
+
+def byte_order_differs(archive: Archive, default: Any) -> bool:
+    """Whether the file's numbers have another byte order than this machine's."""
+    if "byteorder" in archive:
+        order = archive.read("byteorder").decode("ascii", "replace")
+        if order not in ("little", "big"):
+            raise ValueError(f"Unknown endianness type: {order}")
+    else:
+        order = {None: "little", "native": sys.byteorder}.get(default, default)
+    return order != sys.byteorder
+
+
+def map_file(path: Any, shared: bool) -> np.ndarray:
+    """A file as bytes in memory that the system reads when they are looked at.
+
+    Writes stay in this process, unless ``shared``: then they go to the file.
+    """
+    with open(path, "r+b" if shared else "rb") as file:
+        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+        return np.frombuffer(mmap.mmap(file.fileno(), 0, access=access), np.uint8)
+
+
+def load_archive(
+    archive: Archive, storages: StorageReader, unpickle: Callable[[Any, int, Callable[[Any], Any]], Any]
+) -> Any:
+    """The object of an archive."""
+    data = archive.read("data.pkl", storages.verify)
+    return unpickle(io.BytesIO(data), len(data), storages)

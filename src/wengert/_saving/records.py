@@ -1,0 +1,321 @@
+"""The zip file of a checkpoint: named records, uncompressed, each aligned so that it can be mapped into memory.
+
+This is the part of the ZIP format that ``torch.save`` uses (PKWARE's APPNOTE 6.3.9: sections 4.3.7, 4.3.12, 4.3.14 to
+4.3.16 and 4.5.3), with ZIP64 where a size or a place does not fit into 32 bits. Python's ``zipfile`` opens the files;
+it cannot align records, and it trusts more of a file than a loader of strangers' files may.
+
+All names lie below one folder, named after the file. A record's name is only ever looked up, never used as a path.
+
+NOTE [ What is not believed ]
+The directory of a file says where each record is. ``Archive`` holds it to: no compression (so that no record is larger
+than the file), no encryption, no name twice, no two records on the same bytes, none outside of the file, and the local
+header agrees. After that, to read every record once takes no more memory than the file has bytes.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+ALIGNMENT = 64
+
+_LOCAL = struct.Struct("<4s5H3I2H")
+_CENTRAL = struct.Struct("<4s6H3I5H2I")
+_END = struct.Struct("<4s4H2IH")
+_END64 = struct.Struct("<4sQ2H2I4Q")
+_LOCATOR = struct.Struct("<4sIQI")
+_LIMIT = 0xFFFFFFFF  # tests make it small, to see ZIP64 without 4 GB
+_UTF8 = 1 << 11
+_CRC_CHUNK = 1 << 24
+
+
+class Record(NamedTuple):
+    """Where a record's bytes are, and their checksum (0: none was made)."""
+
+    start: int
+    size: int
+    crc: int
+
+
+def damaged(what: str) -> RuntimeError:
+    """PyTorch's error for a file that is no zip file or a damaged one."""
+    return RuntimeError(
+        f"PytorchStreamReader failed reading zip archive: {what}. There is a high likelihood that your checkpoint file "
+        "is corrupted. This can happen if the checkpoint was not saved properly, was transferred incorrectly, or the "
+        "file was modified after saving."
+    )
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+class ArchiveWriter:
+    """Writes records to a function that takes bytes; ``close`` writes the directory."""
+
+    def __init__(self, write: Callable[[Any], Any], folder: str, checksums: bool = True) -> None:
+        self._write = write
+        self._folder = folder
+        self._checksums = checksums
+        self._place = 0
+        self._directory: list[bytes] = []
+
+    def _put(self, data: Any) -> None:
+        view = memoryview(data).cast("B") if not isinstance(data, bytes) else data
+        while len(view):
+            done = self._write(view)
+            done = len(view) if done is None else done  # a raw file may take less than it is given
+            self._place += done
+            view = view[done:]
+
+    def add(self, name: str, data: Any) -> None:
+        """Write one record: bytes, or a 1-dimensional array's buffer."""
+        self._add(name, memoryview(data).nbytes, data)
+
+    def reserve(self, name: str, size: int) -> None:
+        """Write a record of zeros, without a checksum, that somebody else fills in later."""
+        self._add(name, size, None)
+
+    def _add(self, name: str, size: int, data: Any) -> None:
+        full = f"{self._folder}/{name}".encode()
+        crc = _crc(data) if data is not None and self._checksums else 0
+        header, wide = self._place, size >= _LIMIT
+        sizes = struct.pack("<HHQQ", 1, 16, size, size) if wide else b""
+        before = header + _LOCAL.size + len(full) + len(sizes) + 4
+        padding = -before % ALIGNMENT
+        extra = sizes + struct.pack("<2sH", b"FB", padding) + b"Z" * padding
+        short = 0xFFFFFFFF if wide else size
+        version = 45 if wide else 20
+        fields = (b"PK\3\4", version, _UTF8, 0, 0, 0x21, crc, short, short, len(full), len(extra))
+        self._put(_LOCAL.pack(*fields) + full + extra)
+        if data is not None:
+            self._put(data)
+        else:
+            for start in range(0, size, _CRC_CHUNK):
+                self._put(bytes(min(_CRC_CHUNK, size - start)))
+        self._enter(full, crc, size, header)
+
+    def _enter(self, full: bytes, crc: int, size: int, header: int) -> None:
+        extra = b""
+        short_size, short_header = size, header
+        if size >= _LIMIT:
+            extra, short_size = struct.pack("<QQ", size, size), 0xFFFFFFFF
+        if header >= _LIMIT:
+            extra, short_header = extra + struct.pack("<Q", header), 0xFFFFFFFF
+        if extra:
+            extra = struct.pack("<HH", 1, len(extra)) + extra
+        version = 45 if extra else 20
+        fields: tuple[Any, ...] = (b"PK\1\2", version, version, _UTF8, 0, 0, 0x21, crc, short_size, short_size)
+        fields += (len(full), len(extra), 0, 0, 0, 0, short_header)
+        self._directory.append(_CENTRAL.pack(*fields) + full + extra)
+
+    def close(self) -> None:
+        """Write the directory, which ends the file."""
+        start, count = self._place, len(self._directory)
+        for entry in self._directory:
+            self._put(entry)
+        size = self._place - start
+        if start >= _LIMIT or size >= _LIMIT or count >= 0xFFFF:
+            end = self._place
+            self._put(_END64.pack(b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, start))
+            self._put(_LOCATOR.pack(b"PK\6\7", 0, end, 1))
+            start, size, count = 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFF
+        self._put(_END.pack(b"PK\5\6", 0, 0, count, count, size, start, 0))
+
+
+def _crc(data: Any) -> int:
+    view, crc = memoryview(data).cast("B"), 0
+    for start in range(0, len(view), _CRC_CHUNK):
+        crc = zlib.crc32(view[start : start + _CRC_CHUNK], crc)
+    return crc
+
+
+# -------------------------------------------------------------------------------------------------------------- reading
+class Archive:
+    """The records of a zip file that begins where ``file`` stands.
+
+    Raises:
+        RuntimeError: not a zip file, or one that breaks a rule of NOTE [ What is not believed ].
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.origin = file.tell()
+        self.size = file.seek(0, 2) - self.origin
+        start, size, count = self._end()
+        found = self._entries(start, size, count)
+        self._place_records(found, start)
+
+    # ---- the directory
+    def _at(self, place: int, size: int) -> bytes:
+        if place < 0 or size < 0 or place + size > self.size:
+            raise damaged("invalid header or archive is corrupted")
+        self._file.seek(self.origin + place)
+        data = self._file.read(size)
+        if len(data) != size:
+            raise damaged("unexpected end of file")
+        return data
+
+    def _end(self) -> tuple[int, int, int]:
+        """Where the directory begins, how long it is, how many entries it has."""
+        tail = min(self.size, _END.size + 0xFFFF)
+        data = self._at(self.size - tail, tail)
+        found = data.rfind(b"PK\5\6")
+        if found < 0 or len(data) - found < _END.size:
+            raise damaged("failed finding central directory")
+        _, disk, first_disk, here, count, size, start, _ = _END.unpack_from(data, found)
+        if disk or first_disk or here != count:
+            raise damaged("archive of several parts")
+        end = self.size - tail + found
+        if 0xFFFFFFFF in (size, start) or count == 0xFFFF:
+            size, start, count, end = self._end64(end)
+        if start + size > end:
+            raise damaged("invalid header or archive is corrupted")
+        return start, size, count
+
+    def _end64(self, end: int) -> tuple[int, int, int, int]:
+        signature, _, place, _ = _LOCATOR.unpack(self._at(end - _LOCATOR.size, _LOCATOR.size))
+        if signature != b"PK\6\7" or place > end:
+            raise damaged("failed finding central directory")
+        fields = _END64.unpack(self._at(place, _END64.size))
+        if fields[0] != b"PK\6\6" or fields[6] != fields[7]:
+            raise damaged("failed finding central directory")
+        return fields[8], fields[9], fields[7], place
+
+    def _entries(self, start: int, size: int, count: int) -> dict[str, tuple[int, int, int]]:
+        """Name -> (place of the local header, size, checksum)."""
+        data = self._at(start, size)
+        entries: dict[str, tuple[int, int, int]] = {}
+        place = 0
+        for _ in range(count):
+            if place + _CENTRAL.size > size:
+                raise damaged("invalid header or archive is corrupted")
+            fields = _CENTRAL.unpack_from(data, place)
+            signature, flags, method, crc = fields[0], fields[3], fields[4], fields[7]
+            packed, plain, n, extra, comment, header = *fields[8:13], fields[16]
+            place += _CENTRAL.size
+            if signature != b"PK\1\2" or place + n + extra + comment > size:
+                raise damaged("invalid header or archive is corrupted")
+            name = _decoded(data[place : place + n])
+            plain, packed, header = _wide(data[place + n : place + n + extra], plain, packed, header)
+            place += n + extra + comment
+            if flags & 1:
+                raise damaged(f"record {name!r} is encrypted")
+            if method != 0 or packed != plain:
+                raise damaged(f"record {name!r} is compressed, which torch.save never does")
+            if name in entries:
+                raise damaged(f"record {name!r} is there twice")
+            entries[name] = (header, plain, crc)
+        if place != size:
+            raise damaged("invalid header or archive is corrupted")
+        return entries
+
+    def _place_records(self, entries: dict[str, tuple[int, int, int]], directory: int) -> None:
+        spans, found = [], {}
+        for name, (header, size, crc) in entries.items():
+            fields = _LOCAL.unpack(self._at(header, _LOCAL.size))
+            n, extra = fields[9], fields[10]
+            start = header + _LOCAL.size + n + extra
+            if fields[0] != b"PK\3\4" or start + size > directory or fields[3] != 0:
+                raise damaged(f"the header of record {name!r} is wrong")
+            if _decoded(self._at(header + _LOCAL.size, n)) != name:
+                raise damaged(f"the header of record {name!r} is wrong")
+            spans.append((header, start + size, name))
+            found[name] = Record(start, size, crc)
+        spans.sort()
+        for (_, end, name), (header, _, other) in pairwise(spans):
+            if header < end:
+                raise damaged(f"records {name!r} and {other!r} overlap")
+        self._strip_folder(found)
+
+    def _strip_folder(self, found: dict[str, Record]) -> None:
+        """Names without their common folder: that of the first record, as in PyTorch."""
+        if not found:
+            raise damaged("archive does not contain any files")
+        first = next(iter(found))
+        folder, slash, _ = first.partition("/")
+        if not slash or not folder:
+            raise damaged(f"file in archive is not in a subdirectory: {first}")
+        self.records = {n[len(folder) + 1 :]: r for n, r in found.items() if n.startswith(folder + "/")}
+
+    # ---- the records
+    def __contains__(self, name: str) -> bool:
+        return name in self.records
+
+    def find(self, name: str) -> Record:
+        """Where a record is.
+
+        Raises:
+            RuntimeError: there is none of this name.
+        """
+        record = self.records.get(name)
+        if record is None:
+            raise RuntimeError(f"PytorchStreamReader failed locating file {name}: file not found")
+        return record
+
+    def read(self, name: str, verify: bool = True) -> bytes:
+        """A record's bytes."""
+        record = self.find(name)
+        data = self._at(record.start, record.size)
+        if verify and record.crc:
+            self._check(name, record, data)
+        return data
+
+    def read_into(self, name: str, buffer: Any, verify: bool = True) -> None:
+        """Fill a writable buffer of the record's size."""
+        record = self.find(name)
+        self._file.seek(self.origin + record.start)
+        read_exactly(self._file, buffer)
+        if verify and record.crc:
+            self._check(name, record, buffer)
+
+    @staticmethod
+    def _check(name: str, record: Record, data: Any) -> None:
+        if _crc(data) != record.crc:
+            raise damaged(f"the checksum of record {name!r} is wrong")
+
+
+def read_exactly(file: Any, buffer: Any) -> None:
+    """Fill a writable buffer from a file.
+
+    Raises:
+        RuntimeError: the file ends before.
+    """
+    view = memoryview(buffer).cast("B")
+    readinto = getattr(file, "readinto", None)
+    while len(view):
+        if readinto is not None:
+            done = readinto(view)
+        else:
+            data = file.read(len(view))
+            done = len(data)
+            view[:done] = data
+        if not done:
+            raise damaged("unexpected end of file")
+        view = view[done:]
+
+
+def _decoded(name: bytes) -> str:
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        raise damaged("a record's name is no text") from None
+
+
+def _wide(extra: bytes, plain: int, packed: int, header: int) -> tuple[int, int, int]:
+    """Sizes and place from the ZIP64 field, where the 32-bit ones say so."""
+    values = [plain, packed, header]
+    if 0xFFFFFFFF not in values:
+        return plain, packed, header
+    while len(extra) >= 4:
+        kind, size = struct.unpack_from("<HH", extra)
+        if kind == 1:
+            field = extra[4 : 4 + size]
+            for i, value in enumerate(values):
+                if value == 0xFFFFFFFF:
+                    if len(field) < 8:
+                        raise damaged("invalid header or archive is corrupted")
+                    (values[i],), field = struct.unpack_from("<Q", field), field[8:]
+            return values[0], values[1], values[2]
+        extra = extra[4 + size :]
+    return plain, packed, header

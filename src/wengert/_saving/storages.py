@@ -1,0 +1,101 @@
+"""Storages of a file and tensors on them: where a tensor lies in its storage, and the tensor again from that."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _dtypes
+from .._copying import _array
+from .._layout import address, owner_of, strides_of
+from .._legacy_types import TYPES
+from .._storage import TypedStorage, UntypedStorage
+from .._tensor import Tensor, wrap
+
+MAX_DIMS = 64  # NumPy's
+
+STORAGE_NAMES = {f"{name.removesuffix('Tensor')}Storage": kind.dtype for name, kind in TYPES.items()} | {
+    "ComplexFloatStorage": _dtypes.complex64,
+    "ComplexDoubleStorage": _dtypes.complex128,
+}
+"""The names that PyTorch's files give to the storages of a dtype."""
+NAME_OF_DTYPE = {dtype: name for name, dtype in STORAGE_NAMES.items()}
+
+
+class Place(NamedTuple):
+    """Where a tensor lies: in which flat array of its dtype, from which element on, with which strides."""
+
+    memory: np.ndarray
+    offset: int
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+
+
+def place_of(tensor: Tensor) -> Place:
+    """The memory that a tensor shares with its views, and where in it the tensor lies.
+
+    An array that is laid out as no tensor can be (backwards, or across the elements of its memory) is copied.
+    """
+    a = _array(tensor, "saved")
+    place = _place_in_owner(a)
+    if place is None:
+        a = a.copy(order="C")
+        place = Place(a.ravel(), 0, a.shape, strides_of(a))
+    return place
+
+
+def _place_in_owner(a: np.ndarray) -> Place | None:
+    owner, itemsize = owner_of(a), a.dtype.itemsize
+    offset = address(a) - address(owner) if a.size else 0
+    odd = any(step < 0 or step % itemsize for step in a.strides) or offset < 0
+    if odd or offset % itemsize or owner.nbytes % itemsize:
+        return None
+    memory = owner.ravel(order="K")
+    if memory.size and address(memory) != address(owner):  # the owner has gaps: ravel made a copy
+        return None
+    if memory.dtype != a.dtype:
+        memory = memory.view(a.dtype)
+    return Place(memory, offset // itemsize, a.shape, strides_of(a))
+
+
+# ----------------------------------------------------------------------------------------------------------- rebuilding
+def storage_on(memory: np.ndarray, typed: bool = True) -> Any:
+    """A storage object on a flat array."""
+    return TypedStorage(memory, wrap(memory)) if typed else UntypedStorage(memory, wrap(memory))
+
+
+def tensor_on(memory: np.ndarray, offset: Any, size: Any, stride: Any) -> Tensor:
+    """A tensor on a flat array. It takes no memory of its own.
+
+    Raises:
+        RuntimeError: it would reach beyond the array, or the numbers are none.
+    """
+    size, stride = _whole_numbers(size, "sizes"), _whole_numbers(stride, "strides")
+    (offset,) = _whole_numbers((offset,), "offset")
+    if len(size) != len(stride) or len(size) > MAX_DIMS:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)} and strides {list(stride)} do not belong to a tensor of up to {MAX_DIMS} "
+            "dimensions"
+        )
+    itemsize = memory.dtype.itemsize
+    try:
+        if 0 in size:
+            return wrap(np.empty(size, memory.dtype))
+        needed = offset + 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+        if needed > memory.size:
+            raise RuntimeError(
+                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
+                f"{itemsize} requiring a storage size of {needed * itemsize} are out of bounds for storage of size "
+                f"{memory.nbytes}"
+            )
+        strides = tuple(step * itemsize for step in stride)
+        return wrap(np.ndarray(size, memory.dtype, memory, offset * itemsize, strides))
+    except (ValueError, OverflowError):  # more elements than there are addresses
+        raise RuntimeError(f"setStorage: sizes {list(size)} and strides {list(stride)} are too large") from None
+
+
+def _whole_numbers(values: Any, what: str) -> tuple[int, ...]:
+    if not isinstance(values, (tuple, list)) or not all(type(v) is int and 0 <= v < 2**63 for v in values):
+        raise RuntimeError(f"setStorage: the {what} of a tensor must be integers that are not negative")
+    return tuple(values)

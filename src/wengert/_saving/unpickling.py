@@ -1,0 +1,559 @@
+"""Unpicklers: the one that runs no code, and the classes behind PyTorch's names for the one of Python.
+
+``WeightsUnpickler`` is an interpreter of the opcodes that ``torch.save`` writes, and of no others. It knows a table of
+names; a name that is not in it is an error that says which. It calls nothing but the functions of ``CALLS`` and what
+the program has allowed by ``add_safe_globals``, sets nothing on classes or functions, and does not recurse.
+
+NOTE [ Keys ]
+To use a value as a key is to hash it, and CPython hashes a tuple by recursion: one nested a million deep ends the
+process, and one of 60 levels that hold the level below twice takes years. So a key is looked at first (``_check_key``).
+"""
+
+from __future__ import annotations
+
+import _compat_pickle
+import pickle
+import struct
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from importlib import import_module
+from types import FunctionType
+from typing import Any
+
+from .. import _dtypes, _utils
+from .._constants import Size, device
+from .._storage import TypedStorage, UntypedStorage
+from .._tensor import Tensor
+from ..nn.parameter import Parameter
+from .pickling import HOME
+from .storages import STORAGE_NAMES
+
+UnpicklingError = pickle.UnpicklingError
+BLOCKED = ("sys", "os", "posix", "nt")
+MAX_KEY = 10_000  # items of a nested key
+
+
+class StorageType:
+    """A storage class of a file: it stands for a dtype."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.dtype = STORAGE_NAMES[name]
+
+    def __repr__(self) -> str:
+        return f"StorageType(dtype={self.dtype})"
+
+
+# -------------------------------------------------------------------------------------------------- calls that are safe
+def _encode(text: Any, encoding: Any) -> bytes:
+    if not isinstance(text, str) or encoding not in ("latin1", "latin-1", "utf-8", "ascii"):
+        raise UnpicklingError(f"_codecs.encode: only text into bytes, but got {type(text)}, {encoding!r}")
+    return text.encode(encoding)
+
+
+def _bytearray(*args: Any) -> bytearray:
+    if args and not isinstance(args[0], (bytes, str)):
+        raise UnpicklingError(f"bytearray: only of bytes, but got {type(args[0])}")
+    return bytearray(_encode(*args)) if args and isinstance(args[0], str) else bytearray(*args)
+
+
+def _set(items: Any = ()) -> set[Any]:
+    if not isinstance(items, (list, tuple)):
+        raise UnpicklingError(f"set: only of a list, but got {type(items)}")
+    for item in items:
+        _check_key(item)
+    return set(items)
+
+
+def _frozenset(items: Any = ()) -> frozenset[Any]:
+    return frozenset(_set(items))
+
+
+def _complex(real: Any, imag: Any) -> complex:
+    if type(real) is not float or type(imag) is not float:
+        raise UnpicklingError("complex: only of two floats")
+    return complex(real, imag)
+
+
+def _ordered(items: Any = ()) -> OrderedDict[Any, Any]:
+    return OrderedDict(_pairs(items))
+
+
+def _counter(items: Any = None) -> Counter[Any]:
+    if items is not None and type(items) is not dict:
+        raise UnpicklingError(f"Counter: only of a dict, but got {type(items)}")
+    return Counter(items or {})
+
+
+def _pairs(items: Any) -> list[tuple[Any, Any]]:
+    if not isinstance(items, (list, tuple)) or not all(isinstance(p, (list, tuple)) and len(p) == 2 for p in items):
+        raise UnpicklingError("OrderedDict: only of a list of pairs")
+    for key, _ in items:
+        _check_key(key)
+    return [(key, value) for key, value in items]
+
+
+def _size(items: Any = ()) -> Size:
+    if not isinstance(items, (list, tuple)) or not all(type(n) is int for n in items):
+        raise UnpicklingError("torch.Size: only of integers")
+    return Size(items)
+
+
+def _device(*args: Any) -> device:
+    if not all(type(a) in (str, int) for a in args):
+        raise UnpicklingError("torch.device: only of a name and a number")
+    return device(*args)
+
+
+def _parameter(data: Any = None, requires_grad: Any = True) -> Any:
+    return _utils._rebuild_parameter(data, requires_grad, None)
+
+
+def _empty_tensor(*args: Any) -> Tensor:
+    if args:
+        raise UnpicklingError("a tensor's class is called without arguments in a checkpoint")
+    return Tensor()
+
+
+CALLS: dict[Any, Callable[..., Any]] = {
+    OrderedDict: _ordered,
+    Counter: _counter,
+    Parameter: _parameter,
+    Size: _size,
+    Tensor: _empty_tensor,
+    device: _device,
+    _encode: _encode,
+    bytearray: _bytearray,
+    set: _set,
+    frozenset: _frozenset,
+    complex: _complex,
+    _utils._get_layout: _utils._get_layout,
+    _utils._rebuild_from_type_v2: _utils._rebuild_from_type_v2,
+    _utils._refuse_kind: _utils._refuse_kind,
+    **{function: function for function in _utils.REBUILDERS},
+}
+"""What a checkpoint may call, and what is called in its place: a form of it that looks at its arguments."""
+
+
+def _known_names() -> dict[str, Any]:
+    names: dict[str, Any] = {
+        "collections.OrderedDict": OrderedDict,
+        "collections.Counter": Counter,
+        "torch.nn.parameter.Parameter": Parameter,
+        "torch.serialization._get_layout": _utils._get_layout,
+        "torch.Size": Size,
+        "torch.Tensor": Tensor,
+        "torch.device": device,
+        "torch.storage.UntypedStorage": UntypedStorage,
+        "torch.storage.TypedStorage": TypedStorage,
+        "torch._tensor._rebuild_from_type_v2": _utils._rebuild_from_type_v2,
+        "_codecs.encode": _encode,
+        "builtins.bytearray": bytearray,
+        "builtins.set": set,
+        "builtins.frozenset": frozenset,
+        "builtins.complex": complex,
+    }
+    names |= {f"torch.{name}": StorageType(name) for name in STORAGE_NAMES}
+    names |= {f"torch.{name}": kind for name, kind in _dtypes.DTYPES.items()}
+    names |= {f"torch.{name.replace('Storage', 'Tensor')}": Tensor for name in STORAGE_NAMES}
+    names |= {f"torch._utils.{f.__name__}": f for f in _utils.REBUILDERS}
+    names |= {f"torch._utils.{n}": _utils._refuse_kind for n in _utils.REFUSED}
+    return names
+
+
+KNOWN = _known_names()
+safe: set[Any] = set()  # what the program has allowed: classes, functions, or (object, name) pairs
+
+
+def allowed_by_user() -> dict[str, Any]:
+    """What ``add_safe_globals`` has allowed, by the name that a file may use."""
+    found: dict[str, Any] = {}
+    for entry in safe:
+        if isinstance(entry, tuple):
+            if len(entry) != 2:
+                raise ValueError(
+                    "Expected tuple of length 2 (global, str of callable full path), but got tuple of length: "
+                    f"{len(entry)}"
+                )
+            if not isinstance(entry[1], str):
+                raise TypeError(f"Expected second item in tuple to be str of callable full path, but got: {entry[1]}")
+            found[entry[1]] = entry[0]
+            continue
+        name = f"{entry.__module__}.{entry.__qualname__}"
+        found[name] = entry
+        package, dot, rest = name.partition(".")
+        if package == "wengert":
+            found[f"torch{dot}{rest}"] = entry
+    return found
+
+
+def _check_key(key: Any) -> None:
+    """See NOTE [ Keys ]."""
+    if type(key) is not tuple:
+        return
+    waiting, seen = [(key, 1)], 0
+    while waiting:
+        items, depth = waiting.pop()
+        seen += len(items)
+        if seen > MAX_KEY or depth > 100:
+            raise UnpicklingError("a key is nested too deep or too large")
+        waiting.extend((item, depth + 1) for item in items if isinstance(item, (tuple, frozenset)))
+
+
+# ------------------------------------------------------------------------------------------------------ the interpreter
+class WeightsUnpickler:
+    """Reads one pickle of tensors and plain containers from a binary file.
+
+    Args:
+        file: the file, standing at the pickle; nothing is read beyond the pickle's end.
+        limit: how many bytes the file still has.
+        persistent_load: called with the id of a storage.
+        encoding: of the byte strings that Python 2 wrote; "bytes" leaves them as they are.
+    """
+
+    def __init__(self, file: Any, limit: int, persistent_load: Callable[[Any], Any], encoding: str = "utf-8") -> None:
+        self._file = file
+        self._left = limit
+        self._persistent_load = persistent_load
+        self._encoding = encoding
+        self._user = allowed_by_user()
+        self._user_values = {id(value) for value in self._user.values()}
+        self._memo: dict[int, Any] = {}
+        self._stack: list[Any] = []
+        self._marks: list[list[Any]] = []
+
+    def load(self) -> Any:
+        """The object.
+
+        Raises:
+            UnpicklingError: something that is not allowed, or a damaged pickle.
+            EOFError: nothing there at all.
+        """
+        code = self._file.read(1)
+        if not code:
+            raise EOFError("Ran out of input")
+        self._left -= 1
+        try:
+            while code != pickle.STOP:
+                action = _ACTIONS.get(code)
+                if action is None:
+                    raise UnpicklingError(f"Unsupported operand {code[0]}")
+                action(self)
+                code = self._take(1)
+            return self._stack.pop()
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
+            raise UnpicklingError(f"the pickle is damaged: {type(error).__name__}: {error}") from error
+
+    def _take(self, size: int) -> bytes:
+        self._left -= size
+        data = self._file.read(size) if self._left >= 0 else b""
+        if len(data) != size:
+            raise UnpicklingError("pickle data was truncated")
+        return data
+
+    def _line(self) -> str:
+        data = self._file.readline(1000)
+        self._left -= len(data)
+        if not data.endswith(b"\n"):
+            raise UnpicklingError("pickle data was truncated")
+        return data[:-1].decode("utf-8")
+
+    def _pop_mark(self) -> list[Any]:
+        items = self._stack
+        self._stack = self._marks.pop()
+        return items
+
+    # ---- names, calls, state
+    def _global(self) -> None:
+        module, name = self._line(), self._line()
+        if (module, name) in _compat_pickle.NAME_MAPPING:
+            module, name = _compat_pickle.NAME_MAPPING[module, name]
+        module = _compat_pickle.IMPORT_MAPPING.get(module, module)
+        full = f"{module}.{name}"
+        if module in BLOCKED:
+            raise UnpicklingError(f"Trying to load unsupported GLOBAL {full} whose module {module} is blocked.")
+        if full in KNOWN:
+            self._stack.append(KNOWN[full])
+        elif full in self._user:
+            self._stack.append(self._user[full])
+        else:
+            shown = full.removeprefix("builtins.")
+            raise UnpicklingError(
+                f"Unsupported global: GLOBAL {shown} was not an allowed global by default. Please use "
+                f"`torch.serialization.add_safe_globals([{shown}])` or the "
+                f"`torch.serialization.safe_globals([{shown}])` context manager to allowlist this global if you trust "
+                "this class/function."
+            )
+
+    def _call(self) -> None:
+        args, function = self._stack.pop(), self._stack[-1]
+        if type(args) is not tuple:
+            raise UnpicklingError(f"Can only call with a tuple of arguments, but got {type(args)}")
+        self._stack[-1] = self._called(function, args, f"Trying to call reduce for unrecognized function {function!r}")
+
+    def _new_object(self) -> None:
+        args, cls = self._stack.pop(), self._stack.pop()
+        if type(args) is not tuple:
+            raise UnpicklingError(f"Can only call with a tuple of arguments, but got {type(args)}")
+        if id(cls) in self._user_values and isinstance(cls, type):
+            self._stack.append(cls.__new__(cls, *args))
+            return
+        message = (
+            f"Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got {cls!r}"
+        )
+        self._stack.append(self._called(cls, args, message))
+
+    def _called(self, function: Any, args: tuple[Any, ...], refusal: str) -> Any:
+        call = CALLS.get(function) if isinstance(function, (type, FunctionType)) else None
+        if call is not None:
+            return call(*args)
+        if id(function) in self._user_values:
+            return function(*args)
+        raise UnpicklingError(refusal)
+
+    def _build(self) -> None:
+        state, obj = self._stack.pop(), self._stack[-1]
+        if type(obj) is Tensor:
+            self._stack[-1] = self._old_tensor(state)
+        elif type(obj) is Parameter:
+            self._old_parameter(obj, state)
+        elif type(obj) is OrderedDict:
+            if type(state) is not dict or not all(type(key) is str for key in state):
+                raise UnpicklingError("Can only set attributes of an OrderedDict from a dict")
+            obj.__dict__.update(state)
+        elif id(type(obj)) in self._user_values:
+            _set_state(obj, state)
+        else:
+            raise UnpicklingError(
+                "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
+                f"{type(obj)}"
+            )
+
+    @staticmethod
+    def _old_tensor(state: Any) -> Tensor:
+        """The form before PyTorch 0.4: an empty tensor, then ``(storage, offset, size, stride)``."""
+        storage, offset, size, stride = state
+        return _utils._rebuild_tensor(storage, offset, size, stride)
+
+    @staticmethod
+    def _old_parameter(obj: Any, state: Any) -> None:
+        """The form before PyTorch 0.4: ``(data, requires_grad, hooks)``."""
+        data, requires_grad = state[0], state[1]
+        if not isinstance(data, Tensor):
+            raise UnpicklingError(f"a parameter needs a tensor, but got {type(data)}")
+        obj.data = data
+        obj.requires_grad = requires_grad is True
+
+    def _persistent(self) -> None:
+        ident = self._stack.pop()
+        if type(ident) is not tuple or not ident:
+            raise UnpicklingError(f"persistent_load id must be tuple or int, but got {type(ident)}")
+        if ident[0] not in ("storage", b"storage"):
+            raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(ident[0])}")
+        self._stack.append(self._persistent_load(ident))
+
+    # ---- containers
+    def _append(self) -> None:
+        item = self._stack.pop()
+        self._target(list, "append to lists").append(item)
+
+    def _appends(self) -> None:
+        items = self._pop_mark()
+        self._target(list, "extend lists").extend(items)
+
+    def _add_items(self) -> None:
+        items = self._pop_mark()
+        for item in items:
+            _check_key(item)
+        self._target(set, "add to sets").update(items)
+
+    def _set_item(self) -> None:
+        value, key = self._stack.pop(), self._stack.pop()
+        self._set_items_of([key, value])
+
+    def _set_items(self) -> None:
+        self._set_items_of(self._pop_mark())
+
+    def _set_items_of(self, items: list[Any]) -> None:
+        target = self._stack[-1]
+        if type(target) not in (dict, OrderedDict, Counter):
+            raise UnpicklingError(
+                f"Can only SETITEMS for dict, collections.OrderedDict, collections.Counter, but got {type(target)}"
+            )
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            _check_key(key)
+            target[key] = value
+
+    def _target(self, kind: type, what: str) -> Any:
+        target = self._stack[-1]
+        if type(target) is not kind:
+            raise UnpicklingError(f"Can only {what}, but got {type(target)}")
+        return target
+
+    def _mark(self) -> None:
+        self._marks.append(self._stack)
+        self._stack = []
+
+    def _tuple(self) -> None:
+        items = tuple(self._pop_mark())
+        self._stack.append(items)
+
+    def _last(self, count: int) -> None:
+        if len(self._stack) < count:
+            raise UnpicklingError("the pickle is damaged: too few items on the stack")
+        self._stack[-count:] = [tuple(self._stack[-count:])]
+
+    # ---- values
+    def _unpacked(self, form: struct.Struct) -> int:
+        return form.unpack(self._take(form.size))[0]
+
+    def _push(self, value: Any) -> None:
+        self._stack.append(value)
+
+    def _text(self, form: struct.Struct) -> None:
+        self._push(str(self._take(self._unpacked(form)), "utf-8", "surrogatepass"))
+
+    def _old_text(self, form: struct.Struct) -> None:
+        size = self._unpacked(form)
+        if size < 0:
+            raise UnpicklingError("the pickle is damaged: a negative size")
+        data = self._take(size)
+        self._push(data if self._encoding == "bytes" else data.decode(self._encoding, "strict"))
+
+    def _long(self, form: struct.Struct) -> None:
+        size = self._unpacked(form)
+        if size < 0:
+            raise UnpicklingError("the pickle is damaged: a negative size")
+        self._push(int.from_bytes(self._take(size), "little", signed=True))
+
+    def _put(self, form: struct.Struct) -> None:
+        self._memo[self._unpacked(form)] = self._stack[-1]
+
+    def _get(self, form: struct.Struct) -> None:
+        self._push(self._memo[self._unpacked(form)])
+
+    def _protocol(self) -> None:
+        protocol = self._take(1)[0]
+        if protocol > pickle.HIGHEST_PROTOCOL:
+            raise UnpicklingError(f"unsupported pickle protocol: {protocol}")
+
+
+def _set_state(obj: Any, state: Any) -> None:
+    """What pickle does with the state of an object of a class that the program has allowed."""
+    own = getattr(obj, "__setstate__", None)
+    if own is not None:
+        own(state)
+        return
+    slots = None
+    if isinstance(state, tuple) and len(state) == 2:
+        state, slots = state
+    if state:
+        obj.__dict__.update(state)
+    for name, value in (slots or {}).items():
+        setattr(obj, name, value)
+
+
+_U1, _U2, _U4, _I4, _F8 = (struct.Struct(form) for form in ("<B", "<H", "<I", "<i", ">d"))
+_ACTIONS: dict[bytes, Callable[[WeightsUnpickler], None]] = {
+    pickle.PROTO: WeightsUnpickler._protocol,
+    pickle.GLOBAL: WeightsUnpickler._global,
+    pickle.REDUCE: WeightsUnpickler._call,
+    pickle.NEWOBJ: WeightsUnpickler._new_object,
+    pickle.BUILD: WeightsUnpickler._build,
+    pickle.BINPERSID: WeightsUnpickler._persistent,
+    pickle.MARK: WeightsUnpickler._mark,
+    pickle.APPEND: WeightsUnpickler._append,
+    pickle.APPENDS: WeightsUnpickler._appends,
+    pickle.SETITEM: WeightsUnpickler._set_item,
+    pickle.SETITEMS: WeightsUnpickler._set_items,
+    pickle.ADDITEMS: WeightsUnpickler._add_items,
+    pickle.TUPLE: WeightsUnpickler._tuple,
+    pickle.TUPLE1: lambda self: self._last(1),
+    pickle.TUPLE2: lambda self: self._last(2),
+    pickle.TUPLE3: lambda self: self._last(3),
+    pickle.NONE: lambda self: self._push(None),
+    pickle.NEWTRUE: lambda self: self._push(True),
+    pickle.NEWFALSE: lambda self: self._push(False),
+    pickle.EMPTY_TUPLE: lambda self: self._push(()),
+    pickle.EMPTY_LIST: lambda self: self._push([]),
+    pickle.EMPTY_DICT: lambda self: self._push({}),
+    pickle.EMPTY_SET: lambda self: self._push(set()),
+    pickle.BININT: lambda self: self._push(self._unpacked(_I4)),
+    pickle.BININT1: lambda self: self._push(self._unpacked(_U1)),
+    pickle.BININT2: lambda self: self._push(self._unpacked(_U2)),
+    pickle.BINFLOAT: lambda self: self._push(self._unpacked(_F8)),
+    pickle.LONG1: lambda self: self._long(_U1),
+    pickle.LONG4: lambda self: self._long(_I4),
+    pickle.BINUNICODE: lambda self: self._text(_U4),
+    pickle.SHORT_BINSTRING: lambda self: self._old_text(_U1),
+    pickle.BINSTRING: lambda self: self._old_text(_I4),
+    pickle.BINPUT: lambda self: self._put(_U1),
+    pickle.LONG_BINPUT: lambda self: self._put(_U4),
+    pickle.BINGET: lambda self: self._get(_U1),
+    pickle.LONG_BINGET: lambda self: self._get(_U4),
+}
+
+
+# ------------------------------------------------------------------------------------------------- the unpickler of all
+_FROM_HOME = {f"{module}.{name}": obj for obj, (module, name) in HOME.items()}
+_MOVED = {"torch.tensor": "torch._tensor", "torch.autograd.variable": "torch.autograd"}
+
+
+def torch_object(module: str, name: str) -> Any:
+    """What this package has under a name of PyTorch's.
+
+    Raises:
+        AttributeError: nothing.
+    """
+    full = f"{module}.{name}"
+    for table in (_FROM_HOME, KNOWN):
+        if full in table:
+            return table[full]
+    package = __package__.partition(".")[0]
+    inside = _MOVED.get(module, module).split(".")[1:]
+    places = [inside[:depth] for depth in range(len(inside), -1, -1)]  # PyTorch has some names in a module below
+    for place in (*places, ["nn", "functional"], ["linalg"], ["special"]):
+        try:
+            found: Any = import_module(".".join([package, *place]))
+            for part in name.split("."):
+                found = getattr(found, part)
+            return found
+        except (ImportError, AttributeError):
+            continue
+    raise AttributeError(f"Can't get attribute {name!r} on module {module!r}: the file needs {full}, wengert lacks it")
+
+
+def make_unpickler(pickle_module: Any, file: Any, persistent_load: Callable[[Any], Any], **options: Any) -> Any:
+    """An unpickler of a module (``pickle``, or one that is used like it), for which PyTorch's names are this package's.
+
+    It runs what the file says. It is for files from oneself.
+    """
+
+    def find_class(self: Any, module: str, name: str) -> Any:
+        if module == "torch" or module.startswith("torch."):
+            return torch_object(module, name)
+        return super(cls, self).find_class(module, name)  # type: ignore[misc]
+
+    cls = type("TorchUnpickler", (pickle_module.Unpickler,), {"find_class": find_class})
+    unpickler = cls(file, **options)
+    unpickler.persistent_load = persistent_load
+    return unpickler
+
+
+def globals_in(file: Any) -> set[str]:
+    """The names that a pickle uses, without running any of it."""
+    import pickletools
+
+    names: set[str] = set()
+    strings: list[str] = []
+    for code, value, _ in pickletools.genops(file):
+        if code.name in ("GLOBAL", "INST"):
+            module, _, name = value.partition(" ")
+            if (module, name) in _compat_pickle.NAME_MAPPING:
+                module, name = _compat_pickle.NAME_MAPPING[module, name]
+            names.add(f"{_compat_pickle.IMPORT_MAPPING.get(module, module)}.{name}")
+        elif code.name == "STACK_GLOBAL" and len(strings) >= 2:
+            names.add(".".join(strings[-2:]))
+        elif isinstance(value, str):
+            strings.append(value)
+    return names

@@ -1,0 +1,418 @@
+"""``torch.autograd.profiler``: how long operators and backward steps take.
+
+``torch.profiler`` is the same with schedules. Operators are those of wengert: a function that PyTorch composes of
+several may be one here, and what a derivative formula computes on arrays is inside of its backward step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import ContextDecorator
+from typing import Any
+
+from .._errors import noted
+from ._recording import USER, Recorder, Span, active
+from .profiler_util import (
+    DeviceType,
+    EventList,
+    FunctionEvent,
+    FunctionEventAvg,
+    Interval,
+    Kernel,
+    _format_memory,
+    _format_time,
+    _format_time_share,
+)
+
+__all__ = [
+    "DeviceType",
+    "EnforceUnique",
+    "EventList",
+    "FunctionEvent",
+    "FunctionEventAvg",
+    "Interval",
+    "Kernel",
+    "KinetoStepTracker",
+    "_format_memory",
+    "_format_time",
+    "_format_time_share",
+    "emit_itt",
+    "emit_nvtx",
+    "kineto_available",
+    "load_nvprof",
+    "parse_nvprof_trace",
+    "profile",
+    "record_function",
+]
+
+_DEVICES = ["cuda", "xpu", "mtia", "hpu"]
+
+
+def kineto_available() -> bool:
+    """Whether PyTorch's tracing library is there: no. Traces are written without it."""
+    return False
+
+
+class profile:
+    """Inside, every operator and every backward step is timed.
+
+    Of what the thread that enters runs. ``record_shapes``: with the shapes of the operands. ``profile_memory``: with
+    the bytes allocated for results. ``with_stack``: with the lines that led to the call. ``with_flops``: with an
+    estimate for matrix products and convolutions. Devices other than the CPU are warned about.
+
+    >>> import wengert as torch
+    >>> x = torch.ones(3, requires_grad=True)
+    >>> with torch.autograd.profiler.profile() as prof:
+    ...     (x * x).sum().backward()
+    >>> [(e.key, e.count) for e in prof.key_averages() if e.key in ("aten::mul", "MulBackward0")]
+    [('aten::mul', 1), ('MulBackward0', 1)]
+    >>> print(prof.key_averages().table(sort_by="cpu_time_total", row_limit=3))
+    -----...
+    """
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        *,
+        use_cuda: bool = False,
+        use_device: str | None = None,
+        record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+        experimental_config: Any = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+        activity_filters: Any = None,
+    ) -> None:
+        self.enabled = enabled
+        if not enabled:
+            return
+        if use_cuda:
+            warnings.warn(
+                "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            use_device = "cuda"
+        if not use_cpu and not use_kineto:
+            raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
+        if use_device is not None and use_device not in _DEVICES:
+            warnings.warn(f"The {use_device} is not a valid device option.", stacklevel=2)
+        elif use_device is not None:
+            name = use_device.upper()
+            warnings.warn(f"{name} is not available, disabling {name} profiling", stacklevel=2)
+        if not use_cpu:
+            raise AssertionError("No activities specified for the profiler")
+        if post_processing_timeout_s is not None and post_processing_timeout_s < 0:
+            raise ValueError("post_processing_timeout_s must be non-negative")
+        self.use_cuda = False
+        self.use_device: str | None = None
+        self.use_cpu = use_cpu
+        self.record_shapes = record_shapes or with_flops
+        self.with_flops = with_flops
+        self.profile_memory = profile_memory
+        self.with_stack = with_stack
+        self.with_modules = with_modules
+        self.acc_events = acc_events
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.trace_id = ""
+        self.entered = False
+        self._recorder: Recorder | None = None
+        self._function_events: EventList | None = None
+        self._earlier: list[FunctionEvent] = []
+
+    # ------------------------------------------------------------------------------------------------------- recording
+    def __enter__(self) -> profile | None:
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self._prepare_trace()
+        self._start_trace()
+        return self
+
+    def _prepare_trace(self) -> None:
+        self.entered = True
+        callback = self.custom_trace_id_callback
+        self.trace_id = callback() if callback is not None else f"{uuid.uuid4().int:032X}"
+
+    def _start_trace(self) -> None:
+        if self.acc_events and self._function_events is not None:
+            self._earlier = list(self._function_events)
+        self._function_events = None
+        self._recorder = Recorder(
+            shapes=self.record_shapes, memory=self.profile_memory, stack=self.with_stack, flops=self.with_flops
+        )
+        self._wall = time.time_ns()
+        self._recorder.start()
+
+    def __exit__(self, *exc: object) -> bool | None:
+        if not self.enabled:
+            return None
+        recorder = self._recorder
+        assert recorder is not None
+        recorder.stop()
+        events = EventList(
+            (self._event(k, span, recorder) for k, span in enumerate(recorder.spans, 1)),
+            profile_memory=self.profile_memory,
+            with_flops=self.with_flops,
+        )
+        events._build_tree()
+        if self.profile_memory:
+            _count_what_ran_inside(events)
+        events += self._earlier
+        self._function_events = events
+        return False
+
+    def _event(self, k: int, span: Span, recorder: Recorder) -> FunctionEvent:
+        step = span.name.startswith("ProfilerStep#")
+        return FunctionEvent(
+            k,
+            "ProfilerStep*" if step else span.name,
+            1,
+            (span.start - recorder.began) / 1000,
+            (span.end - recorder.began) / 1000,
+            overload_name="",
+            fwd_thread=1 if span.scope == 1 or span.name.startswith("autograd::engine") else 0,
+            input_shapes=span.shapes,
+            stack=span.stack,
+            scope=span.scope,
+            cpu_memory_usage=span.memory,
+            sequence_nr=span.sequence,
+            flops=span.flops,
+            trace_name=span.name,
+            is_user_annotation=span.scope == USER,
+        )
+
+    def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[Any]) -> None:
+        """Stop recording for a while, or go on, without leaving the block."""
+        if self._recorder is not None and any(getattr(a, "name", a) == "CPU" for a in activities):
+            self._recorder.paused = not enabled
+
+    # ---------------------------------------------------------------------------------------------------------- results
+    @property
+    def function_events(self) -> EventList:
+        """Every call, in the order in which they began."""
+        events = self._function_events
+        if events is None:
+            raise AssertionError("Expected profiling results")
+        return events
+
+    def __repr__(self) -> str:
+        events = getattr(self, "_function_events", None)
+        return "<unfinished torch.autograd.profile>" if events is None else repr(events)
+
+    def __str__(self) -> str:
+        events = getattr(self, "_function_events", None)
+        return "<unfinished torch.autograd.profile>" if events is None else str(events)
+
+    def table(
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int | None = 75,
+        max_name_column_width: int | None = 55,
+        max_shapes_column_width: int | None = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+    ) -> str:
+        """``EventList.table`` of every call."""
+        return self.function_events.table(
+            sort_by,
+            row_limit,
+            max_src_column_width,
+            max_name_column_width,
+            max_shapes_column_width,
+            header,
+            top_level_events_only,
+        )
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """``EventList.key_averages`` of every call."""
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def total_average(self) -> FunctionEventAvg:
+        """``EventList.total_average`` of every call."""
+        return self.function_events.total_average()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """Microseconds of all calls, each without what ran inside."""
+        return self.function_events.self_cpu_time_total
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """``EventList.export_stacks`` of every call."""
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        self.function_events.export_stacks(path, metric)
+
+    def export_chrome_trace(
+        self, path: str, metadata: dict[str, str] | None = None, use_python_export: bool = False
+    ) -> None:
+        """Write a file that chrome://tracing, Perfetto and TensorBoard show."""
+        kinds = {0: "cpu_op", 1: "cpu_op", USER: "user_annotation"}
+        pid = os.getpid()
+        trace = [
+            {
+                "ph": "X",
+                "cat": kinds[event.scope],
+                "name": event.trace_name,
+                "pid": pid,
+                "tid": pid,
+                "ts": self._wall / 1000 + event.time_range.start,
+                "dur": event.time_range.elapsed_us(),
+                "args": {"External id": event.id, "Sequence number": event.sequence_nr}
+                | ({"Input Dims": event.input_shapes} if self.record_shapes else {})
+                | ({"Call stack": ";".join(reversed(event.stack))} if self.with_stack and event.stack else {}),
+            }
+            for event in self.function_events
+        ]
+        content: dict[str, Any] = {
+            "schemaVersion": 1,
+            "deviceProperties": [],
+            "trace_id": self.trace_id,
+            "host_name": socket.gethostname(),
+            "displayTimeUnit": "ms",
+        }
+        content.update({key: json.loads(value) for key, value in (metadata or {}).items()})
+        content["traceEvents"] = trace
+        content["traceName"] = path
+        with open(path, "w") as file:
+            json.dump(content, file)
+
+
+def _count_what_ran_inside(events: EventList) -> None:
+    """Memory is noted by who returned it; what an operator returns was mostly allocated by what it called."""
+    for event in reversed(events):  # in the order in which they began, so an inner one comes first here
+        inside = sum(child.cpu_memory_usage for child in event.cpu_children)
+        event.cpu_memory_usage = max(event.cpu_memory_usage, inside)
+
+
+class record_function(ContextDecorator):
+    """A name for a block of code, or for a function as a decorator, in the profile.
+
+    >>> import wengert as torch
+    >>> with torch.autograd.profiler.profile() as prof:
+    ...     with torch.autograd.profiler.record_function("my block"):
+    ...         y = torch.ones(2) * 2
+    >>> [e.name for e in prof.function_events]
+    ['my block', 'aten::mul']
+    """
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name = name
+        self.args = args
+        self._spans: list[list[Span]] = []  # a decorated function may call itself
+
+    def __enter__(self) -> record_function:
+        spans = []
+        for recorder in active:
+            if recorder.here():
+                span = recorder.open(self.name, USER)
+                span.args = self.args
+                spans.append(span)
+        self._spans.append(spans)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for span in self._spans.pop():
+            span.end = time.perf_counter_ns()
+
+
+# -------------------------------------------------------------------------------------------------- what is not here
+class _NoMarks:
+    """A context manager that would send marks to a device's own profiler."""
+
+    tool = ""
+
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
+        self.enabled = enabled
+        self.record_shapes = record_shapes
+
+    def __enter__(self) -> None:
+        if self.enabled:
+            raise noted(
+                AssertionError("Torch not compiled with CUDA enabled")
+                if self.tool == "NVTX"
+                else RuntimeError("ITT functions not installed."),
+                f"Why: there is no {self.tool} library here to send marks to.",
+                "What to do: use torch.autograd.profiler.profile(), which times operators without one.",
+            )
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+class emit_nvtx(_NoMarks):
+    """Marks for NVIDIA's tools; an error here, unless ``enabled=False``."""
+
+    tool = "NVTX"
+
+
+class emit_itt(_NoMarks):
+    """Marks for Intel's VTune; an error here, unless ``enabled=False``."""
+
+    tool = "ITT"
+
+
+def load_nvprof(path: str) -> EventList:
+    """The events of an nvprof trace. Not supported: nvprof traces programs on NVIDIA's devices."""
+    raise NotImplementedError("load_nvprof: traces of nvprof are not read; there are no CUDA devices here")
+
+
+parse_nvprof_trace = load_nvprof
+
+
+class EnforceUnique:
+    """Refuses a key that it has seen."""
+
+    def __init__(self) -> None:
+        self.seen: set[Any] = set()
+
+    def see(self, *key: Any) -> None:
+        """Note a key."""
+        if key in self.seen:
+            raise RuntimeError("duplicate key: " + str(key))
+        self.seen.add(key)
+
+
+class KinetoStepTracker:
+    """Counts steps for several requesters; the step that it is now is the largest of their counts."""
+
+    _steps: dict[str, int] = {}
+    _now = 0
+
+    @classmethod
+    def init_step_count(cls, requester: str) -> None:
+        """Begin to count for a requester."""
+        cls._steps[requester] = cls._now
+
+    @classmethod
+    def erase_step_count(cls, requester: str) -> bool:
+        """Forget a requester."""
+        return cls._steps.pop(requester, None) is not None
+
+    @classmethod
+    def increment_step(cls, requester: str) -> int:
+        """One step more for a requester."""
+        cls._steps[requester] = cls._steps.get(requester, cls._now) + 1
+        cls._now = max(cls._now, *cls._steps.values())
+        return cls._now
+
+    @classmethod
+    def current_step(cls) -> int:
+        """The step that it is now."""
+        return cls._now

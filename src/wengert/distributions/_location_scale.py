@@ -1,0 +1,600 @@
+"""Distributions on the real line that are moved by ``loc`` and stretched by ``scale``, and what is made of them.
+
+Normal, Laplace, Cauchy, Student's t, Gumbel; the absolute values of the normal and the Cauchy distribution; the
+exponential of the normal one, and its image on the simplex; von Mises on the circle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import wengert as torch
+
+from .._constants import Size
+from .._grad_mode import no_grad
+from .._tensor import Tensor
+from . import constraints
+from ._gamma import Chi2
+from ._interval import Uniform
+from ._probs import of_base
+from .distribution import Distribution
+from .exp_family import ExponentialFamily
+from .transformed_distribution import TransformedDistribution
+from .transforms import AbsTransform, AffineTransform, ExpTransform, StickBreakingTransform
+from .utils import NUMBER, _standard_normal, broadcast_all, euler_constant, lazy_property
+
+
+class _Centred(Distribution):
+    """What the symmetric ones share: parameters, and ``loc`` as the most probable value."""
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+    loc: Tensor
+    scale: Tensor
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+
+class Normal(_Centred, ExponentialFamily):
+    """The normal distribution of mean ``loc`` and standard deviation ``scale``, which broadcast.
+
+    ``p(x) = exp(-((x - loc) / scale) ** 2 / 2) / (scale * sqrt(2 pi))``
+
+    Parameters: ``loc`` real, ``scale`` positive. Support: the real numbers.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> d = torch.distributions.Normal(torch.tensor([0., 1.]), 2.)
+    >>> d.sample(), d.log_prob(torch.tensor(0.))
+    (tensor([3.0820, 0.4131]), tensor([-1.6121, -1.7371]))
+    """
+
+    _mean_carrier_measure = 0
+    _expands = ("loc", "scale")
+
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.size(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def stddev(self) -> Tensor:
+        return self.scale
+
+    @property
+    def variance(self) -> Tensor:
+        return self.stddev.pow(2)
+
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
+
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+        return self.loc + _standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return (
+            -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+        )
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return 0.5 * (1 + torch.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self.loc + self.scale * torch.erfinv(2 * value - 1) * math.sqrt(2)
+
+    def entropy(self) -> Tensor:
+        return 0.5 + 0.5 * math.log(2 * math.pi) + torch.log(self.scale)
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return self.loc / self.scale.pow(2), -0.5 * self.scale.pow(2).reciprocal()
+
+    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
+        return -0.25 * x.pow(2) / y + 0.5 * torch.log(-math.pi / y)
+
+
+class Laplace(_Centred):
+    """The Laplace distribution around ``loc``.
+
+    ``p(x) = exp(-|x - loc| / scale) / (2 * scale)``
+
+    Parameters: ``loc`` real, ``scale`` positive, which broadcast. Support: the real numbers.
+
+    >>> import wengert as torch
+    >>> d = torch.distributions.Laplace(0., torch.tensor([1., 2.]))
+    >>> d.log_prob(torch.tensor(0.)), d.variance
+    (tensor([-0.6931, -1.3863]), tensor([2., 8.]))
+    """
+
+    _expands = ("loc", "scale")
+
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.size(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        return 2 * self.scale.pow(2)
+
+    @property
+    def stddev(self) -> Tensor:
+        return (2**0.5) * self.scale
+
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+        eps = torch.finfo(self.loc.dtype).eps
+        u = self.loc.new(self._extended_shape(sample_shape)).uniform_(eps - 1, 1)
+        return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return -torch.log(2 * self.scale) - torch.abs(value - self.loc) / self.scale
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return 0.5 - 0.5 * (value - self.loc).sign() * torch.expm1(-(value - self.loc).abs() / self.scale)
+
+    def icdf(self, value: Tensor) -> Tensor:
+        offset = value - 0.5
+        return self.loc - self.scale * offset.sign() * torch.log1p(-2 * offset.abs())
+
+    def entropy(self) -> Tensor:
+        return 1 + torch.log(2 * self.scale)
+
+
+class Cauchy(_Centred):
+    """The Cauchy (Lorentz) distribution of median ``loc`` and half width at half maximum ``scale``.
+
+    ``p(x) = 1 / (pi * scale * (1 + ((x - loc) / scale) ** 2))``; it has no mean (nan), and its variance is infinite.
+
+    Parameters: ``loc`` real, ``scale`` positive, which broadcast. Support: the real numbers.
+
+    >>> import wengert as torch
+    >>> torch.distributions.Cauchy(0., 1.).cdf(torch.tensor([-1., 0., 1.]))
+    tensor([0.2500, 0.5000, 0.7500])
+    """
+
+    _expands = ("loc", "scale")
+
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.size(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return torch.full(self._extended_shape(), math.nan, dtype=self.loc.dtype)
+
+    @property
+    def variance(self) -> Tensor:
+        return torch.full(self._extended_shape(), math.inf, dtype=self.loc.dtype)
+
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+        eps = self.loc.new(self._extended_shape(sample_shape)).cauchy_()
+        return self.loc + eps * self.scale
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return -math.log(math.pi) - self.scale.log() - (((value - self.loc) / self.scale) ** 2).log1p()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return torch.atan((value - self.loc) / self.scale) / math.pi + 0.5
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return torch.tan(math.pi * (value - 0.5)) * self.scale + self.loc
+
+    def entropy(self) -> Tensor:
+        return math.log(4 * math.pi) + self.scale.log()
+
+
+class StudentT(_Centred):
+    """Student's t distribution with ``df`` degrees of freedom, moved by ``loc`` and stretched by ``scale``.
+
+    ``p(x) ~ (1 + y ** 2 / df) ** (-(df + 1) / 2)`` with ``y = (x - loc) / scale``. The mean is nan for df <= 1; the
+    variance is nan there, and infinite for df <= 2.
+
+    Parameters: ``df`` and ``scale`` positive, ``loc`` real, which broadcast. Support: the real numbers. ``rsample`` is
+    differentiable by all three.
+
+    >>> import wengert as torch
+    >>> d = torch.distributions.StudentT(torch.tensor([1., 2., 3.]))
+    >>> d.mean, d.variance
+    (tensor([nan, 0., 0.]), tensor([nan, inf, 3.]))
+    """
+
+    arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
+    _expands = ("df", "loc", "scale", "_chi2")
+
+    def __init__(
+        self,
+        df: Tensor | float,
+        loc: Tensor | float = 0.0,
+        scale: Tensor | float = 1.0,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
+        self._chi2 = Chi2(self.df)
+        super().__init__(self.df.size(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc.masked_fill(self.df <= 1, math.nan)
+
+    @property
+    def variance(self) -> Tensor:
+        finite = self.df > 2
+        df = torch.where(finite, self.df, 3.0)
+        variance = torch.where(finite, self.scale.pow(2) * df / (df - 2), math.inf)
+        return variance.masked_fill(self.df <= 1, math.nan)
+
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+        """A normal draw divided by the root of a chi-squared one over ``df``."""
+        x = _standard_normal(self._extended_shape(sample_shape), self.df.dtype)
+        z = self._chi2.rsample(sample_shape)
+        return self.loc + self.scale * (x * torch.rsqrt(z / self.df))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        y = (value - self.loc) / self.scale
+        normalizer = (
+            self.scale.log()
+            + 0.5 * self.df.log()
+            + 0.5 * math.log(math.pi)
+            + torch.lgamma(0.5 * self.df)
+            - torch.lgamma(0.5 * (self.df + 1.0))
+        )
+        return -0.5 * (self.df + 1.0) * torch.log1p(y**2.0 / self.df) - normalizer
+
+    def entropy(self) -> Tensor:
+        half, next_half = 0.5 * self.df, 0.5 * (self.df + 1)
+        log_beta = torch.lgamma(half) + math.lgamma(0.5) - torch.lgamma(next_half)
+        slope = 0.5 * (self.df + 1) * (torch.digamma(next_half) - torch.digamma(half))
+        return self.scale.log() + slope + 0.5 * self.df.log() + log_beta
+
+
+class Gumbel(TransformedDistribution):
+    """The Gumbel distribution (of largest values).
+
+    ``p(x) = exp(-y - exp(-y)) / scale`` with ``y = (x - loc) / scale``
+
+    Parameters: ``loc`` real, ``scale`` positive, which broadcast. Support: the real numbers.
+
+    >>> import wengert as torch
+    >>> d = torch.distributions.Gumbel(0., 1.)
+    >>> d.mean, d.log_prob(torch.tensor(0.))
+    (tensor(0.5772), tensor(-1.))
+    """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    _expands = ("loc", "scale")
+
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        info = torch.finfo(self.loc.dtype)
+        low: Any = info.tiny
+        high: Any = 1 - info.eps
+        if not (isinstance(loc, NUMBER) and isinstance(scale, NUMBER)):
+            low, high = torch.full_like(self.loc, low), torch.full_like(self.loc, high)
+        transforms = [
+            ExpTransform().inv,
+            AffineTransform(loc=0, scale=-torch.ones_like(self.scale)),
+            ExpTransform().inv,
+            AffineTransform(loc=loc, scale=-self.scale),
+        ]
+        super().__init__(Uniform(low, high, validate_args=validate_args), transforms, validate_args=validate_args)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Not by the transforms, which would lose digits."""
+        if self._validate_args:
+            self._validate_sample(value)
+        y = (self.loc - value) / self.scale
+        return (y - y.exp()) - self.scale.log()
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc + self.scale * euler_constant
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @property
+    def stddev(self) -> Tensor:
+        return (math.pi / math.sqrt(6)) * self.scale
+
+    @property
+    def variance(self) -> Tensor:
+        return self.stddev.pow(2)
+
+    def entropy(self) -> Tensor:
+        return self.scale.log() + (1 + euler_constant)
+
+
+# ------------------------------------------------------------------------------------------------------ absolute values
+class _Folded:
+    """A mixin: the absolute value of a draw that is symmetric around 0."""
+
+    base_dist: Any
+    support = constraints.nonnegative
+    has_rsample = True
+    scale = of_base("scale")
+    _validate_args: bool
+    _validate_sample: Any
+
+    @property
+    def mode(self) -> Tensor:
+        return torch.zeros_like(self.scale)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        value = torch.as_tensor(value, dtype=self.scale.dtype)
+        return torch.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, prob: Tensor) -> Tensor:
+        return self.base_dist.icdf((prob + 1) / 2)
+
+    def entropy(self) -> Tensor:
+        return self.base_dist.entropy() - math.log(2)
+
+
+class HalfNormal(_Folded, TransformedDistribution):  # type: ignore[misc]  # icdf's argument is called prob in PyTorch
+    """The absolute value of a normal draw of mean 0 and standard deviation ``scale``.
+
+    ``p(x) = sqrt(2 / pi) / scale * exp(-(x / scale) ** 2 / 2)``
+
+    Parameter: ``scale`` positive. Support: the numbers from 0 on.
+
+    >>> import wengert as torch
+    >>> torch.distributions.HalfNormal(torch.tensor([1., 2.])).mean
+    tensor([0.7979, 1.5958])
+    """
+
+    arg_constraints = {"scale": constraints.positive}
+    _expands = ()
+
+    def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.scale.pow(2) * (1 - 2 / math.pi)
+
+
+class HalfCauchy(_Folded, TransformedDistribution):  # type: ignore[misc]  # as above
+    """The absolute value of a Cauchy draw around 0; mean and variance are infinite.
+
+    ``p(x) = 2 / (pi * scale * (1 + (x / scale) ** 2))``
+
+    Parameter: ``scale`` positive. Support: the numbers from 0 on.
+
+    >>> import wengert as torch
+    >>> torch.distributions.HalfCauchy(1.).cdf(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.5000])
+    """
+
+    arg_constraints = {"scale": constraints.positive}
+    _expands = ()
+
+    def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return torch.full(self._extended_shape(), math.inf, dtype=self.scale.dtype)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.base_dist.variance
+
+
+# ------------------------------------------------------------------------------------------------------- of the normal
+class LogNormal(TransformedDistribution):
+    """The exponential of a normal draw of mean ``loc`` and standard deviation ``scale``.
+
+    ``p(x) = exp(-((log(x) - loc) / scale) ** 2 / 2) / (x * scale * sqrt(2 pi))``
+
+    Parameters: ``loc`` real, ``scale`` positive, which broadcast. Support: the positive numbers.
+
+    >>> import wengert as torch
+    >>> d = torch.distributions.LogNormal(0., 1.)
+    >>> d.mean, d.mode
+    (tensor(1.6487), tensor(0.3679))
+    """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.positive
+    has_rsample = True
+    loc = of_base("loc")
+    scale = of_base("scale")
+    _expands = ()
+
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        base = Normal(loc, scale, validate_args=validate_args)
+        super().__init__(base, ExpTransform(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return (self.loc + self.scale.pow(2) / 2).exp()
+
+    @property
+    def mode(self) -> Tensor:
+        return (self.loc - self.scale.square()).exp()
+
+    @property
+    def variance(self) -> Tensor:
+        square = self.scale.pow(2)
+        return square.expm1() * (2 * self.loc + square).exp()
+
+    def entropy(self) -> Tensor:
+        return self.base_dist.entropy() + self.loc
+
+
+class LogisticNormal(TransformedDistribution):
+    """Points of the simplex whose stick-breaking coordinates are normal draws.
+
+    ``loc`` and ``scale``, of shape (*, n), are those of the n coordinates; a draw has n + 1 elements.
+
+    Parameters: ``loc`` real, ``scale`` positive, which broadcast. Support: the simplex.
+
+    >>> import wengert as torch
+    >>> d = torch.distributions.LogisticNormal(torch.zeros(3), torch.ones(3))
+    >>> d.event_shape, d.log_prob(torch.full((4,), 0.25))
+    (torch.Size([4]), tensor(2.7884))
+    """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.simplex
+    has_rsample = True
+    _expands = ()
+
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        base = Normal(loc, scale, validate_args=validate_args)
+        base = base if base.batch_shape else base.expand([1])
+        super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
+
+    @property
+    def loc(self) -> Tensor:
+        """The means of the coordinates."""
+        return self.base_dist.base_dist.loc
+
+    @property
+    def scale(self) -> Tensor:
+        """Their standard deviations."""
+        return self.base_dist.base_dist.scale
+
+
+# ------------------------------------------------------------------------------------------------------ on the circle
+# Polynomials of Abramowitz and Stegun, 9.8.1 to 9.8.4, for the modified Bessel functions of order 0 and 1: in
+# (x / 3.75) ** 2 below 3.75, in 3.75 / x above.
+_BESSEL_SMALL = (
+    (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.360768e-1, 0.45813e-2),
+    (0.5, 0.87890594, 0.51498869, 0.15084934, 0.2658733e-1, 0.301532e-2, 0.32411e-3),
+)
+_BESSEL_LARGE = (
+    (0.39894228, 0.1328592e-1, 0.225319e-2, -0.157565e-2, 0.916281e-2, -0.2057706e-1, 0.2635537e-1, -0.1647633e-1,
+     0.392377e-2),
+    (0.39894228, -0.3988024e-1, -0.362018e-2, 0.163801e-2, -0.1031555e-1, 0.2282967e-1, -0.2895312e-1, 0.1787654e-1,
+     -0.420059e-2),
+)  # fmt: skip
+
+
+def _polynomial(x: Tensor, coefficients: tuple[float, ...]) -> Tensor:
+    result: Any = coefficients[-1]
+    for c in coefficients[-2::-1]:
+        result = c + x * result
+    return result
+
+
+def _log_modified_bessel_fn(x: Tensor, order: int = 0) -> Tensor:
+    """The logarithm of the modified Bessel function of order 0 or 1, for positive numbers."""
+    if order not in (0, 1):
+        raise AssertionError(f"order must be 0 or 1, got {order}")
+    y = x / 3.75
+    small = _polynomial(y * y, _BESSEL_SMALL[order])
+    small = (x.abs() * small if order else small).log()
+    large = x - 0.5 * x.log() + _polynomial(3.75 / x, _BESSEL_LARGE[order]).log()
+    return torch.where(x < 3.75, small, large)
+
+
+class VonMises(Distribution):
+    """The von Mises distribution of an angle around ``loc``.
+
+    ``p(x) = exp(concentration * cos(x - loc)) / (2 pi I0(concentration))``. Draws lie in [-pi, pi]; any real angle may
+    be scored. Mean and variance are the circular ones. Draws: Best and Fisher, "Efficient simulation of the von Mises
+    distribution", Applied Statistics 28, 1979, in float64 whatever the parameters are.
+
+    Parameters: ``loc`` real, ``concentration`` positive, which broadcast. Support: the real numbers.
+
+    >>> import wengert as torch
+    >>> d = torch.distributions.VonMises(torch.tensor(0.), torch.tensor(1.))
+    >>> d.log_prob(torch.tensor(0.)), d.variance
+    (tensor(-1.0738), tensor(0.5536))
+    """
+
+    arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
+    support = constraints.real
+    has_rsample = False
+    _expands = ("loc", "concentration")
+
+    def __init__(self, loc: Tensor | float, concentration: Tensor | float, validate_args: bool | None = None) -> None:
+        self.loc, self.concentration = broadcast_all(loc, concentration)
+        super().__init__(self.loc.shape, Size(), validate_args)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        log_prob = self.concentration * torch.cos(value - self.loc) - math.log(2 * math.pi)
+        return log_prob - _log_modified_bessel_fn(self.concentration)
+
+    @lazy_property
+    def _proposal_r(self) -> Tensor:
+        """The parameter of the wrapped Cauchy distribution that draws are proposed from, float64."""
+        kappa = self.concentration.to(torch.float64)
+        tau = 1 + (1 + 4 * kappa**2).sqrt()
+        rho = (tau - (2 * tau).sqrt()) / (2 * kappa)
+        return torch.where(kappa < 1e-5, 1 / kappa + kappa, (1 + rho**2) / (2 * rho))
+
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            kappa, r = self.concentration.to(torch.float64), self._proposal_r
+            x = torch.zeros(shape, dtype=torch.float64)
+            done = torch.zeros(shape, dtype=torch.bool)
+            while not done.all():
+                u1, u2, u3 = torch.rand((3, *shape), dtype=torch.float64).unbind()
+                z = torch.cos(math.pi * u1)
+                f = (1 + r * z) / (r + z)
+                c = kappa * (r - f)
+                accepted = ((c * (2 - c) - u2) > 0) | ((c / u2).log() + 1 - c >= 0)
+                x = torch.where(accepted, (u3 - 0.5).sign() * f.acos(), x)
+                done = done | accepted
+            x = (x + math.pi + self.loc.to(torch.float64)) % (2 * math.pi) - math.pi
+            return x.to(self.loc.dtype)
+
+    @property
+    def mean(self) -> Tensor:
+        """The circular mean."""
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @lazy_property
+    def variance(self) -> Tensor:
+        """The circular variance, between 0 and 1."""
+        ratio = _log_modified_bessel_fn(self.concentration, 1) - _log_modified_bessel_fn(self.concentration, 0)
+        return 1 - ratio.exp()

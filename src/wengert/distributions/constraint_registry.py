@@ -1,0 +1,162 @@
+"""From constraints to transforms onto them: ``biject_to`` and ``transform_to``.
+
+``biject_to(constraint)`` is a bijection of unconstrained tensors onto the region, with a Jacobian, for samplers and
+variational inference. ``transform_to(constraint)`` need not be a bijection: it is what an optimizer should work
+through.
+
+>>> import wengert as torch
+>>> from torch.distributions import constraints, transform_to
+>>> transform_to(constraints.interval(-1., 1.))(torch.tensor([-100., 0., 100.]))
+tensor([-1.0000,  0.0000,  1.0000])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import constraints, transforms
+from .transforms import Transform
+from .utils import NUMBER
+
+__all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
+
+Factory = Callable[[Any], Transform]
+
+
+class ConstraintRegistry:
+    """Functions from a constraint to a transform, by the constraint's class.
+
+    >>> import wengert as torch
+    >>> from torch.distributions import constraint_registry, constraints, transforms
+    >>> registry = constraint_registry.ConstraintRegistry()
+    >>> @registry.register(constraints.positive)
+    ... def positive(constraint):
+    ...     return transforms.SoftplusTransform()
+    >>> registry(constraints.positive)
+    SoftplusTransform()
+    """
+
+    def __init__(self) -> None:
+        self._registry: dict[type, Factory] = {}
+        super().__init__()
+
+    def register(self, constraint: Any, factory: Factory | None = None) -> Any:
+        """Enter a function for a constraint's class, given as class or by an instance; a decorator without ``factory``.
+
+        Raises:
+            TypeError: it is no constraint.
+        """
+        if factory is None:
+            return lambda factory: self.register(constraint, factory)
+        if isinstance(constraint, constraints.Constraint):
+            constraint = type(constraint)
+        if not (isinstance(constraint, type) and issubclass(constraint, constraints.Constraint)):
+            raise TypeError(
+                f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}"
+            )
+        self._registry[constraint] = factory
+        return factory
+
+    def __call__(self, constraint: Any) -> Transform:
+        """The transform onto a constraint's region.
+
+        Raises:
+            NotImplementedError: there is none for its class.
+        """
+        factory = self._registry.get(type(constraint))
+        if factory is None:
+            raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
+        return factory(constraint)
+
+
+biject_to = ConstraintRegistry()
+transform_to = ConstraintRegistry()
+BOTH = (biject_to, transform_to)
+
+
+def _register(registries: tuple[ConstraintRegistry, ...], *found: Any) -> Callable[[Factory], Factory]:
+    """Enter one function for several constraints into several registries."""
+
+    def enter(factory: Factory) -> Factory:
+        for registry in registries:
+            for constraint in found:
+                registry.register(constraint, factory)
+        return factory
+
+    return enter
+
+
+def _shifted(bound: Any, scale: Any, to_positive: Transform) -> Transform:
+    return transforms.ComposeTransform([to_positive, transforms.AffineTransform(bound, scale)])
+
+
+@_register(BOTH, constraints.real)
+def _real(constraint: Any) -> Transform:
+    return transforms.identity_transform
+
+
+@_register(BOTH, constraints.greater_than, constraints.greater_than_eq)  # positive and nonnegative are among them
+def _above(constraint: Any) -> Transform:
+    return _shifted(constraint.lower_bound, 1, transforms.ExpTransform())
+
+
+@_register(BOTH, constraints.less_than)
+def _below(constraint: Any) -> Transform:
+    return _shifted(constraint.upper_bound, -1, transforms.ExpTransform())
+
+
+@_register(BOTH, constraints.interval, constraints.half_open_interval)
+def _between(constraint: Any) -> Transform:
+    low, high = constraint.lower_bound, constraint.upper_bound
+    if isinstance(low, NUMBER) and isinstance(high, NUMBER) and low == 0 and high == 1:
+        return transforms.SigmoidTransform()
+    return _shifted(low, high - low, transforms.SigmoidTransform())
+
+
+@_register((biject_to,), constraints.simplex)
+def _stick(constraint: Any) -> Transform:
+    return transforms.StickBreakingTransform()
+
+
+@_register((transform_to,), constraints.simplex)
+def _softmax(constraint: Any) -> Transform:
+    return transforms.SoftmaxTransform()
+
+
+@_register((transform_to,), constraints.lower_cholesky)
+def _lower_cholesky(constraint: Any) -> Transform:
+    return transforms.LowerCholeskyTransform()
+
+
+@_register((transform_to,), constraints.positive_definite, constraints.positive_semidefinite)
+def _positive_definite(constraint: Any) -> Transform:
+    return transforms.PositiveDefiniteTransform()
+
+
+@_register(BOTH, constraints.corr_cholesky)
+def _corr_cholesky(constraint: Any) -> Transform:
+    return transforms.CorrCholeskyTransform()
+
+
+def _register_composites(registry: ConstraintRegistry) -> None:
+    """Those that look up their parts in the same registry."""
+
+    @registry.register(constraints.independent)
+    def independent(constraint: Any) -> Transform:
+        return transforms.IndependentTransform(
+            registry(constraint.base_constraint), constraint.reinterpreted_batch_ndims
+        )
+
+    @registry.register(constraints.cat)
+    def cat(constraint: Any) -> Transform:
+        return transforms.CatTransform([registry(c) for c in constraint.cseq], constraint.dim, constraint.lengths)
+
+    @registry.register(constraints.stack)
+    def stack(constraint: Any) -> Transform:
+        return transforms.StackTransform([registry(c) for c in constraint.cseq], constraint.dim)
+
+
+for _registry in BOTH:
+    _register_composites(_registry)
+del _registry

@@ -1,0 +1,163 @@
+"""Modules as functions of their parameters: ``functional_call``, ``stack_module_state``; and what looks into values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._tensor import Tensor, wrap
+from .._values import Value
+
+Dicts = dict[str, Tensor] | Sequence[dict[str, Tensor]]
+
+
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Dicts,
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with other tensors in the place of some of its parameters and buffers.
+
+    They are given by the module's names for them, in one dict or in several that have no name in common. ``args`` is
+    the tuple of arguments, or the one argument. ``tie_weights``: a tensor that the module has under several names is
+    replaced under all of them. ``strict``: the names must be exactly the module's.
+
+    >>> import wengert as torch
+    >>> layer = torch.nn.Linear(2, 1)
+    >>> values = {"weight": torch.tensor([[1., 2.]]), "bias": torch.tensor([3.])}
+    >>> torch.func.functional_call(layer, values, torch.tensor([10., 20.]))
+    tensor([53.])
+    """
+    from ..nn.utils.stateless import _functional_call
+
+    given = _joined(parameter_and_buffer_dicts)
+    return _functional_call(module, given, args, kwargs, tie_weights=tie_weights, strict=strict)
+
+
+def _joined(dicts: Any) -> dict[str, Tensor]:
+    """One dict of all; one that was given alone is itself, as what the call puts into it goes to the caller."""
+    if isinstance(dicts, dict):
+        return dicts
+    if not isinstance(dicts, Sequence):
+        raise ValueError(
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(dicts)}"
+        )
+    if not all(isinstance(d, dict) for d in dicts):
+        raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
+    counts: dict[str, int] = {}
+    for name in (name for d in dicts for name in d):
+        counts[name] = counts.get(name, 0) + 1
+    repeated = [name for name, count in counts.items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous"
+        )
+    return {name: tensor for d in dicts for name, tensor in d.items()}
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters and the buffers of modules of one kind, stacked by name: an ensemble for ``vmap``.
+
+    The stacked parameters are new leaves, which an optimizer can be given.
+
+    >>> import wengert as torch
+    >>> models = [torch.nn.Linear(3, 2) for _ in range(4)]
+    >>> params, buffers = torch.func.stack_module_state(models)
+    >>> call = lambda p, b, x: torch.func.functional_call(models[0], (p, b), x)
+    >>> torch.vmap(call, (0, 0, None))(params, buffers, torch.ones(5, 3)).shape
+    torch.Size([4, 5, 2])
+    """
+    if len(models) == 0:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if len({bool(m.training) for m in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if len({type(m) for m in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    return (
+        _stacked([dict(m.named_parameters()) for m in models]),
+        _stacked([dict(m.named_buffers()) for m in models]),
+    )
+
+
+def _stacked(states: list[dict[str, Any]]) -> dict[str, Any]:
+    from .._registry import T
+
+    result: dict[str, Any] = {}
+    for name in states[0]:
+        tensors = [state[name] for state in states]
+        needs = {t.requires_grad for t in tensors}
+        if len(needs) > 1:
+            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+        stacked = T.stack(tensors, 0)
+        result[name] = stacked.detach().requires_grad_() if needs == {True} else stacked
+    return result
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Make every batch normalization in ``root`` one without running statistics, as ``vmap`` wants; returns it.
+
+    >>> import wengert as torch
+    >>> net = torch.nn.Sequential(torch.nn.BatchNorm1d(3))
+    >>> torch.func.replace_all_batch_norm_modules_(net)[0].running_mean is None
+    True
+    """
+    from ..nn.modules.batchnorm import _BatchNorm
+
+    for module in root.modules():
+        if isinstance(module, _BatchNorm) and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """``func`` for tools that trace it: in PyTorch, without writes in place.
+
+    It gives what ``func`` gives, and arguments that it writes to are written to. There is no tracer here whose graph
+    would have to be without writes, so that is all.
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
+            "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced\n"
+            "         with their out-of-place equivalents.\n"
+            "     remove='mutations_and_views': In addition to the above, all aliasing operators {view} will be\n"
+            "         replaced with their non-aliasing counterparts, {view}_copy.\n"
+        )
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    return wrapped
+
+
+def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
+    """What is inside of a tensor of ``vmap`` or forward mode: the whole batch, the primal. For looking, not computing.
+
+    ``recurse``: through all levels; otherwise the innermost only. Any other tensor is returned as it is.
+
+    >>> import wengert as torch
+    >>> def f(x):
+    ...     print(torch.func.debug_unwrap(x).shape)
+    ...     return x
+    >>> _ = torch.vmap(f)(torch.ones(3, 2))
+    torch.Size([3, 2])
+    """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"debug_unwrap(): argument 'tensor' must be Tensor, not {type(tensor).__name__}")
+    inner = _inside(tensor)
+    while recurse and inner is not None:
+        tensor, inner = inner, _inside(inner)
+    return tensor if inner is None else inner
+
+
+def _inside(t: Tensor) -> Tensor | None:
+    a = t._a
+    inner = a.v if isinstance(a, Value) else a
+    return inner if isinstance(inner, Tensor) else None if inner is a else wrap(inner)

@@ -1,0 +1,211 @@
+"""``spawn``: several processes that run one function, and the first error of any of them."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import multiprocessing.connection
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+__all__ = [
+    "ProcessContext",
+    "ProcessException",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "SpawnContext",
+    "spawn",
+    "start_processes",
+]
+
+_log = logging.getLogger(__name__)
+_GRACE = 30.0  # seconds that a process may take to end after SIGTERM
+
+
+class ProcessException(Exception):
+    """A process failed: ``error_index`` says which, ``error_pid`` is its process id."""
+
+    def __init__(self, msg: str, error_index: int, error_pid: int) -> None:
+        super().__init__(msg)
+        self.msg = msg
+        self.error_index = error_index
+        self.error_pid = error_pid
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.msg, self.error_index, self.error_pid)
+
+
+class ProcessRaisedException(ProcessException):
+    """A process failed by an exception, whose traceback is in the text."""
+
+
+class ProcessExitedException(ProcessException):
+    """A process was killed by a signal, or ended with an exit code other than 0."""
+
+    def __init__(
+        self, msg: str, error_index: int, error_pid: int, exit_code: int, signal_name: str | None = None
+    ) -> None:
+        super().__init__(msg, error_index, error_pid)
+        self.exit_code = exit_code
+        self.signal_name = signal_name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.msg, self.error_index, self.error_pid, self.exit_code, self.signal_name)
+
+
+def _run(fn: Callable[..., Any], index: int, args: tuple[Any, ...], error_file: str) -> None:
+    try:
+        fn(index, *args)
+    except KeyboardInterrupt:
+        pass  # the parent was interrupted too, and ends this process
+    except Exception:  # noqa: BLE001
+        with open(error_file, "wb") as file:
+            pickle.dump(traceback.format_exc(), file)
+        sys.exit(1)
+
+
+class ProcessContext:
+    """Processes that were started together."""
+
+    def __init__(self, processes: list[Any], error_files: list[str]) -> None:
+        self.processes = processes
+        self.error_files = error_files
+        self.sentinels = {process.sentinel: index for index, process in enumerate(processes)}
+
+    def pids(self) -> list[int]:
+        """Their process ids."""
+        return [int(process.pid) for process in self.processes]
+
+    def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
+        """Wait until one ends, or ``timeout`` seconds: whether all have ended well.
+
+        If one failed the others are ended, after ``grace_period`` seconds.
+
+        Raises:
+            ProcessRaisedException: an exception in one.
+            ProcessExitedException: one was killed, or ended with an exit code other than 0.
+        """
+        if not self.sentinels:
+            return True
+        for sentinel in multiprocessing.connection.wait(list(self.sentinels), timeout):
+            index = self.sentinels.pop(sentinel)  # type: ignore[call-overload]
+            self.processes[index].join()
+            if self.processes[index].exitcode != 0:
+                self._end_all(grace_period)
+                self._raise(index)
+        return not self.sentinels
+
+    def _end_all(self, grace_period: float | None) -> None:
+        if grace_period is not None:
+            self._join_all(grace_period)
+        for process in self.processes:
+            if process.is_alive():
+                _log.warning("Terminating process %s via signal SIGTERM", process.pid)
+                process.terminate()
+        self._join_all(_GRACE if grace_period is None else grace_period)
+        for process in self.processes:
+            if process.is_alive():
+                _log.warning("Unable to shutdown process %s via SIGTERM , forcefully exiting via SIGKILL", process.pid)
+                process.kill()
+            process.join()
+
+    def _join_all(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        for process in self.processes:
+            process.join(max(0.0, end - time.monotonic()))
+
+    def _raise(self, index: int) -> None:
+        process, error_file = self.processes[index], self.error_files[index]
+        code = process.exitcode
+        if os.access(error_file, os.R_OK):
+            with open(error_file, "rb") as file:
+                text = pickle.load(file)
+            os.unlink(error_file)
+            raise ProcessRaisedException(
+                f"\n\n-- Process {index} terminated with the following error:\n{text}", index, process.pid
+            )
+        if code < 0:
+            name = _signal_name(-code)
+            raise ProcessExitedException(
+                f"process {index} terminated with signal {name}", index, process.pid, code, name
+            )
+        raise ProcessExitedException(f"process {index} terminated with exit code {code}", index, process.pid, code)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"<Unknown signal {number}>"
+
+
+class SpawnContext(ProcessContext):
+    """The old name of ``ProcessContext``."""
+
+    def __init__(self, processes: list[Any], error_files: list[str]) -> None:
+        warnings.warn("SpawnContext is renamed to ProcessContext since 1.4 release.", stacklevel=2)
+        super().__init__(processes, error_files)
+
+
+def start_processes(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...] = (),
+    nprocs: int = 1,
+    join: bool = True,
+    daemon: bool = False,
+    start_method: str = "spawn",
+) -> ProcessContext | None:
+    """Run ``fn(i, *args)`` in ``nprocs`` processes, ``i`` counting from 0.
+
+    With ``join`` wait for all of them; else return their ``ProcessContext``. ``daemon`` processes end with this one.
+
+    Raises:
+        ProcessException: with ``join``, that of the first that failed.
+    """
+    context: Any = multiprocessing.get_context(start_method)
+    processes, error_files = [], []
+    for index in range(nprocs):
+        # a name of its own and not yet a file: there is one only if the process writes an error
+        handle, error_file = tempfile.mkstemp(prefix="wengert-errorfile-", suffix=".pickle")
+        os.close(handle)
+        os.unlink(error_file)
+        process = context.Process(target=_run, args=(fn, index, args, error_file), daemon=daemon)
+        process.start()
+        processes.append(process)
+        error_files.append(error_file)
+    started = ProcessContext(processes, error_files)
+    if not join:
+        return started
+    while not started.join():
+        pass
+    return None
+
+
+def spawn(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...] = (),
+    nprocs: int = 1,
+    join: bool = True,
+    daemon: bool = False,
+    start_method: str = "spawn",
+) -> ProcessContext | None:
+    """Run ``fn(i, *args)`` in ``nprocs`` new processes: see ``start_processes``, which has other start methods too.
+
+    ``fn`` must be defined at the top level of a module.
+    """
+    if start_method != "spawn":
+        warnings.warn(
+            f"This method only supports start_method=spawn (got: {start_method}).\nTo use a different start_method "
+            "use:\n\t\t torch.multiprocessing.start_processes(...)",
+            FutureWarning,
+            stacklevel=2,
+        )
+    return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")

@@ -1,0 +1,534 @@
+"""Recurrent layers over a whole sequence: ``LSTM``, ``GRU`` and ``RNN``, a layer in one direction as one operator.
+
+The steps over time work on ``(features, batch)``, so that what belongs to one gate is one run of memory. What a step
+multiplies stands in one array ``z`` of shape ``(length + 1, inputs + 1 + hidden, batch)``: the step's input, ones for
+the bias, and the state before it. A step writes its state into the next part of ``z``. The way back goes through time
+with one product per step and leaves all products with weights to the end, where they are one each.
+
+Derivatives of higher orders and transforms go through the composed form, ``STEPS``, which is also what sequences of
+different lengths, projections and single cells are made of.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._backends.numpy import in_lib
+from .._general import general
+from .._grad_mode import is_grad_enabled
+from .._registry import PUBLIC, RAW, REGISTRY, T
+from .._tensor import Tensor, wrap
+
+_DTYPES = (np.dtype("f4"), np.dtype("f8"))
+
+
+# -------------------------------------------------------------------------------------------------------- composed form
+class Weights:
+    """The parameters of one layer in one direction."""
+
+    __slots__ = ("bias_hh", "bias_ih", "hh", "hr", "ih")
+    bias_ih: Any
+    bias_hh: Any
+
+    def __init__(self, flat: Any, bias: bool, projected: bool = False) -> None:
+        self.ih, self.hh = flat[:2]
+        self.bias_ih, self.bias_hh = flat[2:4] if bias else (None, None)
+        self.hr = flat[-1] if projected else None
+
+
+def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """``nn.functional.linear``, whatever the rank."""
+    return PUBLIC["nn.functional"]["linear"](x, weight, bias)
+
+
+def _lstm_step(given: Tensor, hx: Any, weights: Any) -> Any:
+    h, c = hx
+    gates = given + linear(h, weights.hh, weights.bias_hh)
+    i, f, g, o = gates.chunk(4, 1)
+    c = T.sigmoid(f) * c + T.sigmoid(i) * T.tanh(g)
+    h = T.sigmoid(o) * T.tanh(c)
+    if weights.hr is not None:
+        h = linear(h, weights.hr)
+    return h, c
+
+
+def _gru_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
+    from_input = given.chunk(3, 1)
+    from_hidden = linear(h, weights.hh, weights.bias_hh).chunk(3, 1)
+    r = T.sigmoid(from_input[0] + from_hidden[0])
+    z = T.sigmoid(from_input[1] + from_hidden[1])
+    n = T.tanh(from_input[2] + r * from_hidden[2])
+    return (h - n) * z + n  # type: ignore[no-any-return]
+
+
+def _tanh_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
+    return T.tanh(given + linear(h, weights.hh, weights.bias_hh))  # type: ignore[no-any-return]
+
+
+def _relu_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
+    return T.relu(given + linear(h, weights.hh, weights.bias_hh))  # type: ignore[no-any-return]
+
+
+STEPS = {"LSTM": _lstm_step, "GRU": _gru_step, "RNN_TANH": _tanh_step, "RNN_RELU": _relu_step}
+
+
+def hidden_of(state: Any) -> Any:
+    """The hidden state of a state."""
+    return state[0] if isinstance(state, tuple) else state
+
+
+def _composed(mode: str, input: Tensor, state: Any, weights: Weights, reverse: bool) -> tuple[Tensor, Any]:
+    """One layer in one direction over (L, N, H), step by step."""
+    step = STEPS[mode]
+    given = linear(input, weights.ih, weights.bias_ih).unbind(0)
+    outputs = []
+    for x in reversed(given) if reverse else given:
+        state = step(x, state, weights)
+        outputs.append(hidden_of(state))
+    return PUBLIC["torch"]["stack"](outputs[::-1] if reverse else outputs, 0), state
+
+
+def layer(mode: str, input: Tensor, state: Any, weights: Weights, reverse: bool) -> tuple[Tensor, Any]:
+    """One layer in one direction over (L, N, H): its outputs and its last state."""
+    states = state if isinstance(state, tuple) else (state,)
+    given = (input, *states, weights.ih, weights.hh, weights.bias_ih, weights.bias_hh)
+    if weights.hr is not None or not _plain(given):
+        return _composed(mode, input, state, weights, reverse)
+    tape: list[Any] | None = None
+    if is_grad_enabled() and any(t is not None and t._fn is not None for t in given):
+        tape = []
+    if mode == "LSTM":
+        output, h, c = T.lstm_layer(*given, mode, reverse, tape)
+        return output, (h, c)
+    return T.recurrent_layer(*given, mode, reverse, tape)  # type: ignore[no-any-return]
+
+
+def _plain(given: Any) -> bool:
+    """Whether all are arrays of one of the usual dtypes, and there is something to compute."""
+    first = given[0]._a
+    return (
+        type(first) is np.ndarray
+        and first.dtype in _DTYPES
+        and first.size > 0
+        and all(t is None or (type(t._a) is np.ndarray and t._a.dtype is first.dtype) for t in given)
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ steps over time
+def _with_bias(w_ih: Any, bias: Any, w_hh: Any) -> Any:
+    """``[W_ih b W_hh]``, what multiplies the parts of ``z``."""
+    column = np.zeros((len(w_ih), 1), w_ih.dtype) if bias is None else bias[:, None]
+    return np.concatenate([w_ih, column, w_hh], 1)
+
+
+def _exchanged(w: Any, n: int) -> Any:
+    """The last two of four gates exchanged, so that those with a sigmoid stand together; a copy."""
+    return np.concatenate([w[: 2 * n], w[3 * n :], w[2 * n : 3 * n]])
+
+
+def _inputs_and_states(input: Any, h: Any, reverse: bool) -> Any:
+    """``z`` with the inputs, the ones and the first state in their places; see the module's text."""
+    length, batch, inputs = input.shape
+    z = np.empty((length + 1, inputs + 1 + h.shape[1], batch), input.dtype)
+    z[:length, :inputs] = (input[::-1] if reverse else input).swapaxes(1, 2)
+    z[:, inputs] = 1
+    z[0, inputs + 1 :] = h.T
+    return z
+
+
+def _outputs(z: Any, inputs: int, reverse: bool) -> tuple[Any, Any]:
+    """The outputs (L, N, H) and the last state."""
+    states = z[1:, inputs + 1 :].swapaxes(1, 2)
+    return np.ascontiguousarray(states[::-1] if reverse else states), np.ascontiguousarray(states[-1])
+
+
+def _for_each_step(length: int, keep: bool, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Memory for every step; the same for all if nothing is kept."""
+    if keep:
+        return np.empty((length, *shape), dtype)
+    once = np.empty(shape, dtype)
+    return np.ndarray((length, *shape), dtype, once, 0, (0, *once.strides))
+
+
+def _sigmoid_of_negated(x: Any, one: Any) -> None:
+    """``1 / (1 + exp(x))`` in place."""
+    np.exp(x, x)
+    np.add(x, one, x)
+    np.reciprocal(x, x)
+
+
+def _one_minus_square(x: Any, one: Any, out: Any) -> Any:
+    np.multiply(x, x, out)
+    return np.subtract(one, out, out)
+
+
+@in_lib
+def lstm_forward(
+    input: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, reverse: bool, tape: Any
+) -> Any:
+    """Outputs, last hidden and last cell state. The gates stand in the order input, forget, output, cell."""
+    length, batch, inputs = input.shape
+    n, dtype = w_hh.shape[1], input.dtype
+    keep = tape is not None
+    w = _exchanged(_with_bias(w_ih, None if b_ih is None else b_ih + b_hh, w_hh), n)
+    np.negative(w[: 3 * n], w[: 3 * n])
+    z = _inputs_and_states(input, h, reverse)
+    gates = _for_each_step(length, keep, (4 * n, batch), dtype)
+    tanhs = _for_each_step(length, keep, (n, batch), dtype)
+    cells = np.empty((length + 1, n, batch), dtype)
+    cells[0] = c.T
+    part, one = np.empty((n, batch), dtype), np.ones((), dtype)
+    dot, multiply, add, tanh = np.dot, np.multiply, np.add, np.tanh
+    for x, gate, sigmoids, i, f, o, candidate, before, now, squashed, after in zip(
+        z[:-1],
+        gates,
+        gates[:, : 3 * n],
+        gates[:, :n],
+        gates[:, n : 2 * n],
+        gates[:, 2 * n : 3 * n],
+        gates[:, 3 * n :],
+        cells[:-1],
+        cells[1:],
+        tanhs,
+        z[1:, inputs + 1 :],
+        strict=True,
+    ):
+        dot(w, x, gate)
+        tanh(candidate, candidate)
+        _sigmoid_of_negated(sigmoids, one)
+        multiply(f, before, now)
+        multiply(i, candidate, part)
+        add(now, part, now)
+        tanh(now, squashed)
+        multiply(o, squashed, after)
+    if keep:
+        tape[:] = [z, gates, cells, tanhs]
+    return (*_outputs(z, inputs, reverse), np.ascontiguousarray(cells[-1].T))
+
+
+@in_lib
+def lstm_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode: str, reverse: bool, tape: Any) -> Any:
+    """The cotangents of all operands of ``lstm_forward``."""
+    z, gates, cells, tanhs = tape
+    length, n, batch = tanhs.shape
+    one = np.ones((), gates.dtype)
+    candidate = gates[:, 3 * n :]
+    # what the cotangents of the states are multiplied with to be those of what stands before each gate
+    d = np.empty_like(gates)
+    sigmoids = gates[:, : 3 * n]
+    np.multiply(sigmoids, sigmoids, d[:, : 3 * n])
+    np.subtract(sigmoids, d[:, : 3 * n], d[:, : 3 * n])
+    d[:, :n] *= candidate
+    d[:, n : 2 * n] *= cells[:-1]
+    d[:, 2 * n : 3 * n] *= tanhs
+    _one_minus_square(candidate, one, d[:, 3 * n :])
+    d[:, 3 * n :] *= gates[:, :n]
+    into_cell = _one_minus_square(tanhs, one, np.empty_like(tanhs))
+    into_cell *= gates[:, 2 * n : 3 * n]
+    dh, given = _state_cotangents(g, length, (n, batch), gates.dtype, reverse)
+    dc = np.zeros((n, batch), gates.dtype) if g[2] is None else g[2].T.copy()
+    back = np.ascontiguousarray(_exchanged(w_hh, n).T)
+    part = np.empty_like(dh)
+    dot, multiply, add = np.dot, np.multiply, np.add
+    for arrived, all_gates, input_and_forget, output, cell, f, through in zip(
+        given,
+        d[::-1],
+        d[:, : 2 * n].reshape(length, 2, n, batch)[::-1],
+        d[::-1, 2 * n : 3 * n],
+        d[::-1, 3 * n :],
+        gates[::-1, n : 2 * n],
+        into_cell[::-1],
+        strict=True,
+    ):
+        if arrived is not None:
+            add(dh, arrived, dh)
+        multiply(dh, through, part)
+        add(dc, part, dc)
+        multiply(input_and_forget, dc, input_and_forget)
+        multiply(cell, dc, cell)
+        multiply(output, dh, output)
+        multiply(dc, f, dc)
+        dot(back, all_gates, dh)
+    flat = _side_by_side(d)
+    dx = _input_cotangent([(flat, _exchanged(w_ih, n))], length, batch, reverse) if needs[0] else None
+    weights = _weight_cotangents(flat, z, w_ih.shape[1], biased) if any(needs[3:]) else (None,) * 4
+    return (dx, dh.T, dc.T, *(w if w is None else _exchanged(w, n) for w in weights))
+
+
+def _state_cotangents(g: Any, length: int, shape: tuple[int, ...], dtype: Any, reverse: bool) -> tuple[Any, Any]:
+    """What arrives at the last state, and at each output, the last step first."""
+    last = np.zeros(shape, dtype) if g[1] is None else g[1].T.copy()
+    if g[0] is None:
+        return last, [None] * length
+    return last, np.ascontiguousarray((g[0] if reverse else g[0][::-1]).swapaxes(1, 2))
+
+
+def _side_by_side(x: Any) -> Any:
+    """``(L, rows, N)`` as ``(rows, L N)``."""
+    return np.ascontiguousarray(x.swapaxes(0, 1)).reshape(x.shape[1], -1)
+
+
+def _input_cotangent(products: Any, length: int, batch: int, reverse: bool) -> Any:
+    """The input's cotangent (L, N, inputs): the sum of products of gates ``(rows, L N)`` and the weights' rows."""
+    (gates, w), *others = products
+    dx = gates.T.dot(w)
+    for gates, w in others:
+        dx += gates.T.dot(w)
+    dx = dx.reshape(length, batch, -1)
+    return np.ascontiguousarray(dx[::-1]) if reverse else dx
+
+
+def _weight_cotangents(gates: Any, z: Any, inputs: int, biased: bool) -> tuple[Any, ...]:
+    """The cotangents of ``w_ih``, ``w_hh`` and both biases where input and state are multiplied alike."""
+    d = gates.dot(_side_by_side(z[:-1]).T)
+    bias = d[:, inputs] if biased else None
+    return d[:, :inputs], d[:, inputs + 1 :], bias, bias
+
+
+@in_lib
+def gru_forward(
+    input: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, mode: str, reverse: bool, tape: Any
+) -> Any:
+    """Outputs and the last state. The parts: reset, update, what comes from the state, what comes out."""
+    length, batch, inputs = input.shape
+    n, dtype = w_hh.shape[1], input.dtype
+    keep = tape is not None
+    sums = _with_bias(w_ih[: 2 * n], None if b_ih is None else (b_ih + b_hh)[: 2 * n], w_hh[: 2 * n])
+    np.negative(sums, sums)
+    from_input = _with_bias(w_ih[2 * n :], None if b_ih is None else b_ih[2 * n :], w_hh[2 * n :])[:, : inputs + 1]
+    from_state = _with_bias(w_ih[2 * n :], None if b_ih is None else b_hh[2 * n :], w_hh[2 * n :])[:, inputs:]
+    z = _inputs_and_states(input, h, reverse)
+    gates = _for_each_step(length, keep, (4 * n, batch), dtype)
+    part, one = np.empty((n, batch), dtype), np.ones((), dtype)
+    dot, multiply, add, subtract, tanh = np.dot, np.multiply, np.add, np.subtract, np.tanh
+    for x, sigmoids, reset, update, state, new, before, after in zip(
+        z[:-1],
+        gates[:, : 2 * n],
+        gates[:, :n],
+        gates[:, n : 2 * n],
+        gates[:, 2 * n : 3 * n],
+        gates[:, 3 * n :],
+        z[:-1, inputs + 1 :],
+        z[1:, inputs + 1 :],
+        strict=True,
+    ):
+        dot(sums, x, sigmoids)
+        dot(from_state, x[inputs:], state)
+        dot(from_input, x[: inputs + 1], new)
+        _sigmoid_of_negated(sigmoids, one)
+        multiply(reset, state, part)
+        add(new, part, new)
+        tanh(new, new)
+        subtract(before, new, after)
+        multiply(after, update, after)
+        add(after, new, after)
+    if keep:
+        tape[:] = [z, gates]
+    return _outputs(z, inputs, reverse)
+
+
+@in_lib
+def gru_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode: str, reverse: bool, tape: Any) -> Any:
+    """The cotangents of all operands of ``gru_forward``."""
+    z, gates = tape
+    length, n, batch = len(gates), gates.shape[1] // 4, gates.shape[2]
+    inputs = w_ih.shape[1]
+    one = np.ones((), gates.dtype)
+    reset, update, state, new = (gates[:, k * n : (k + 1) * n] for k in range(4))
+    # what the cotangents of the state and of what comes out are multiplied with to be those before each gate
+    d = np.empty_like(gates)
+    np.multiply(gates[:, : 2 * n], gates[:, : 2 * n], d[:, : 2 * n])
+    np.subtract(gates[:, : 2 * n], d[:, : 2 * n], d[:, : 2 * n])
+    d[:, :n] *= state
+    d[:, n : 2 * n] *= z[:-1, inputs + 1 :] - new
+    d[:, 2 * n : 3 * n] = reset
+    _one_minus_square(new, one, d[:, 3 * n :])
+    d[:, 3 * n :] *= one - update
+    dh, given = _state_cotangents(g, length, (n, batch), gates.dtype, reverse)
+    back = np.ascontiguousarray(w_hh.T)
+    through = np.empty_like(dh)
+    dot, multiply, add = np.dot, np.multiply, np.add
+    for arrived, into_state, dr, du, ds, dn, u in zip(
+        given,
+        d[::-1, : 3 * n],
+        d[::-1, :n],
+        d[::-1, n : 2 * n],
+        d[::-1, 2 * n : 3 * n],
+        d[::-1, 3 * n :],
+        update[::-1],
+        strict=True,
+    ):
+        if arrived is not None:
+            add(dh, arrived, dh)
+        multiply(dn, dh, dn)
+        multiply(du, dh, du)
+        multiply(dr, dn, dr)
+        multiply(ds, dn, ds)
+        multiply(dh, u, through)
+        dot(back, into_state, dh)
+        add(dh, through, dh)
+    flat = _side_by_side(d)
+    dx = None
+    if needs[0]:
+        dx = _input_cotangent([(flat[: 2 * n], w_ih[: 2 * n]), (flat[3 * n :], w_ih[2 * n :])], length, batch, reverse)
+    weights: Any = (None,) * 4
+    if any(needs[2:]):
+        known = _side_by_side(z[:-1])
+        both = flat[: 2 * n].dot(known.T)
+        x = np.concatenate([both[:, : inputs + 1], flat[3 * n :].dot(known[: inputs + 1].T)])
+        s = np.concatenate([both[:, inputs:], flat[2 * n : 3 * n].dot(known[inputs:].T)])
+        weights = (x[:, :inputs], s[:, 1:], x[:, inputs] if biased else None, s[:, 0] if biased else None)
+    return (dx, dh.T, *weights)
+
+
+@in_lib
+def rnn_forward(
+    input: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, mode: str, reverse: bool, tape: Any
+) -> Any:
+    """Outputs and the last state."""
+    inputs = input.shape[2]
+    w = _with_bias(w_ih, None if b_ih is None else b_ih + b_hh, w_hh)
+    z = _inputs_and_states(input, h, reverse)
+    dot, tanh, maximum = np.dot, np.tanh, np.maximum
+    zero = np.zeros((), input.dtype)
+    for x, after in zip(z[:-1], z[1:, inputs + 1 :], strict=True):
+        dot(w, x, after)
+        if mode == "RNN_TANH":
+            tanh(after, after)
+        else:
+            maximum(after, zero, out=after)
+    if tape is not None:
+        tape[:] = [z]
+    return _outputs(z, inputs, reverse)
+
+
+@in_lib
+def rnn_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode: str, reverse: bool, tape: Any) -> Any:
+    """The cotangents of all operands of ``rnn_forward``."""
+    (z,) = tape
+    length, inputs = len(z) - 1, w_ih.shape[1]
+    states = z[1:, inputs + 1 :]
+    _, n, batch = states.shape
+    if mode == "RNN_TANH":
+        d = _one_minus_square(states, np.ones((), z.dtype), np.empty(states.shape, z.dtype))
+    else:
+        d = (states > 0).astype(z.dtype)
+    dh, given = _state_cotangents(g, length, (n, batch), z.dtype, reverse)
+    back = np.ascontiguousarray(w_hh.T)
+    dot, multiply, add = np.dot, np.multiply, np.add
+    for arrived, now in zip(given, d[::-1], strict=True):
+        if arrived is not None:
+            add(dh, arrived, dh)
+        multiply(now, dh, now)
+        dot(back, now, dh)
+    flat = _side_by_side(d)
+    dx = _input_cotangent([(flat, w_ih)], length, batch, reverse) if needs[0] else None
+    weights = _weight_cotangents(flat, z, inputs, biased) if any(needs[2:]) else (None,) * 4
+    return (dx, dh.T, *weights)
+
+
+# ------------------------------------------------------------------------------------------------------------ operators
+def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: bool) -> list[Any]:
+    """The cotangents of all operands through the composed form: for a derivative that is differentiated itself.
+
+    On a tape of its own, which is younger than all that the operands and cotangents are known to.
+    """
+    from .._engine import run
+    from .._grad_mode import grad_mode
+    from .._values import Lift, entered
+
+    with grad_mode(True), entered() as tag:
+        leaves = [
+            None if a is None else wrap(Lift(a, tag)).requires_grad_(need)
+            for a, need in zip(operands, needs, strict=True)
+        ]
+        *known, w_ih, w_hh, b_ih, b_hh = leaves
+        state = tuple(known[1:]) if mode == "LSTM" else known[1]
+        weights = Weights((w_ih, w_hh, b_ih, b_hh), b_ih is not None)
+        output, last = _composed(mode, known[0], state, weights, reverse)
+        outputs = (output, *(last if isinstance(last, tuple) else (last,)))
+        roots = [
+            (y._fn, wrap(Lift(a, tag)))
+            for y, a in zip(outputs, g, strict=True)
+            if a is not None and y._fn is not None  # type: ignore[union-attr]
+        ]
+        wanted = [leaf._fn for leaf in leaves if leaf is not None and leaf._fn is not None]
+        found = iter(run(roots, keep=True, create_graph=True, inputs=wanted) or ())  # type: ignore[arg-type]
+        ds = [next(found) if leaf is not None and leaf._fn is not None else None for leaf in leaves]
+    return [None if d is None else d._a.v if isinstance(d._a, Lift) and d._a.tag == tag else d._a for d in ds]
+
+
+def _cotangents(xp: Any, g: Any, operands: Any, needs: Any, mode: str, reverse: bool, tape: Any) -> tuple[Any, ...]:
+    """The cotangents of all operands: from the tape of the forward pass, or through the composed form."""
+    if tape and xp is RAW:
+        *_, w_ih, w_hh, bias, _ = operands
+        back = {"LSTM": xp.lib.lstm_cotangents, "GRU": xp.lib.gru_cotangents}.get(mode, xp.lib.rnn_cotangents)
+        return back(g, w_ih, w_hh, bias is not None, needs, mode, reverse, tape)  # type: ignore[no-any-return]
+    ds = _composed_cotangents(g, operands, needs, mode, reverse)
+    return tuple(wrap(d) if xp is T and d is not None and not isinstance(d, Tensor) else d for d in ds)
+
+
+def _samples(gates: int, states: int, *modes: str) -> Any:
+    def samples(rng: Any) -> Any:
+        draw = rng.standard_normal
+        shapes = [(gates * 2, 2), (gates * 2, 2), (gates * 2,), (gates * 2,)]
+        return [
+            (
+                (
+                    draw((3, 2, 2)),
+                    *(draw((2, 2)) for _ in range(states)),
+                    *(draw(s) * 0.5 if len(s) > 1 or biased else None for s in shapes),
+                ),
+                (mode, reverse, None),
+            )
+            for mode in modes
+            for reverse, biased in ((False, True), (True, False))
+        ]
+
+    return samples
+
+
+@general(
+    grad=lambda xp, g, input, h, c, w_ih, w_hh, b_ih, b_hh, needs, mode, reverse, tape: _cotangents(
+        xp, g, (input, h, c, w_ih, w_hh, b_ih, b_hh), needs, mode, reverse, tape
+    ),
+    tensors=7,
+    outputs=3,
+    node="MkldnnRnnLayerBackward0",
+    absent=True,
+    batch="loop",
+    dtypes="f",
+    samples=_samples(4, 2, "LSTM"),
+)
+def lstm_layer(lib, input, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, tape):
+    """An LSTM over a whole sequence: outputs, last hidden state, last cell state.
+
+    ``tape``: a list that is given what the way back needs, or ``None``.
+    """
+    return lib.lstm_forward(input, h, c, w_ih, w_hh, b_ih, b_hh, reverse, tape)
+
+
+@general(
+    grad=lambda xp, g, input, h, w_ih, w_hh, b_ih, b_hh, needs, mode, reverse, tape: _cotangents(
+        xp, g, (input, h, w_ih, w_hh, b_ih, b_hh), needs, mode, reverse, tape
+    ),
+    tensors=6,
+    outputs=2,
+    node="StackBackward0",
+    absent=True,
+    batch="loop",
+    dtypes="f",
+    samples=lambda rng: _samples(3, 1, "GRU")(rng) + _samples(1, 1, "RNN_TANH", "RNN_RELU")(rng),
+)
+def recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, tape):
+    """A GRU or an Elman network over a whole sequence: outputs and last state; ``tape`` as in ``lstm_layer``."""
+    forward = lib.gru_forward if mode == "GRU" else lib.rnn_forward
+    return forward(input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, tape)
+
+
+# PyTorch has its one operator for float32 alone; else the outputs come from a stack
+REGISTRY["lstm_layer"].node.name = lambda n: (  # type: ignore[method-assign, assignment]
+    "MkldnnRnnLayerBackward0" if n.meta[0][1] == np.float32 else "StackBackward0"
+)

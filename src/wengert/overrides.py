@@ -1,0 +1,302 @@
+"""``torch.overrides``: what a class needs that overrides PyTorch's functions by ``__torch_function__``.
+
+>>> import wengert as torch
+>>> class Logged:
+...     @classmethod
+...     def __torch_function__(cls, func, types, args=(), kwargs=None):
+...         return torch.overrides.resolve_name(func)
+>>> torch.matmul(torch.ones(2, 2), Logged())
+'torch.matmul'
+>>> torch.ones(2) + Logged()
+'torch.add'
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from . import _overrides
+from ._overrides import SITES, STATE, overrides, overriding
+from ._tensor import Tensor
+
+__all__ = [
+    "BaseTorchFunctionMode",
+    "TorchFunctionMode",
+    "get_default_nowrap_functions",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
+    "handle_torch_function",
+    "has_torch_function",
+    "has_torch_function_unary",
+    "has_torch_function_variadic",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "resolve_name",
+    "wrap_torch_function",
+]
+
+
+# -------------------------------------------------------------------------------------------------------- in functions
+def has_torch_function(relevant_args: Any) -> bool:
+    """Whether one of these arguments overrides, or a mode is on: then ``handle_torch_function`` has the result.
+
+    >>> import wengert as torch
+    >>> torch.overrides.has_torch_function((torch.ones(1), 2.0))
+    False
+    """
+    state = STATE.get()
+    if not state.all:
+        return False
+    return bool(state.modes) or (state.classes and any(overrides(type(a)) for a in relevant_args))
+
+
+def has_torch_function_unary(arg: Any) -> bool:
+    """``has_torch_function`` of one argument."""
+    return has_torch_function((arg,))
+
+
+def has_torch_function_variadic(*args: Any) -> bool:
+    """``has_torch_function`` of several arguments."""
+    return has_torch_function(args)
+
+
+def handle_torch_function(public_api: Callable[..., Any], relevant_args: Any, *args: Any, **kwargs: Any) -> Any:
+    """The result of a function that is called with these arguments, from what overrides it.
+
+    Raises:
+        TypeError: everything that could override it returns ``NotImplemented``.
+    """
+    state = STATE.get()
+    found = overriding(tuple(relevant_args)) if state.classes and state.all else []
+    modes = state.modes if state.all else ()
+    if modes:
+        with _pop_mode_temporarily() as mode:
+            result = mode.__torch_function__(public_api, tuple(type(a) for a in found), args, kwargs)
+        if result is not NotImplemented:
+            return result
+    for a in found:
+        result = a.__torch_function__(public_api, tuple(type(b) for b in found), args, kwargs)
+        if result is not NotImplemented:
+            return result
+    name = f"{public_api.__module__}.{public_api.__name__}"
+    raise TypeError(
+        f"no implementation found for {resolve_name(public_api) or name!r} on types that implement "
+        f"__torch_function__: {[type(a) for a in found]}" + (f" nor in mode {modes[-1]!r}" if modes else "")
+    )
+
+
+def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: make a function of one's own overridable; ``dispatcher`` gives its relevant arguments.
+
+    >>> import wengert as torch
+    >>> @torch.overrides.wrap_torch_function(lambda a: (a,))
+    ... def twice(a):
+    ...     return a + a
+    >>> twice(torch.ones(1))
+    tensor([2.])
+    """
+
+    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            relevant = dispatcher(*args, **kwargs)
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return func(*args, **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+def _get_overloaded_args(relevant_args: Any, get_type_fn: Callable[[Any], type] | None = None) -> list[Any]:
+    """One argument of each overriding type, subclasses before the classes that they are of."""
+    return overriding(tuple(relevant_args)) if STATE.get().classes else []
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Whether something is a tensor or may stand for one.
+
+    >>> import wengert as torch
+    >>> torch.overrides.is_tensor_like(torch.ones(1)), torch.overrides.is_tensor_like([1.0])
+    (True, False)
+    """
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+# --------------------------------------------------------------------------------------------------------------- modes
+class BaseTorchFunctionMode:
+    """A mode that runs every function as it is."""
+
+    _tokens: list[Any]
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+        """What the mode makes of a call."""
+        return func(*args, **(kwargs or {}))
+
+    def __enter__(self) -> Any:
+        token = _overrides.push_mode(self)
+        try:
+            self._tokens.append(token)
+        except AttributeError:
+            self._tokens = [token]
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _overrides.pop_mode(self._tokens.pop())
+
+
+class TorchFunctionMode(BaseTorchFunctionMode):
+    """A context in which every call of a public function goes to ``__torch_function__`` first.
+
+    Also functions that make tensors, and attributes. Inside of ``__torch_function__`` the mode is off.
+
+    >>> import wengert as torch
+    >>> class Names(torch.overrides.TorchFunctionMode):
+    ...     def __torch_function__(self, func, types, args=(), kwargs=None):
+    ...         print(torch.overrides.resolve_name(func))
+    ...         return func(*args, **(kwargs or {}))
+    >>> with Names():
+    ...     x = torch.zeros(2).exp()
+    torch.zeros
+    torch.exp
+    """
+
+    inner: TorchFunctionMode
+
+    def __init__(self) -> None:
+        pass
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+        """What the mode makes of a call; to be written by the subclass."""
+        raise NotImplementedError
+
+
+def _get_current_function_mode() -> Any:
+    modes = STATE.get().modes
+    return modes[-1] if modes else None
+
+
+def _get_current_function_mode_stack() -> list[Any]:
+    return list(STATE.get().modes)
+
+
+@contextmanager
+def _pop_mode_temporarily() -> Iterator[Any]:
+    state = STATE.get()
+    token = STATE.set(state._replace(modes=state.modes[:-1]))
+    try:
+        yield state.modes[-1]
+    finally:
+        STATE.reset(token)
+
+
+# --------------------------------------------------------------------------------------------------------------- tables
+def _spaces() -> Iterator[tuple[str, Any]]:
+    """PyTorch's names of the namespaces with overridable functions, and the namespaces."""
+    import wengert
+
+    yield "torch", wengert
+    for name in ("nn.functional", "linalg", "fft", "special"):
+        module: Any = wengert
+        for part in name.split("."):
+            module = getattr(module, part)
+        yield f"torch.{name}", module
+    yield "torch.Tensor", Tensor
+
+
+@functools.cache
+def _names() -> dict[Any, str]:
+    """Overridable function -> its name; a function with several has the first."""
+    names: dict[Any, str] = {}
+    for space, owner in _spaces():
+        for name, member in vars(owner).items():
+            if isinstance(member, property):
+                for access in ("__get__", "__set__", "__delete__"):
+                    names.setdefault(getattr(member, access), f"{space}.{name}.{access}")
+            elif isinstance(member, types.FunctionType) and (id(member) in SITES or owner is Tensor):
+                names.setdefault(member, f"{space}.{name}")
+    return names
+
+
+def resolve_name(f: Any) -> str | None:
+    """By which name a function is public, such as ``"torch.linalg.solve"``; ``None`` for any other.
+
+    Where a function and a method are one object, it is the function's name.
+    """
+    return _names().get(f)
+
+
+def get_overridable_functions() -> dict[Any, list[Any]]:
+    """For each namespace the functions in it that may be overridden; attributes as their ``__get__``.
+
+    >>> import wengert as torch
+    >>> torch.add in torch.overrides.get_overridable_functions()[torch]
+    True
+    """
+    table: dict[Any, list[Any]] = {}
+    ignored = get_ignored_functions()
+    for _, owner in _spaces():
+        for name, member in vars(owner).items():
+            if isinstance(member, property):
+                if name not in _overrides.NOT_OVERRIDABLE["Tensor"]:
+                    table.setdefault(member, []).append(member.__get__)
+            elif isinstance(member, types.FunctionType) and member in _names() and member not in ignored:
+                table.setdefault(owner, []).append(member)
+    return table
+
+
+def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
+    """For each overridable function a stand-in with its signature, which returns -1."""
+    stand_ins = {}
+    for functions in get_overridable_functions().values():
+        for fn in functions:
+            if isinstance(fn, types.FunctionType):
+                site = SITES.get(id(fn))
+                signature = inspect.signature(fn if site is None else site.unchanged)
+            else:
+                signature = inspect.signature(lambda self: -1)
+            stand_ins[fn] = _stand_in(signature)
+    return stand_ins
+
+
+def _stand_in(signature: inspect.Signature) -> Callable[..., Any]:
+    def stand_in(*args: Any, **kwargs: Any) -> int:
+        return -1
+
+    stand_in.__signature__ = signature  # type: ignore[attr-defined]
+    return stand_in
+
+
+def get_ignored_functions() -> set[Any]:
+    """Public functions that can not be overridden: they take no tensors, or make them."""
+    ignored = {
+        getattr(owner, name)
+        for space, owner in _spaces()
+        for name in _overrides.NOT_OVERRIDABLE.get(space.removeprefix("torch.") or "torch", ())
+        if callable(getattr(owner, name, None))
+    }
+    import wengert
+
+    return ignored | {getattr(wengert, name) for name in _overrides.FACTORIES}
+
+
+def get_default_nowrap_functions() -> set[Any]:
+    """What ``Tensor.__torch_function__`` returns as it is, not as an instance of the subclass."""
+    return set(_overrides.nowrap())
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Whether a function is a method of ``Tensor``, or reads or writes one of its attributes."""
+    return func in _tensor_members() or getattr(func, "__name__", None) in ("__get__", "__set__", "__delete__")
+
+
+@functools.cache
+def _tensor_members() -> set[Any]:
+    return {member for member in vars(Tensor).values() if isinstance(member, types.FunctionType)}

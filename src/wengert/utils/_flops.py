@@ -1,0 +1,50 @@
+"""Floating point operations of matrix products and convolutions, from the shapes of their operands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+Shape = Sequence[int]
+
+
+def product(a: Shape, b: Shape) -> int:
+    """Of ``a @ b``: a multiplication and an addition for each term."""
+    rows = math.prod(a[:-1]) if len(a) > 1 else 1
+    columns = b[-1] if len(b) > 1 else 1
+    return 2 * rows * a[-1] * columns
+
+
+def convolution(weight: Shape, result: Shape, transposed: bool = False, input: Shape = ()) -> int:
+    """Of a convolution in any number of dimensions: each result is a sum over a window and the group's channels."""
+    places = math.prod(input[2:]) * input[0] if transposed else math.prod(result[2:]) * result[0]
+    return 2 * places * math.prod(weight)
+
+
+def of_operator(name: str, shapes: Sequence[Shape], results: Sequence[Any]) -> int:
+    """Of an operator by PyTorch's name, 0 for one that is not counted."""
+    if name in ("mm", "mv", "dot") and len(shapes) > 1:
+        return product(shapes[0], shapes[1])
+    if name in ("bmm", "matmul") and len(shapes) > 1 and len(shapes[0]) > 1 and len(shapes[1]) > 1:
+        batch = math.prod(results[0].shape[:-2])
+        return batch * product(shapes[0][-2:], shapes[1][-2:])
+    if name in ("addmm", "linear"):
+        return _of_layer(shapes, results)
+    if name == "baddbmm" and len(shapes) > 2:
+        return shapes[1][0] * product(shapes[1][1:], shapes[2][1:])
+    if name == "convolution" and len(shapes) > 1:
+        return convolution(shapes[1], results[0].shape)
+    if name in ("mul", "add"):
+        return math.prod(results[0].shape)
+    return 0
+
+
+def _of_layer(shapes: Sequence[Shape], results: Sequence[Any]) -> int:
+    """``linear(input, weight, bias)`` or ``addmm(bias, a, b)``: the factors are those with an inner size in common."""
+    out = math.prod(results[0].shape)
+    matrices = [s for s in shapes if len(s) >= 2]
+    for a in matrices:
+        if out % math.prod(a[:-1]) == 0 and any(a[-1] in s and s is not a for s in matrices):
+            return 2 * out * a[-1]
+    return 0

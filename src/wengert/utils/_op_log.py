@@ -1,0 +1,77 @@
+"""A list of the operators that ran in a block, with what they were given, what they gave and who called them."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from typing import Any
+
+from .. import _errors as lines
+from .._dispatch import unwatch_operators, watch_operators
+from .._tensor import Tensor
+
+_SHORT = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "complex64": "c64",
+          "complex128": "c128", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint8": "u8",
+          "bool": "b8"}  # fmt: skip
+
+
+class OpLog:
+    """Lists the operators that this thread runs inside of it; entered again, it begins anew."""
+
+    def __enter__(self) -> OpLog:
+        self.lines: list[str] = []
+        self.calls: list[list[str]] = []
+        self._names: dict[int, str] = {}
+        self._kept: list[Tensor] = []  # as long as a tensor lives its id is its own
+        self._thread = threading.get_ident()
+        watch_operators(self._see)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        unwatch_operators(self._see)
+        self._names.clear()
+        self._kept.clear()
+
+    def _see(self, info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
+        if threading.get_ident() != self._thread:
+            return proceed()
+        given = ", ".join(self._show(a) for a in args)
+        place = len(self.lines)
+        self.lines.append(f"aten.{info.name}({given})")
+        frame = lines.user_frame(lines.sys._getframe(1))
+        stack = traceback.extract_stack(frame)
+        self.calls.append([f"{s.filename}:{s.lineno}:{s.name}" for s in reversed(stack)])
+        result = proceed()
+        made = ", ".join(
+            f"{self._show(r)}: {_facts(r)}" for r in (result if isinstance(result, (tuple, list)) else (result,))
+        )
+        self.lines[place] = f"{made} = {self.lines[place]}"
+        return result
+
+    def _show(self, value: Any) -> str:
+        if isinstance(value, Tensor):
+            if id(value) not in self._names:
+                self._names[id(value)] = f"${len(self._names)}"
+                self._kept.append(value)
+            return self._names[id(value)]
+        if isinstance(value, (tuple, list)):
+            return "[" + ", ".join(self._show(v) for v in value) + "]"
+        return repr(value)
+
+    def text(self) -> str:
+        """One line for each operator."""
+        return "\n".join(self.lines)
+
+    def traces(self, label: str) -> str:
+        """Each operator with the lines that led to it, the nearest first."""
+        n = len(self.lines)
+        return "\n\n".join(
+            f"{line}   ({i + 1} of {n} in {label})\n\n" + "\n".join(calls) + "\n"
+            for i, (line, calls) in enumerate(zip(self.lines, self.calls, strict=True))
+        )
+
+
+def _facts(t: Any) -> str:
+    if not isinstance(t, Tensor):
+        return type(t).__name__
+    return f"{_SHORT.get(str(t.dtype).removeprefix('torch.'), str(t.dtype))}[{', '.join(map(str, t.shape))}]"

@@ -1,0 +1,607 @@
+"""Checkpointing: memory for time. What a function's nodes would save is not kept; backward runs the function again.
+
+The variant of today (``use_reentrant=False``) stands on ``autograd.graph.saved_tensors_hooks``. While the function
+runs, each saved value is replaced by a ``_Place``, and the ``_Region`` counts them. The first place that a backward
+pass reads makes the region run its function again, under hooks that put the values into the places in the same order.
+A function that does not do the same again would give wrong gradients: count, shapes and dtypes are compared.
+
+The old variant (``use_reentrant=True``) is a custom function whose backward step runs a whole pass of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from typing import Any, NoReturn
+
+from .. import _errors as lines
+from .._engine import current_pass, queue_callback
+from .._errors import noted
+from .._grad_mode import enable_grad, no_grad
+from .._graph import backward
+from .._modes import is_grad_enabled, saved_tensors_hooks
+from .._node import Node, box_of, tick
+from .._saved import stale, tensor_of
+from .._tensor import Tensor, current_fn
+from ..autograd import graph
+from ..autograd._saved_hooks import PackedBox, pack
+from ..autograd.function import Function
+from ..random import fork_rng, get_rng_state, set_rng_state
+
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "CheckpointPolicy",
+    "DefaultDeviceType",
+    "GraphExecGroup",
+    "SelectiveCheckpointContext",
+    "check_backward_validity",
+    "checkpoint",
+    "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
+    "detach_variable",
+    "get_device_states",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+    "set_device_states",
+]
+
+Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+
+
+class CheckpointError(RuntimeError):
+    """The function of a checkpoint did not do the same when it ran again."""
+
+
+def noop_context_fn() -> Contexts:
+    """The default ``context_fn``: nothing around the function, neither the first time nor again."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+# -------------------------------------------------------------------------------------------------------- for all of a block
+_early_stop: bool | None = None
+_debug: bool | None = None
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Whether checkpoints made inside stop running again as soon as all saved values are there (by default they do).
+
+    >>> import wengert as torch
+    >>> from wengert.utils.checkpoint import checkpoint, set_checkpoint_early_stop
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with set_checkpoint_early_stop(False):
+    ...     y = checkpoint(torch.exp, x, use_reentrant=False)
+    >>> y.sum().backward()
+    >>> x.grad
+    tensor([2.7183, 2.7183])
+    """
+    global _early_stop
+    before = _early_stop
+    _early_stop = enable
+    try:
+        yield
+    finally:
+        _early_stop = before
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Whether checkpoints made inside log their operators, whatever their ``debug`` says; ``None``: as that says."""
+    global _debug
+    before = _debug
+    _debug = enabled
+    try:
+        yield
+    finally:
+        _debug = before
+
+
+_group: ContextVar[GraphExecGroup | None] = ContextVar("wengert_graph_exec_group", default=None)
+
+
+class GraphExecGroup:
+    """Backward passes inside share what checkpoints recompute: each region runs again at most once for all of them.
+
+    The passes must not need the same saved value. Only for ``use_reentrant=False``.
+    """
+
+    def __init__(self) -> None:
+        self.replays: list[_Replay] = []
+
+    def __enter__(self) -> GraphExecGroup:
+        now = _group.get()
+        if now is not None:
+            raise RuntimeError(f"GraphExecGroup contexts cannot be nested. Already inside group {now}")
+        _group.set(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _group.set(None)
+        self.replays.clear()
+
+    @classmethod
+    def _get_current_group(cls) -> GraphExecGroup | None:
+        return _group.get()
+
+
+# ------------------------------------------------------------------------------------------------------------ the function
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], Contexts] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """``function(*args, **kwargs)`` without keeping what its nodes save: backward computes that again.
+
+    ``use_reentrant=False`` is the variant to use: it works with ``autograd.grad``, with keyword arguments, nested, and
+    with tensors inside of any object. ``True`` (the default, with a warning) is kept for old programs.
+
+    ``preserve_rng_state=False`` (a further keyword): random numbers need not be the same again. The rest is for
+    ``use_reentrant=False`` only. ``context_fn()`` gives two context managers, for the first run and for later ones.
+    ``determinism_check``: ``"default"`` compares shapes, dtypes and devices of what is saved, ``"none"`` nothing.
+    ``debug``: an error lists the operators of both runs. ``early_stop=False`` runs the function to its end again.
+
+    Raises ``CheckpointError`` in backward if the function does not save the same again. Source: Chen et al., Training
+    Deep Nets with Sublinear Memory Cost, arXiv:1604.06174.
+
+    >>> import wengert as torch
+    >>> from wengert.utils.checkpoint import checkpoint
+    >>> runs = []
+    >>> def block(x):
+    ...     runs.append("run")
+    ...     return x.sin().cos()
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> checkpoint(block, x, use_reentrant=False).sum().backward()
+    >>> x.grad, runs
+    (tensor([-0.4029,  0.3284]), ['run', 'run'])
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch "
+            "2.9, calling checkpoint without use_reentrant will raise an exception. use_reentrant=False is "
+            "recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. "
+            "Refer to docs for more details on the differences between the two variants.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if not use_reentrant:
+        if _debug if _debug is not None else debug:
+            if context_fn is not noop_context_fn:
+                raise ValueError("debug=True is incompatible with non-default context_fn")
+            journal: _Journal | None = _Journal()
+            context_fn = journal.contexts  # type: ignore[union-attr]
+        else:
+            journal = None
+        region = _Region(function, kwargs, preserve, determinism_check, journal)
+        region.early_stop = early_stop if _early_stop is None else _early_stop
+        return region.run(args, *context_fn())
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    if context_fn is not noop_context_fn or debug is not False:
+        raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    return CheckpointFunction.apply(function, preserve, *args)
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """A ``Sequential`` or a list of functions, applied one after the other in ``segments`` checkpoints.
+
+    The last segment keeps what it saves, as its backward step is the next thing that happens. ``use_reentrant`` and
+    ``preserve_rng_state`` as in ``checkpoint``.
+
+    >>> import wengert as torch
+    >>> from wengert.utils.checkpoint import checkpoint_sequential
+    >>> x = torch.tensor([0.5], requires_grad=True)
+    >>> y = checkpoint_sequential([torch.sin, torch.exp, torch.tanh, torch.cos], 2, x, use_reentrant=False)
+    >>> y.backward()
+    >>> x.grad
+    tensor([-0.2797])
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. "
+            "In version 2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is "
+            "recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. "
+            "Refer to docs for more details on the differences between the two variants.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    steps = list(functions.children() if hasattr(functions, "children") else functions)
+    size = len(steps) // segments
+    last = size * (segments - 1)
+    for start in range(0, last, size):
+        part = _one_after_the_other(steps[start : start + size])
+        input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+    return _one_after_the_other(steps[last:])(input)
+
+
+def _one_after_the_other(steps: list[Any]) -> Callable[[Any], Any]:
+    def forward(input: Any) -> Any:
+        for step in steps:
+            input = step(input)
+        return input
+
+    return forward
+
+
+# ------------------------------------------------------------------------------------------------------------- what is kept
+class _Inputs(Node):
+    """The arguments of a region, saved as a node saves: checked for writes in place, given to the hooks around it."""
+
+    __slots__ = ("boxed_edges", "given")
+
+    def __init__(self, args: tuple[Any, ...]) -> None:
+        self.h = None
+        self.code, self.lasti = lines.here()
+        hooks = saved_tensors_hooks()
+        self.given: list[Any] = []  # an argument as it is, or None for one of boxed_edges
+        self.boxed_edges: list[Any] = []  # (history, box) of each argument that is a tensor
+        for a in args:
+            if isinstance(a, Tensor):
+                fn = current_fn(a)
+                box = box_of(a)
+                self.boxed_edges.append((fn, pack(box, hooks[-1], fn) if hooks else box))
+                # a subclass without history cannot be made again from its memory
+                self.given.append(a if type(a) is not Tensor and fn is None else None)
+            else:
+                self.boxed_edges.append(None)
+                self.given.append(a)
+        self.seq = tick()
+
+    def name(self) -> str:
+        return "CheckpointBackward"
+
+    def read(self) -> list[Any]:
+        """The arguments, with the history that they had."""
+        return [a if kept is None else self._tensor(a, *kept) for a, kept in zip(self.given, self.boxed_edges, strict=True)]
+
+    def _tensor(self, given: Any, fn: Any, box: Any) -> Tensor:
+        if isinstance(box, PackedBox):
+            return tensor_of(box.opened(), fn)
+        if box.cell is not None and box.cell.seq > self.seq:
+            stale(self, box)
+        return given if given is not None and given._fn is None else tensor_of(box, fn)
+
+
+class _Place:
+    """What a node holds in place of a saved value."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _Replay:
+    """What one later run of a region's function put into the places, for one backward pass.
+
+    The pass holds it, as one of its final callbacks: with the pass goes what was not read.
+    """
+
+    def __init__(self, region: _Region) -> None:
+        self.region = region
+        self.values: weakref.WeakKeyDictionary[_Place, tuple[Tensor, int]] = weakref.WeakKeyDictionary()
+        self.count = 0
+
+    def __call__(self) -> None:
+        self.values.clear()
+
+
+class _Enough(Exception):
+    """All saved values are there again: the function need not run on."""
+
+
+def _facts(x: Tensor) -> dict[str, Any]:
+    return {"shape": x.shape, "dtype": x.dtype, "device": x.device}
+
+
+_CHECKS: dict[str, Callable[[Tensor], Any]] = {"default": _facts, "none": lambda _: None}
+
+
+class _Region:
+    """One checkpointed call: how to run it again, and the places that its nodes saved."""
+
+    early_stop = True
+    complete = False  # whether the first run is over
+    uncounted = False  # a backward pass ran inside of the first run: then what is saved there cannot be compared
+
+    def __init__(
+        self, function: Any, kwargs: dict[str, Any], preserve: bool, determinism_check: str, journal: _Journal | None
+    ) -> None:
+        if determinism_check not in _CHECKS:
+            raise ValueError(
+                f"determinism_check should be one of {list(_CHECKS)}, but got {determinism_check}"
+            )
+        self.function = function
+        self.kwargs = kwargs
+        self.facts_of = _CHECKS[determinism_check]
+        self.journal = journal
+        self.random_state = get_rng_state() if preserve else None
+        self.places: list[weakref.ref[_Place]] = []
+        self.facts: list[Any] = []
+
+    # ------------------------------------------------------------------------------------------------- the first run
+    def run(self, args: tuple[Any, ...], first: AbstractContextManager[Any], again: AbstractContextManager[Any]) -> Any:
+        """Run the function; ``again`` is entered around later runs."""
+        if not is_grad_enabled():
+            return self.function(*args, **self.kwargs)
+        self.inputs = _Inputs(args)
+        self.context = again
+        returned = False
+        with graph.saved_tensors_hooks(self.put_aside, self.get), first:
+            result = self.function(*args, **self.kwargs)
+            returned = True
+        if not returned:
+            raise RuntimeError(
+                "torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised "
+                "during the checkpointed forward. This is not supported because checkpoint cannot return a value for "
+                "a failed forward."
+            )
+        self.complete = True
+        return result
+
+    def put_aside(self, x: Tensor) -> _Place:
+        """The pack hook: keep a place instead of the value."""
+        place = _Place()
+        self.places.append(weakref.ref(place))
+        with no_grad():
+            self.facts.append(self.facts_of(x))
+        return place
+
+    # ------------------------------------------------------------------------------------------------- in backward
+    def get(self, place: _Place) -> Tensor:
+        """The unpack hook: the value of a place, computed again with all others if this pass has not done so."""
+        try:
+            return self._get(place)
+        except CheckpointError as error:
+            if self.journal is None:
+                raise
+            self.journal.explain(error)
+
+    def _get(self, place: _Place) -> Tensor:
+        found = self._replay().values.pop(place, None)
+        if found is None:
+            overlap = (
+                "Performing two backward calls that overlap (i.e. require the same saved activation in order to "
+                "compute gradients) is not allowed while under the torch.utils.checkpoint.GraphExecGroup context. "
+                if _group.get() is not None
+                else ""
+            )
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. "
+                f"{overlap}If you are calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise "
+                "please open an issue with details on your use case."
+            )
+        value, version = found
+        if value._version != version:
+            raise noted(
+                RuntimeError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"[{value.type()} {list(value.shape)}] is at version {value._version}; expected version {version} "  # type: ignore[attr-defined]
+                    "instead."
+                ),
+                "Why: the checkpoint's function overwrites a value that a derivative needs.",
+                "What to do: use the out-of-place form in the function, or clone() the tensor before writing.",
+                code="W002",
+            )
+        return value
+
+    def _replay(self) -> _Replay:
+        """The later run of the backward pass that is running, or of the group that it belongs to."""
+        group = _group.get()
+        now = current_pass() if group is None else None
+        known = group.replays if group is not None else [] if now is None else now.id.callbacks or []
+        for replay in reversed(known):
+            if type(replay) is _Replay and replay.region is self:
+                return replay
+        replay = _Replay(self)
+        self._run_again(replay)
+        if group is not None:
+            group.replays.append(replay)
+        elif now is not None:
+            queue_callback(replay)
+        return replay
+
+    def _run_again(self, replay: _Replay) -> None:
+        args = self.inputs.read()
+        state = self.random_state
+        with fork_rng(enabled=state is not None), contextlib.suppress(_Enough):
+            if state is not None:
+                set_rng_state(state)
+            with graph.saved_tensors_hooks(self._putting_back(replay), lambda x: x), enable_grad(), self.context:
+                self.function(*args, **self.kwargs)
+        if not self.uncounted:
+            self._compare(replay)
+
+    def _putting_back(self, replay: _Replay) -> Callable[[Tensor], Tensor]:
+        """The pack hook of a later run: its values belong to the places, in order."""
+
+        def put_back(x: Tensor) -> Tensor:
+            x = x.detach() if x.requires_grad else x  # type: ignore[attr-defined]
+            k = replay.count
+            replay.count += 1
+            if k >= len(self.places):
+                if self.complete:
+                    raise CheckpointError(
+                        "torch.utils.checkpoint: trying to save more tensors during recomputation than during the "
+                        f"original forward pass.\n{_TIP}"
+                    )
+                self.uncounted = True
+                return x
+            place = self.places[k]()
+            if place is not None:
+                replay.values[place] = (x, x._version)
+            if self.early_stop and replay.count == len(self.places):
+                raise _Enough
+            return x
+
+        return put_back
+
+    def _compare(self, replay: _Replay) -> None:
+        if replay.count != len(self.places):
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+                f"recomputation.\nNumber of tensors saved during forward: {len(self.places)}\n"
+                f"Number of tensors saved during recomputation: {replay.count}.\n{_TIP}"
+            )
+        different = ""
+        for k, (ref, facts) in enumerate(zip(self.places, self.facts, strict=True)):
+            place = ref()
+            found = None if place is None else replay.values.get(place)
+            if found is not None and (now := self.facts_of(found[0])) != facts:
+                different += f"tensor at position {k}:\nsaved metadata: {facts}\nrecomputed metadata: {now}\n"
+        if different:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
+                f"during the forward pass.\n{different}.\n{_TIP}"
+            )
+
+
+_TIP = (
+    "\nTip: To see a more detailed error message, either pass `debug=True` to\n`torch.utils.checkpoint.checkpoint(...)` "
+    "or wrap the code block\nwith `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to\nenable "
+    "checkpoint-debug mode globally.\n"
+)
+
+
+class _Journal:
+    """``debug=True``: the operators of the first run and of the latest one, with the lines they were called from."""
+
+    def contexts(self) -> Contexts:
+        """What is entered around the first run and around later ones."""
+        from ._op_log import OpLog
+
+        self.first = OpLog()
+        self.again = OpLog()
+        return self.first, self.again
+
+    def explain(self, error: CheckpointError) -> NoReturn:
+        """Raise the error with both lists."""
+        raise CheckpointError(
+            "An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
+            "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\n"
+            "1. Stack traces of the operators that ran in the original forward\n\n"
+            f"{self.first.traces('original')}\n"
+            "2. Stack traces of the operators that ran during recomputation\n\n"
+            f"{self.again.traces('recompute')}\n"
+            "3. Log of operators in the original forward and recomputation\n\n"
+            f"Operations executed during the original forward:\n\n{self.first.text()}\n\n"
+            f"Operations executed during recomputation:\n\n{self.again.text()}\n\n"
+            "ERROR: Detected non-determinism while running activation checkpointing\n\n"
+            "The tensors that were saved in the original forward differ from those saved during recomputation. Compare "
+            "the two lists:\nwhere they part, the function did something else the second time (a branch on a global, "
+            "a cache, random numbers).\nThe original forward is listed whole; recomputation ends early where early "
+            "stop is on.\n"
+        ) from error
+
+
+# ------------------------------------------------------------------------------------------------------------ the old variant
+class CheckpointFunction(Function):
+    """The variant of ``use_reentrant=True``: backward runs the function again, recorded, and a pass through that."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
+        """Run without recording; keep the arguments."""
+        check_backward_validity(args)
+        ctx.run_function = run_function
+        ctx.random_state = get_rng_state() if preserve_rng_state else None
+        ctx.others = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx.save_for_backward(*(args[i] for i in ctx.places))
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *args: Any) -> Any:
+        """Run again and walk back through it."""
+        if not is_checkpoint_valid():
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument."
+            )
+        given = list(ctx.others)
+        for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
+            given[i] = tensor
+        state = ctx.random_state
+        with fork_rng(enabled=state is not None):
+            if state is not None:
+                set_rng_state(state)
+            inputs = detach_variable(tuple(given))
+            with enable_grad():
+                outputs = ctx.run_function(*inputs)
+        if isinstance(outputs, Tensor):
+            outputs = (outputs,)
+        pairs = [(o, g) for o, g in zip(outputs, args, strict=True) if isinstance(o, Tensor) and o.requires_grad]
+        if not pairs:
+            raise noted(
+                RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary"),
+                "What to do: pass use_reentrant=False, which records what the function computes.",
+            )
+        backward([o for o, _ in pairs], [g for _, g in pairs])
+        return (None, None, *(x.grad if isinstance(x, Tensor) else None for x in inputs))
+
+
+def is_checkpoint_valid() -> bool:
+    """Whether the pass that is running lets all leaves accumulate, so that a pass inside of it may do so too."""
+    now = current_pass()
+    return now is None or now.inputs is None
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tensors of a tuple cut off from their history, requiring grad as before; anything else as it is."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
+    return tuple(_cut(a) if isinstance(a, Tensor) else a for a in inputs)
+
+
+def _cut(t: Any) -> Any:
+    leaf = t.detach()
+    leaf.requires_grad = t.requires_grad
+    return leaf
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn if no tensor among the inputs requires grad."""
+    if not any(a.requires_grad for a in inputs if isinstance(a, Tensor)):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+
+
+# ----------------------------------------------------------------------------------------------------------------- devices
+class DefaultDeviceType:
+    """Of which device's generators the state is kept where no argument tells; there is only the CPU here."""
+
+    _type: str | None = None
+
+    @staticmethod
+    def set_device_type(device: str = "cuda") -> None:
+        """Set the default."""
+        DefaultDeviceType._type = device
+
+    @staticmethod
+    def get_device_type() -> str:
+        """The default; ``"cpu"`` if it was never set."""
+        return DefaultDeviceType._type or "cpu"
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """Devices other than the CPU among the arguments, and their generators' states: there are none here."""
+    return [], []
+
+
+def set_device_states(devices: Iterable[int], states: Iterable[Tensor], *, device_type: str | None = None) -> None:
+    """Set the generators' states of devices other than the CPU, of which there are none here."""
+    if list(devices):
+        raise RuntimeError(f"set_device_states: no device of type {device_type or DefaultDeviceType.get_device_type()}")

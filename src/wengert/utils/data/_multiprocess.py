@@ -1,0 +1,240 @@
+"""The iterator of a ``DataLoader`` with worker processes.
+
+Every worker has a channel of its own and answers its tasks in their order. Task ``k`` goes to the workers in turn, and
+answers are taken in the order of the tasks: so which worker makes which batch depends on the dataset alone and not on
+the clock, and what came early waits in its channel.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import time
+import weakref
+from collections import deque
+from itertools import cycle
+from typing import Any, NoReturn
+
+from ..._errors import noted, warn
+from ._utils import MP_STATUS_CHECK_INTERVAL, ExceptionWrapper
+from ._utils.channel import Channel, Closed, first_ready, pair
+from ._utils.worker import Exhausted, Job, Resume, Task, worker_loop
+from .dataloader import DataLoader, _BaseDataLoaderIter, _DatasetKind
+
+
+class Workers:
+    """The processes of one iterator and the channels to them. It knows nothing of the iterator, which it outlives."""
+
+    def __init__(self) -> None:
+        self.processes: list[Any] = []
+        self.channels: list[Channel] = []
+        self._owner = os.getpid()
+
+    def start(self, context: Any, job: Job) -> None:
+        """Start one more worker."""
+        here, there = pair()
+        forked = context.get_start_method() == "fork"
+        process = context.Process(
+            target=worker_loop, args=(there, job, [*self.channels, here] if forked else []), daemon=True
+        )
+        self.processes.append(process)
+        self.channels.append(here)
+        try:
+            process.start()
+        except (TypeError, AttributeError, pickle.PicklingError) as error:
+            self.processes.pop()
+            warn(
+                "Got pickle error when attempting to start a worker Process. This might be because the worker Process "
+                "arguments are not picklable. Python 3.14+ changed the multiprocessing start method in non-Mac POSIX "
+                "platforms to 'forkserver', which requires the worker Process arguments to be picklable. You can also "
+                "try multiprocessing.set_start_method('fork')."
+            )
+            noted(
+                error,
+                f"Why: with the start method {context.get_start_method()!r} the dataset, collate_fn and "
+                "worker_init_fn are pickled; a lambda or a function inside of a function cannot be.",
+            )
+            raise
+        finally:
+            there.close()
+
+    def shutdown(self) -> None:
+        """End the workers: what waits for a task ends at once, what is busy is given some seconds."""
+        if os.getpid() != self._owner:  # a forked process's copy: the workers are not its own
+            return
+        for channel in self.channels:
+            channel.close()
+        _join(self.processes)
+        for end in ("terminate", "kill"):
+            alive = [process for process in self.processes if process.is_alive()]
+            for process in alive:
+                getattr(process, end)()
+            _join(alive)
+
+    def died(self, worker: int) -> RuntimeError:
+        """The error for a worker that is gone."""
+        process = self.processes[worker]
+        process.join(MP_STATUS_CHECK_INTERVAL)
+        error = RuntimeError(f"DataLoader worker (pid(s) {process.pid}) exited unexpectedly")
+        code = process.exitcode
+        if code is not None and code < 0:
+            why = f"the process was killed by signal: {signal.strsignal(-code) or -code}."
+        else:
+            why = f"the process ended with exit code {code}."
+        advice = "What to do: run again with num_workers=0, which may give a better error."
+        if code == -signal.SIGTERM or code == -getattr(signal, "SIGKILL", signal.SIGTERM):
+            advice += " The system kills a process if memory runs out."
+        return noted(error, f"Why: {why}", advice)
+
+
+def _join(processes: list[Any]) -> None:
+    deadline = time.monotonic() + MP_STATUS_CHECK_INTERVAL
+    for process in processes:
+        process.join(max(0.0, deadline - time.monotonic()))
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """Batches made by worker processes, ahead of being asked for."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        super().__init__(loader)
+        self._prefetch_factor = loader.prefetch_factor or 0
+        if self._prefetch_factor <= 0:
+            raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
+        self._in_order = loader.in_order
+        pool = self._pool = Workers()
+        self._finalizer = weakref.finalize(self, pool.shutdown)
+        # When Python exits, `multiprocessing` ends its daemons itself, and does not wait for what is busy.
+        self._finalizer.atexit = False
+        self._workers = pool.processes
+        context = loader.multiprocessing_context or multiprocessing
+        try:
+            for worker_id in range(self._num_workers):
+                pool.start(context, self._job(loader, worker_id))
+        except BaseException:
+            self._shutdown_workers()
+            raise
+        self._reset(loader, first_iter=True)
+
+    def _job(self, loader: DataLoader[Any], worker_id: int) -> Job:
+        return Job(
+            self._dataset_kind == _DatasetKind.Iterable,
+            self._dataset,
+            self._auto_collation,
+            self._collate_fn,
+            self._drop_last,
+            self._base_seed,
+            loader.worker_init_fn,
+            worker_id,
+            self._num_workers,
+        )
+
+    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+        super()._reset(loader, first_iter)
+        n = self._num_workers
+        if not first_iter:
+            for worker in range(n):
+                self._send(worker, Resume())
+            for worker in range(n):
+                while not isinstance(self._receive(worker), Resume):
+                    pass  # of the pass before this one
+        self._active = [True] * n  # False: its share of an iterable dataset is exhausted, or it died
+        self._asked = [0] * n  # tasks that a worker has not answered
+        self._tasks: deque[int] = deque()  # the workers of those tasks, in order
+        self._turn = cycle(range(n))
+        for _ in range(self._prefetch_factor * n):
+            self._try_put_index()
+
+    # ------------------------------------------------------------------------------------------------------- tasks
+    def _try_put_index(self) -> None:
+        """Ask the next worker for the next batch, if there is one."""
+        try:
+            index = self._next_index()
+        except StopIteration:
+            return
+        for _ in range(self._num_workers):
+            worker = next(self._turn)
+            if self._active[worker] and (self._in_order or self._has_room(worker)):
+                self._send(worker, Task(index))
+                self._asked[worker] += 1
+                self._tasks.append(worker)
+                return
+
+    def _has_room(self, worker: int) -> bool:
+        return self._asked[worker] < self._prefetch_factor * self._num_workers // sum(self._active)
+
+    def _next_data(self) -> Any:
+        tasks = self._tasks
+        while tasks:
+            worker = tasks[0] if self._in_order else self._first_ready()
+            if worker is None:
+                break
+            if not self._active[worker]:
+                tasks.popleft()
+                continue
+            if not self._finalizer.alive:
+                raise AssertionError("Invalid iterator state: shutdown or no outstanding tasks when fetching next data")
+            answer = self._receive(worker)
+            tasks.remove(worker)
+            self._asked[worker] -= 1
+            if isinstance(answer, Exhausted):
+                self._active[worker] = False
+                if not self._persistent_workers:
+                    self._pool.channels[worker].close()  # it ends
+                self._try_put_index()
+                continue
+            self._try_put_index()
+            if isinstance(answer, ExceptionWrapper):
+                answer.reraise()
+            return answer
+        if not self._persistent_workers:
+            self._shutdown_workers()
+        raise StopIteration
+
+    def _first_ready(self) -> int | None:
+        """The worker that has an answer, of those that were asked; None if none was."""
+        channels = self._pool.channels
+        asked = [w for w in range(self._num_workers) if self._asked[w] and self._active[w]]
+        waited = 0.0
+        while asked:
+            ready = first_ready([channels[w] for w in asked], self._timeout or MP_STATUS_CHECK_INTERVAL)
+            if ready is not None:
+                return channels.index(ready)
+            waited += MP_STATUS_CHECK_INTERVAL
+            self._check_time()
+            for worker in asked:
+                if not self._workers[worker].is_alive():
+                    self._fail(worker)
+        return None
+
+    # ---------------------------------------------------------------------------------------------------- channels
+    def _send(self, worker: int, message: Any) -> None:
+        try:
+            self._pool.channels[worker].send(message)
+        except Closed:
+            self._fail(worker)
+
+    def _receive(self, worker: int) -> Any:
+        channel = self._pool.channels[worker]
+        while not channel.wait(self._timeout or MP_STATUS_CHECK_INTERVAL):
+            self._check_time()
+            if not self._workers[worker].is_alive():
+                self._fail(worker)
+        try:
+            return channel.receive()
+        except Closed:
+            self._fail(worker)
+
+    def _check_time(self) -> None:
+        if self._timeout:
+            raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
+
+    def _fail(self, worker: int) -> NoReturn:
+        self._active[worker] = False
+        raise self._pool.died(worker) from None
+
+    def _shutdown_workers(self) -> None:
+        """End the workers; a second call does nothing."""
+        self._finalizer()

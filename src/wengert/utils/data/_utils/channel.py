@@ -1,0 +1,258 @@
+"""The way between a ``DataLoader`` and one of its workers: a socket, and memory without a name for what is large.
+
+A message is pickled with its arrays left out (PEP 574). Small arrays follow it through the socket. Large ones are
+written to a `memfd` (Linux), a file that lives in memory and has no name, whose descriptor goes through the socket; the
+receiver maps it. So nothing is left anywhere after a crash, whatever process was killed at whatever moment, there
+is no lock that a killed process could hold, and a process that died is seen at once: the socket ends.
+
+NOTE [ Who waits for whom ]
+A worker that cannot send, because the main process does not read yet, takes in what the main process sends meanwhile.
+The main process does not: while it sends it waits for the worker to read. So they never wait for each other. What not
+to do: take in messages on both sides; each could then hold back the second half of what the other one waits for.
+
+What goes which way was measured: until a batch is handed over, 64 KB take 20 us either way, 1 MB 0.19 ms through the
+socket, 0.15 ms read back from a memfd and 0.33 ms mapped, 16 MB 3.6, 3.4 and 2.7 ms. What is in a memfd does
+not fill the socket, so the worker goes on.
+"""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+import pickle
+import select
+import selectors
+import socket
+import struct
+import weakref
+from collections import deque
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import numpy as np
+
+import wengert.multiprocessing  # noqa: F401  registers how tensors are pickled between processes
+
+from . import MP_STATUS_CHECK_INTERVAL
+
+_HEAD = struct.Struct("<IIQ?")  # number of buffers, bytes of pickle, bytes of data, whether the data is in a memfd
+_PLACE = struct.Struct("<QQ")  # offset and size of a buffer
+_ALIGNED = 64
+_IN_PICKLE = 128  # arrays smaller than this many bytes stay in the pickle
+_IN_SOCKET = 1 << 16  # data smaller than this many bytes goes through the socket
+_READ_BACK = 1 << 23  # data smaller than this many bytes is read from the memfd and not mapped
+_MAPPINGS = 256  # each costs a descriptor as long as its arrays live; with so many alive data is read back instead
+_PIECES = 512  # buffers in one system call, below every system's IOV_MAX
+_PADDING = bytes(_ALIGNED)
+
+_mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+
+
+class Closed(Exception):
+    """The process at the other end has closed the channel, or is gone."""
+
+
+def pair() -> tuple[Channel, Channel]:
+    """Two ends: the main process's and the worker's."""
+    here, there = socket.socketpair()
+    return Channel(here, False), Channel(there, True)
+
+
+class Channel:
+    """One end: ``send`` and ``receive`` objects, ``wait`` for one to come, ``close``.
+
+    ``drains``: whether this end takes in messages while it cannot send; only the worker's does.
+    """
+
+    def __init__(self, sock: socket.socket, drains: bool) -> None:
+        sock.setblocking(False)
+        self._socket = sock
+        self._drains = drains
+        self._waiting: deque[Any] = deque()
+        self._parent: int | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Channel, (self._socket, self._drains)
+
+    def fileno(self) -> int:
+        """The socket's descriptor."""
+        return self._socket.fileno()
+
+    def guard(self) -> None:
+        """Called by the worker: take the death of the process that started it for the end.
+
+        The socket tells it too, unless yet another process has a copy of the other end.
+        """
+        self._parent = os.getppid()
+
+    def _orphaned(self) -> bool:
+        return self._parent is not None and os.getppid() != self._parent
+
+    def close(self) -> None:
+        """End it: the other side gets ``Closed``."""
+        self._socket.close()
+
+    # ----------------------------------------------------------------------------------------------------- waiting
+    def _ready(self, read: bool, write: bool, seconds: float | None) -> tuple[bool, bool]:
+        """Wait until it can be read, or written, as asked for: which of the two. An end counts as both."""
+        if hasattr(select, "poll"):
+            poll = select.poll()
+            poll.register(self._socket, select.POLLIN * read | select.POLLOUT * write)
+            events = poll.poll(None if seconds is None else seconds * 1000)
+            mask = events[0][1] if events else 0
+            return bool(mask & ~select.POLLOUT), bool(mask & ~select.POLLIN)
+        sockets = [self._socket]
+        readable, writable, _ = select.select(sockets * read, sockets * write, [], seconds)
+        return bool(readable), bool(writable)
+
+    def wait(self, seconds: float | None) -> bool:
+        """Whether there is something to receive (or the end) within that time."""
+        return bool(self._waiting) or self._ready(True, False, seconds)[0]
+
+    # ----------------------------------------------------------------------------------------------------- sending
+    def send(self, message: Any) -> None:
+        """Send an object.
+
+        Raises:
+            Closed: there is nobody to receive it.
+            Exception: what pickling raises; nothing was sent then.
+        """
+        head, data = _pickled(message)
+        size = sum(map(len, data))
+        if size >= _IN_SOCKET and hasattr(os, "memfd_create"):
+            fd = os.memfd_create("wengert-batch", os.MFD_CLOEXEC)
+            try:
+                _write_all(fd, data)
+                self._send_all([_HEAD.pack(*head[0], size, True) + head[1]], fd)
+            finally:
+                os.close(fd)
+        else:
+            self._send_all([_HEAD.pack(*head[0], size, False) + head[1], *data], None)
+
+    def _send_all(self, pieces: list[Any], fd: int | None) -> None:
+        todo = [memoryview(piece) for piece in pieces]
+        extra = [] if fd is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", fd))]
+        while todo:
+            try:
+                if hasattr(self._socket, "sendmsg"):
+                    sent = self._socket.sendmsg(todo[:_PIECES], extra)
+                else:
+                    sent = self._socket.send(todo[0])
+            except BlockingIOError:
+                if self._ready(self._drains, True, None)[0] and self._drains:
+                    self._waiting.append(self._read_message())
+                continue
+            except OSError as error:
+                raise Closed from error
+            extra = []
+            _advance(todo, sent)
+
+    # --------------------------------------------------------------------------------------------------- receiving
+    def receive(self) -> Any:
+        """The next object; waits for it.
+
+        Raises:
+            Closed: there will be none.
+        """
+        return self._waiting.popleft() if self._waiting else self._read_message()
+
+    def _read_message(self) -> Any:
+        fds: list[int] = []
+        try:
+            count, pickle_size, size, in_memfd = _HEAD.unpack(self._read(_HEAD.size, fds))
+            head = self._read(count * _PLACE.size + pickle_size, fds)
+            data = _from_memfd(fds[0], size) if in_memfd else self._read(size, fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+        places = _PLACE.iter_unpack(head[: count * _PLACE.size])
+        return pickle.loads(head[count * _PLACE.size :], buffers=[data[start : start + n] for start, n in places])
+
+    def _read(self, size: int, fds: list[int]) -> memoryview:
+        memory = memoryview(np.empty(size, np.uint8))  # type: ignore[arg-type]
+        done = 0
+        while done < size:
+            try:
+                got = self._read_some(memory[done:], fds)
+            except BlockingIOError:
+                if not self._ready(True, False, MP_STATUS_CHECK_INTERVAL)[0] and self._orphaned():
+                    raise Closed from None
+                continue
+            except OSError as error:
+                raise Closed from error
+            if not got:
+                raise Closed
+            done += got
+        return memory
+
+    def _read_some(self, memory: memoryview, fds: list[int]) -> int:
+        if not hasattr(self._socket, "recvmsg_into"):
+            return self._socket.recv_into(memory)
+        got, extra, _, _ = self._socket.recvmsg_into([memory], socket.CMSG_SPACE(4))
+        for level, kind, content in extra:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                fds.append(struct.unpack("i", content[:4])[0])
+        return got
+
+
+def first_ready(channels: list[Channel], seconds: float) -> Channel | None:
+    """The first of several that has something to receive within that time."""
+    with getattr(selectors, "PollSelector", selectors.SelectSelector)() as selector:
+        for channel in channels:
+            selector.register(channel, selectors.EVENT_READ)
+        ready = selector.select(seconds)
+    return ready[0][0].fileobj if ready else None
+
+
+# ------------------------------------------------------------------------------------------------------------- bytes
+def _pickled(message: Any) -> tuple[tuple[tuple[int, int], bytes], list[memoryview]]:
+    """(Number of buffers and bytes of pickle, places and pickle), and the buffers with the padding between them."""
+    buffers: list[memoryview] = []
+
+    def leave_out(buffer: pickle.PickleBuffer) -> bool:
+        view = buffer.raw()
+        if view.nbytes < _IN_PICKLE:
+            return True
+        buffers.append(view)
+        return False
+
+    file = io.BytesIO()
+    ForkingPickler(file, 5, True, leave_out).dump(message)  # type: ignore[call-arg]
+    places, data, end = [], [], 0
+    for view in buffers:
+        places.append(_PLACE.pack(end, view.nbytes))
+        padding = -view.nbytes % _ALIGNED
+        data += [view, memoryview(_PADDING)[:padding]] if padding else [view]
+        end += view.nbytes + padding
+    return ((len(buffers), file.tell()), b"".join(places) + file.getvalue()), data
+
+
+def _advance(todo: list[memoryview], sent: int) -> None:
+    """Take what was sent off a list of pieces."""
+    done = 0
+    while done < len(todo) and sent >= len(todo[done]):
+        sent -= len(todo[done])
+        done += 1
+    del todo[:done]
+    if sent:
+        todo[0] = todo[0][sent:]
+
+
+def _write_all(fd: int, data: list[memoryview]) -> None:
+    todo = list(data)
+    while todo:
+        _advance(todo, os.writev(fd, todo[:_PIECES]))
+
+
+def _from_memfd(fd: int, size: int) -> memoryview:
+    """The content of a memfd: mapped if it is large, else read."""
+    if size >= _READ_BACK and len(_mapped) < _MAPPINGS:
+        mapping = mmap.mmap(fd, size)
+        _mapped.add(mapping)
+        return memoryview(mapping)
+    memory = memoryview(np.empty(size, np.uint8))  # type: ignore[arg-type]
+    done = 0
+    while done < size:
+        done += os.preadv(fd, [memory[done:]], done)
+    return memory

@@ -1,0 +1,178 @@
+"""What runs in a worker process, and what it knows of itself."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import wengert as torch
+
+from . import ExceptionWrapper
+from .fetch import Fetch, iterable_fetcher, map_fetcher
+
+if TYPE_CHECKING:
+    from .channel import Channel
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerInfo:
+    """What ``get_worker_info()`` tells in a worker.
+
+    ``id`` counts from 0 to ``num_workers - 1``; ``seed`` is what Python's and PyTorch's generators were seeded with;
+    ``dataset`` is this process's copy.
+    """
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+    rng: Any = None
+    worker_method: str | None = "multiprocessing"
+
+
+_worker_info: WorkerInfo | None = None
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """In a worker process of a ``DataLoader`` what it should know of itself, else None.
+
+    >>> import wengert as torch
+    >>> torch.utils.data.get_worker_info() is None
+    True
+    """
+    return _worker_info
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker is started with."""
+
+    iterable: bool
+    dataset: Any
+    batched: bool
+    collate_fn: Callable[[Any], Any]
+    drop_last: bool
+    base_seed: int
+    init_fn: Callable[[int], None] | None
+    worker_id: int
+    num_workers: int
+
+    def fetcher(self) -> Fetch:
+        """A fetcher that begins at the beginning."""
+        if self.iterable:
+            return iterable_fetcher(self.dataset, self.batched, self.collate_fn, self.drop_last)
+        return map_fetcher(self.dataset, self.batched, self.collate_fn)
+
+
+@dataclass(frozen=True)
+class Task:
+    """To a worker: fetch this."""
+
+    index: Any
+
+
+@dataclass(frozen=True)
+class Resume:
+    """To a worker: begin anew; and back: that was done, and nothing of before comes after this."""
+
+
+@dataclass(frozen=True)
+class Exhausted:
+    """From a worker: the iterable dataset has no more."""
+
+
+def _seed(base_seed: int, worker_id: int) -> int:
+    """Seed every generator of the process: PyTorch's and Python's alike, NumPy's from a hash, as PyTorch does."""
+    seed = base_seed + worker_id
+    random.seed(seed)
+    torch.manual_seed(seed)
+    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    np.random.seed(np.random.SeedSequence(entropy).generate_state(4))
+    return seed
+
+
+def worker_loop(channel: Channel, job: Job, siblings: list[Channel]) -> None:
+    """Answer tasks in their order until the other side closes the channel or is gone.
+
+    ``siblings``: the main process's ends of channels that a fork has copied into this process. They are closed, else
+    their workers would not see the main process's end.
+    """
+    global _worker_info
+    from .channel import Closed
+
+    for other in siblings:
+        other.close()
+    channel.guard()
+    try:
+        torch.set_num_threads(1)
+        seed = _seed(job.base_seed, job.worker_id)
+        _worker_info = WorkerInfo(job.worker_id, job.num_workers, seed, job.dataset)
+        _answer(channel, job)
+    except (Closed, KeyboardInterrupt):
+        pass
+    finally:
+        channel.close()
+
+
+def _answer(channel: Channel, job: Job) -> None:
+    where = f"in DataLoader worker process {job.worker_id}"
+    fetch: Fetch | ExceptionWrapper | None
+    try:
+        if job.init_fn is not None:
+            job.init_fn(job.worker_id)
+        fetch = job.fetcher()
+    except Exception:  # noqa: BLE001  whatever it is, it is raised in the main process
+        fetch = ExceptionWrapper(where=where)
+    while True:
+        task = channel.receive()
+        if isinstance(task, Resume):
+            channel.send(task)
+            try:
+                fetch = job.fetcher()
+            except Exception:  # noqa: BLE001
+                fetch = ExceptionWrapper(where=where)
+        elif fetch is not None:  # else it is exhausted, and the main process knows by now
+            answer = _fetched(fetch, task.index, job.iterable, where)
+            if isinstance(answer, Exhausted):
+                fetch = None
+            _send(channel, answer, where)
+            del answer  # memory
+        del task
+
+
+def _fetched(fetch: Fetch | ExceptionWrapper, index: Any, iterable: bool, where: str) -> Any:
+    if isinstance(fetch, ExceptionWrapper):
+        return fetch
+    try:
+        return fetch(index)
+    except Exception as error:  # noqa: BLE001
+        if isinstance(error, StopIteration) and iterable:
+            return Exhausted()
+        return ExceptionWrapper(where=where)
+
+
+def _send(channel: Channel, answer: Any, where: str) -> None:
+    from .channel import Closed
+
+    try:
+        channel.send(answer)
+    except Closed:
+        raise
+    except Exception:  # noqa: BLE001  it cannot be pickled
+        failure = answer if isinstance(answer, ExceptionWrapper) else ExceptionWrapper(where=where)
+        if not _picklable(failure.exc_type):
+            failure.exc_type = RuntimeError
+        channel.send(failure)
+
+
+def _picklable(kind: type) -> bool:
+    try:
+        pickle.dumps(kind)
+    except Exception:  # noqa: BLE001
+        return False
+    return True

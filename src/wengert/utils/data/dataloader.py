@@ -1,0 +1,391 @@
+"""``DataLoader``: batches of a dataset, in the order of a sampler, made here or by worker processes.
+
+The order of what is drawn from the random stream is PyTorch's: each iteration asks its sampler for an iterator, then
+draws the seed of the workers (also when there are none), and the sampler draws its own when it is first asked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+import wengert as torch
+
+from ..._errors import noted, warn
+from ._utils.collate import default_collate, default_convert
+from ._utils.fetch import iterable_fetcher, map_fetcher
+from ._utils.worker import get_worker_info
+from .dataset import IterableDataset
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
+
+__all__ = [
+    "DataLoader",
+    "get_worker_info",
+    "default_collate",
+    "default_convert",
+]
+
+_T_co = TypeVar("_T_co", covariant=True)
+
+
+class _DatasetKind:
+    Map = 0
+    Iterable = 1
+
+
+class _InfiniteConstantSampler(Sampler[None]):
+    """None for ever: an ``IterableDataset`` says itself when it ends."""
+
+    def __iter__(self) -> Iterator[None]:
+        while True:
+            yield None
+
+
+class DataLoader(Generic[_T_co]):
+    """An iterable of a dataset's batches.
+
+    Args:
+        dataset: a ``Dataset``, anything with ``__getitem__`` and ``__len__``, or an ``IterableDataset``.
+        batch_size: samples in a batch; None hands out samples as they are.
+        shuffle: a new random order in every epoch.
+        sampler: an iterable of indices, instead of ``shuffle``.
+        batch_sampler: an iterable of lists of indices, instead of all of the above and ``drop_last``.
+        num_workers: processes that make the batches; 0 makes them here.
+        collate_fn: from a list of samples to a batch; ``default_collate``, or ``default_convert`` without batches.
+        pin_memory: accepted; there is no accelerator to pin memory for, which a warning says.
+        drop_last: leave out the last batch if it is smaller.
+        timeout: seconds to wait for a batch from a worker; 0 waits for ever.
+        worker_init_fn: called in each worker with its id, after its generators were seeded.
+        multiprocessing_context: a start method, such as ``"spawn"``, or a context of ``multiprocessing``.
+        generator: what ``shuffle`` and the workers' seeds are drawn from, instead of the default stream.
+        prefetch_factor: batches that each worker makes ahead; 2 by default.
+        persistent_workers: keep the workers, and their copies of the dataset, for the next epoch.
+        pin_memory_device: accepted, as ``pin_memory``.
+        in_order: False hands out batches as workers finish them.
+
+    Raises:
+        ValueError: options that exclude each other, or out of range.
+
+    With workers the dataset, ``collate_fn`` and ``worker_init_fn`` are copied to them: by ``fork`` whatever they are,
+    by the other start methods (``multiprocessing.get_start_method()``) only if they can be pickled. An error in a
+    worker is raised here, with the worker's traceback in its text; a worker that dies is a RuntimeError. Workers end
+    when the iteration does, or when its iterator is dropped.
+
+    >>> import wengert as torch
+    >>> data = torch.utils.data.TensorDataset(torch.arange(6), torch.arange(6) * 10)
+    >>> _ = torch.manual_seed(0)
+    >>> for x, y in torch.utils.data.DataLoader(data, batch_size=4, shuffle=True):
+    ...     print(x, y)
+    tensor([0, 4, 3, 1]) tensor([ 0, 40, 30, 10])
+    tensor([2, 5]) tensor([20, 50])
+    """
+
+    dataset: Any
+    batch_size: int | None
+    num_workers: int
+    pin_memory: bool
+    drop_last: bool
+    timeout: float
+    sampler: Any
+    pin_memory_device: str
+    prefetch_factor: int | None
+    _iterator: _BaseDataLoaderIter | None
+    __initialized = False
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        batch_sampler: Any = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[Any], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
+        generator: torch.Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+    ) -> None:
+        if num_workers > 0 and prefetch_factor is None:
+            prefetch_factor = 2
+        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self.prefetch_factor = prefetch_factor
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.in_order = in_order
+        if isinstance(dataset, IterableDataset):
+            self._dataset_kind = _DatasetKind.Iterable
+            _check_stream(shuffle, sampler, batch_sampler)
+        else:
+            self._dataset_kind = _DatasetKind.Map
+            shuffle = bool(shuffle)
+        _check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        if batch_sampler is not None:
+            batch_size, drop_last = None, False
+        if sampler is None:
+            sampler = self._default_sampler(shuffle, generator)
+        if batch_size is not None and batch_sampler is None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
+        self.generator = generator
+        if collate_fn is None:
+            collate_fn = default_collate if self._auto_collation else default_convert
+        self.collate_fn = collate_fn
+        self.persistent_workers = persistent_workers
+        self.__initialized = True
+        self._IterableDataset_len_called: int | None = None
+        self._iterator = None
+        self.check_worker_number_rationality()
+
+    def _default_sampler(self, shuffle: bool | None, generator: torch.Generator | None) -> Sampler[Any]:
+        if self._dataset_kind == _DatasetKind.Iterable:
+            return _InfiniteConstantSampler()
+        return RandomSampler(self.dataset, generator=generator) if shuffle else SequentialSampler(self.dataset)
+
+    @property
+    def multiprocessing_context(self) -> Any:
+        """How workers are started; None is the default of ``multiprocessing``."""
+        return self.__multiprocessing_context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context: Any) -> None:
+        self.__multiprocessing_context = None if context is None else _checked_context(context, self.num_workers)
+
+    def __setattr__(self, attr: str, val: Any) -> None:
+        if self.__initialized and attr in _FIXED:
+            raise ValueError(f"{attr} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(attr, val)
+
+    def __iter__(self) -> _BaseDataLoaderIter:
+        if not self.persistent_workers or self.num_workers == 0:
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        return self._iterator
+
+    def _get_iterator(self) -> _BaseDataLoaderIter:
+        if self.num_workers == 0:
+            return _SingleProcessDataLoaderIter(self)
+        from ._multiprocess import _MultiProcessingDataLoaderIter
+
+        self.check_worker_number_rationality()
+        return _MultiProcessingDataLoaderIter(self)
+
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self) -> Any:
+        return self.batch_sampler if self._auto_collation else self.sampler
+
+    def __len__(self) -> int:
+        if self._dataset_kind != _DatasetKind.Iterable:
+            return len(self._index_sampler)
+        # what the dataset says; an iterator that yields more warns
+        length = self._IterableDataset_len_called = len(self.dataset)
+        if self.batch_size is None:
+            return length
+        return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+
+    def check_worker_number_rationality(self) -> None:
+        """Warn of more workers than processors."""
+        if not self.num_workers:
+            return
+        affinity = hasattr(os, "sched_getaffinity")
+        count = len(os.sched_getaffinity(0)) if affinity else os.cpu_count()
+        if count is not None and self.num_workers <= count:
+            return
+        advice = "DataLoader is not able to compute a suggested max number of worker in current system."
+        if count is not None:
+            advice = (
+                f"Our suggested max number of worker in current system is {count}"
+                f"{'' if affinity else ' (`cpuset` is not taken into account)'}, which is smaller than what this "
+                "DataLoader is going to create."
+            )
+        warn(
+            f"This DataLoader will create {self.num_workers} worker processes in total. {advice} Please be aware that "
+            "excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to "
+            "avoid potential slowness/freeze if necessary."
+        )
+
+
+_FIXED = frozenset(("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"))
+
+
+# ------------------------------------------------------------------------------------------------------------- options
+def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None, persistent: bool) -> None:
+    if num_workers < 0:
+        raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if num_workers == 0 and prefetch_factor is not None:
+        raise ValueError(
+            "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable "
+            "multiprocessing, otherwise set prefetch_factor to None."
+        )
+    if prefetch_factor is not None and prefetch_factor < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if persistent and num_workers == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+
+
+def _check_stream(shuffle: bool | None, sampler: Any, batch_sampler: Any) -> None:
+    """An ``IterableDataset`` has its own order."""
+    given = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
+            )
+
+
+def _check_sampling(
+    batch_size: int | None, shuffle: bool | None, sampler: Any, batch_sampler: Any, drop_last: bool
+) -> None:
+    if sampler is not None and shuffle:
+        raise ValueError("sampler option is mutually exclusive with shuffle")
+    if batch_sampler is not None:
+        if batch_size != 1 or shuffle or sampler is not None or drop_last:
+            raise ValueError(
+                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+            )
+    elif batch_size is None and drop_last:
+        raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+
+
+def _checked_context(context: Any, num_workers: int) -> Any:
+    import multiprocessing
+
+    if num_workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+            f"num_workers={num_workers}"
+        )
+    if isinstance(context, str):
+        methods = multiprocessing.get_all_start_methods()
+        if context not in methods:
+            raise ValueError(
+                f"multiprocessing_context option should specify a valid start method in {methods!r}, but got "
+                f"multiprocessing_context={context!r}"
+            )
+        return multiprocessing.get_context(context)
+    if not isinstance(context, multiprocessing.context.BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string specifying the start method, "
+            f"but got multiprocessing_context={context}"
+        )
+    return context
+
+
+# ----------------------------------------------------------------------------------------------------------- iterators
+class _BaseDataLoaderIter:
+    """One pass over a loader."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        self._dataset = loader.dataset
+        self._dataset_kind = loader._dataset_kind
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+        self._auto_collation = loader._auto_collation
+        self._drop_last = loader.drop_last
+        self._index_sampler = loader._index_sampler
+        self._num_workers = loader.num_workers
+        self._timeout = loader.timeout
+        self._collate_fn = loader.collate_fn
+        self._persistent_workers = loader.persistent_workers
+        if loader.pin_memory:
+            _warn_of_pinning(loader.pin_memory_device)
+        self._sampler_iter = iter(self._index_sampler)
+        self._base_seed = draw_seed(loader.generator)
+        self._num_yielded = 0
+
+    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+        self._sampler_iter = iter(self._index_sampler)
+        self._num_yielded = 0
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+
+    def __iter__(self) -> _BaseDataLoaderIter:
+        return self
+
+    def _next_index(self) -> Any:
+        return next(self._sampler_iter)
+
+    def _next_data(self) -> Any:
+        raise NotImplementedError
+
+    def __next__(self) -> Any:
+        data = self._next_data()
+        self._num_yielded += 1
+        told = self._IterableDataset_len_called
+        if told is not None and self._num_yielded > told and self._dataset_kind == _DatasetKind.Iterable:
+            self._warn_of_length(told)
+        return data
+
+    def _warn_of_length(self, told: int) -> None:
+        text = (
+            f"Length of IterableDataset {self._dataset} was reported to be {told}(when accessing len(dataloader)), "
+            f"but {self._num_yielded} samples have been fetched. "
+        )
+        if self._num_workers > 0:
+            text += (
+                "For multiprocessing data-loading, this could be caused by not properly configuring the "
+                "IterableDataset replica at each worker. Please see "
+                "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
+            )
+        warn(text)
+
+    def __len__(self) -> int:
+        return len(self._index_sampler)
+
+    def __getstate__(self) -> Any:
+        raise noted(
+            NotImplementedError("{} cannot be pickled", type(self).__name__),
+            "What to do: pickle the DataLoader, and call iter() on it again.",
+        )
+
+
+def _warn_of_pinning(device: str) -> None:
+    if device:
+        warn(
+            "pin_memory_device is deprecated, the current accelerator will be used as the device,ignore "
+            f"pin_memory_device='{device}'."
+        )
+    warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """Batches made by the process that asks for them, when it asks."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        super().__init__(loader)
+        if self._timeout != 0:
+            raise noted(
+                AssertionError("_SingleProcessDataLoaderIter requires timeout == 0"),
+                "What to do: leave out timeout, or set num_workers > 0: only workers are waited for.",
+            )
+        self._fetch = (
+            iterable_fetcher(self._dataset, self._auto_collation, self._collate_fn, self._drop_last)
+            if self._dataset_kind == _DatasetKind.Iterable
+            else map_fetcher(self._dataset, self._auto_collation, self._collate_fn)
+        )
+
+    def _next_data(self) -> Any:
+        return self._fetch(next(self._sampler_iter))
