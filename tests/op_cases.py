@@ -114,17 +114,20 @@ def call(name: str, operands: list[Any], params: tuple[Any, ...]) -> list[Tensor
     return [out] if isinstance(out, Tensor) else list(out)
 
 
-def tensors(operands: list[Any], *, requires_grad: bool = False) -> list[Any]:
-    """Operands as Tensors on read-only memory, so that no operator can write to its inputs unseen."""
+def tensors(operands: list[Any], *, requires_grad: bool | list[int] = False) -> list[Any]:
+    """Operands as Tensors on read-only memory, so that no operator can write to its inputs unseen.
+
+    ``requires_grad``: whether the floating ones do, or the places of those that do.
+    """
     result = []
-    for a in operands:
+    for k, a in enumerate(operands):
         if not isinstance(a, np.ndarray):
             result.append(a)
             continue
         a = a.copy()
         a.flags.writeable = False
         t = wrap(a)
-        if requires_grad and is_variable(a):
+        if is_variable(a) and (requires_grad is True or (requires_grad and k in requires_grad)):
             t.requires_grad_()
         result.append(t)
     return result

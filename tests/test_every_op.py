@@ -54,9 +54,10 @@ def values(name: str, operands: list[Any], params: Any) -> list[np.ndarray]:
 
 
 def pullback(name: str, operands: list[Any], params: Any, us: list[np.ndarray], create_graph: bool = False) -> Any:
-    ins = tensors(operands, requires_grad=True)
+    ks = variables(name, operands)
+    ins = tensors(operands, requires_grad=ks)
     outs = differentiable(name, call(name, ins, params))
-    wanted = [ins[k] for k in variables(name, operands)]
+    wanted = [ins[k] for k in ks]
     live = [(o, u) for o, u in zip(outs, us, strict=True) if o.requires_grad]
     grads = torch.autograd.grad(
         [o for o, _ in live], wanted, [wrap(u) for _, u in live], create_graph=create_graph, allow_unused=True
@@ -201,7 +202,7 @@ def test_float32_stays_float32(name: str, i: int) -> None:
     if any(operands[k].dtype != np.float64 for k in ks) or "_to_copy" in name:
         pytest.skip("a sample of another dtype")
     narrow = [a.astype(np.float32) if is_variable(a) else a for a in operands]
-    ins = tensors(narrow, requires_grad=True)
+    ins = tensors(narrow, requires_grad=ks)
     outs = call(name, ins, params)
     assert all(array(o).dtype != np.float64 for o in outs), "float64 from float32"
     live = [o for o in outs if o.requires_grad]

@@ -23,9 +23,23 @@ import wengert
 from wengert._saving import records
 from wengert._saving.records import Archive, ArchiveWriter
 
-DTYPES = (
-    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128"
-).split()
+DTYPES = [
+    "bool",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 CLEAR = (RuntimeError, pickle.UnpicklingError, EOFError, ValueError)
 
 
@@ -190,8 +204,8 @@ def test_optimizers_and_generators_to_and_from_torch(torch: ModuleType) -> None:
 
 def test_a_conjugate_view_of_torch_comes_with_its_values(torch: ModuleType) -> None:
     z = torch.tensor([1 + 2j, 3 - 1j])
-    got = wengert.load(saved([z.conj(), z.conj().imag], torch))
-    assert got[0].tolist() == [1 - 2j, 3 + 1j] and got[1].tolist() == [-2.0, 1.0]
+    assert wengert.load(saved(z.conj(), torch)).tolist() == [1 - 2j, 3 + 1j]
+    assert wengert.load(saved(z.conj().imag, torch)).tolist() == [-2.0, 1.0]
 
 
 class Tagged(wengert.Tensor):
@@ -234,7 +248,7 @@ def test_globals_of_the_program() -> None:
     assert wengert.load(file, weights_only=False)["p"].x == 3
 
 
-# -------------------------------------------------------------------------------------------------- places and options
+# --------------------------------------------------------------------------------------------------- places and options
 def on_cuda(lib: Any) -> io.BytesIO:
     """A file whose one storage was on a GPU."""
     file = saved([lib.ones(2)], lib)
@@ -309,6 +323,7 @@ def test_options(tmp_path: Path) -> None:
         s.set_crc32_options(True)
     with zipfile.ZipFile(file) as archive:
         assert {entry.CRC for entry in archive.infolist()} == {0}
+    file.seek(0)
     assert wengert.load(file).tolist() == [1, 1]
     with pytest.raises(TypeError, match="Invalid argument type in function set_default_load_endianness"):
         s.set_default_load_endianness("little")
@@ -343,7 +358,7 @@ def test_a_plain_pickle_still_works() -> None:
     assert module(wengert.ones(1, 1, 2))[0].shape == (1, 1, 3)
 
 
-# --------------------------------------------------------------------------------------------------------- writing files
+# -------------------------------------------------------------------------------------------------------- writing files
 def test_paths_and_files(tmp_path: Path) -> None:
     for path in (tmp_path / "a.pt", str(tmp_path / "b.pt"), os.fsencode(tmp_path / "c.pt")):
         wengert.save({"x": 1}, path)
@@ -389,13 +404,13 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
 
 def test_errors_of_paths_are_torchs(torch: ModuleType, tmp_path: Path) -> None:
     for lib in (wengert, torch):
-        with pytest.raises(RuntimeError, match="Parent directory .* does not exist"):
+        with pytest.raises(RuntimeError, match=r"Parent directory .* does not exist"):
             lib.save(1, tmp_path / "no" / "x.pt")
         with pytest.raises(RuntimeError, match="Is a directory"):
             lib.save(1, tmp_path)
         with pytest.raises(FileNotFoundError):
             lib.load(tmp_path / "none.pt")
-        with pytest.raises(AttributeError, match="You can only torch.load from a file that is seekable"):
+        with pytest.raises(AttributeError, match=r"You can only torch.load from a file that is seekable"):
             lib.load(3)
         with pytest.raises(AttributeError, match="expected 'f' to be string, path, or a file-like object with"):
             lib.save(1, 3)
@@ -412,7 +427,7 @@ def test_zip64(torch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
         assert lib.load(file)["a"][99].item() == 99
 
 
-# ---------------------------------------------------------------------------------------------------------- hostile files
+# -------------------------------------------------------------------------------------------------------- hostile files
 def archive_of(data_pkl: bytes, **parts: bytes) -> io.BytesIO:
     """A checkpoint with this pickle and these storages."""
     out = io.BytesIO()
@@ -556,7 +571,7 @@ def zip_with(*entries: tuple[str, bytes], method: int = zipfile.ZIP_STORED) -> i
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_archives_that_are_not_admitted() -> None:
     pickled = tensor_pickle(4, 0, (4,), (1,))
-    with pytest.raises(RuntimeError, match="is compressed, which torch.save never does"):
+    with pytest.raises(RuntimeError, match=r"is compressed, which torch.save never does"):
         wengert.load(zip_with(("a/data.pkl", pickled), method=zipfile.ZIP_DEFLATED))
     with pytest.raises(RuntimeError, match="is there twice"):
         wengert.load(zip_with(("a/data.pkl", pickled), ("a/data.pkl", pickled)))
@@ -577,7 +592,7 @@ def test_records_on_the_same_bytes() -> None:
     start = data.rindex(b"PK\1\2", 0, data.index(b"archive/data/1", data.index(b"PK\1\2")))
     other = data.rindex(b"PK\1\2", 0, data.index(b"archive/data/0", data.index(b"PK\1\2")))
     bad = data[: start + 42] + data[other + 42 : other + 46] + data[start + 46 :]
-    with pytest.raises(RuntimeError, match="header of record 'data/1' is wrong|header of record 'archive/data/1'"):
+    with pytest.raises(RuntimeError, match=r"header of record 'data/1' is wrong|header of record 'archive/data/1'"):
         wengert.load(io.BytesIO(bad))
 
 
@@ -603,10 +618,9 @@ NEW, OLD = saved(GOOD).getvalue(), saved(GOOD, _use_new_zipfile_serialization=Fa
 def assert_clear_or_well_formed(data: bytes) -> None:
     try:
         got = wengert.load(io.BytesIO(data))
-    except CLEAR as error:
-        assert str(error)
+    except CLEAR:
         return
-    repr(got)  # what it is can be looked at
+    assert repr(got)  # what it is can be looked at
 
 
 @given(st.data(), st.booleans())
@@ -670,7 +684,7 @@ def test_the_tar_format(torch: ModuleType, tmp_path: Path) -> None:
             entry = tarfile.TarInfo(name)
             entry.size = len(data)
             tar.addfile(entry, io.BytesIO(data))
-    with pytest.raises(RuntimeError, match="files saved in the legacy .tar format"):
+    with pytest.raises(RuntimeError, match=r"files saved in the legacy .tar format"):
         wengert.load(path)
     got = wengert.load(path, weights_only=False)
     assert got[0].tolist() == [[1, 2], [4, 5]] == torch.load(path, weights_only=False)[0].tolist()

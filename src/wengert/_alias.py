@@ -215,7 +215,7 @@ def _fallback(op: Any, self: Any, *args: Any) -> Any:
     try:
         return apply_inplace(op, self, args)
     except (TypeError, AttributeError):  # the only trace of an operand that overrides operators (_overrides)
-        from ._overrides import recovered
+        from ._override_sites import recovered
 
         return recovered(f"{op.__name__}_", (self, *args))
 
@@ -229,7 +229,7 @@ def operator_fallback(op: Any, self: Any, other: Any) -> Any:
     if isinstance(other, np.ndarray):
         return apply_inplace(op, self, (wrap(other),))
     if hasattr(type(other), "__torch_function__"):
-        from ._overrides import from_inplace
+        from ._override_sites import from_inplace
 
         return from_inplace(f"{op.__name__}_", self, other)
     return NotImplemented
@@ -246,7 +246,7 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
         try:
             return apply(fn, self, args, kwargs)
         except (TypeError, AttributeError):  # as in _fallback
-            from ._overrides import recovered
+            from ._override_sites import recovered
 
             return recovered(name, (self, *args), kwargs)
 

@@ -186,7 +186,7 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     views, parts = layout.views, layout.parts()
     first = (*parts[0][:-1], slice(0, 1))
     sample = body(*[a[first] if cut else a for a, cut in views])
-    if type(sample) is not np.ndarray or sample.base is not None or sample.shape != layout.sample(first):
+    if type(sample) is not np.ndarray or sample.shape != layout.sample(first) or _is_operand(sample, views):
         return body(*arrays)
     result, out = layout.empty(sample.dtype)
     if direct:
@@ -200,6 +200,11 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
 
     each(work, parts)
     return result
+
+
+def _is_operand(sample: Any, views: Any) -> bool:
+    """Whether a body gave back what it was given."""
+    return sample.base is not None and any(cut and np.may_share_memory(sample, a) for a, cut in views)
 
 
 class _Layout:
@@ -322,7 +327,7 @@ def cut_parts(shape: tuple[int, ...], block: int) -> list[tuple[Any, ...]]:
 
 
 # -------------------------------------------------------------------------------------------------- rows and reductions
-def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 16) -> list[Any]:
+def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 17) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, each of about ``block`` elements if a row has ``size``.
 
     A function of several passes over its rows finds them in the cache then.

@@ -321,7 +321,7 @@ def overridden(info: Info, args: tuple[Any, ...]) -> Any:
     """The result of an operator from an operand whose class overrides operators; ``...`` if there is none."""
     for a in args:
         if hasattr(type(a), "__torch_function__") and not isinstance(a, Tensor):
-            from ._overrides import from_operator
+            from ._override_sites import from_operator
 
             return from_operator(info, args)
     return ...

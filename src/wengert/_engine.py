@@ -531,6 +531,7 @@ class Pass:
     def __init__(self, scope: dict[str, Any]) -> None:
         self.id: Any = scope["sums"]  # an object of its own for each pass
         self.inputs: list[Node] | None = scope["inputs"]
+        self.keep: bool = scope["keep"]
         self.roots: list[Node] = [n for n, _ in scope["roots"]]
 
     def nodes(self) -> set[Node]:

@@ -71,8 +71,9 @@ def general(
         many = outputs != 1
         info = info_for(decl, "general", {"arity": tensors, "outputs": outputs, "promote": promote, **facts})
         info.differentiable = differentiable or (True,) * max(outputs, 1)
-        if isinstance(grad, dict):  # an operand without a formula is a constant
-            info.underived = tuple(k for k, name in enumerate(info.params[: max(tensors, 0)]) if grad.get(name) is None)
+        if isinstance(grad, dict):  # an operand without a formula is a constant, or an error in the backward pass
+            formulas = [grad.get(name) for name in info.params[: max(tensors, 0)]]
+            info.underived = tuple(k for k, f in enumerate(formulas) if f is None or getattr(f, "underived", False))
         info.formulas = plan = Plan(info, grad, holomorphic)  # type: ignore[attr-defined]
         table = Impl(info.name)
         broadcast = info.batch == "elementwise"

@@ -164,7 +164,7 @@ def backward(
                 "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
                 "functorch.vjp instead or call backward() outside of functorch transforms."
             ),
-            "Why: a transform's function is a function of its arguments; .grad of a tensor would be a result beside it.",
+            "Why: a transform's function has its results as its only effect; .grad of a tensor would be another.",
         )
     if retain_variables is not None:
         retain_graph = retain_variables

@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from . import _copying, _graph, _layout, _overrides, _protocol, _settings, _stochastic, _storage, _volatile  # noqa: F401
+from . import _copying, _graph, _layout, _override_sites, _protocol, _settings, _stochastic, _storage, _volatile  # noqa: F401
 from ._registry import PUBLIC
 from ._tensor import Tensor
 
@@ -32,7 +32,7 @@ def attach() -> None:
     Tensor.retains_grad = property(_graph.retains_grad)  # type: ignore[assignment]  # the stub shows the value
     Tensor.reinforce = _stochastic.reinforce  # type: ignore[attr-defined]
     Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
-    _overrides.add_guards()
+    _override_sites.add_guards()
 
 
 def namespace(space: str) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def submodule(name: str) -> Any:
     """``torch.NAME`` for a module, or a name of one, that is not imported yet."""
     package = sys.modules[__package__]
     home = LATE.get(name, name)
-    if not name.startswith("_") and name in module_names():
+    if (not name.startswith("_") and name in module_names()) or name == "_C":
         module = import_module(f".{home}", __package__)
         value = module if home == name else getattr(module, name)
         setattr(package, name, value)

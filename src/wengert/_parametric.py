@@ -14,8 +14,11 @@ from collections.abc import Callable
 from sys import _getframe as getframe
 from typing import Any
 
+from numpy import ndarray
+
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, silently
+from ._blocks import LARGE, elementwise
 from ._dispatch import cast, default_np, first_operand, logical_dtype, slow
 from ._kind_parts import Formula, camel, formula_names, info_for, node_class
 from ._modes import EVERY, M
@@ -86,7 +89,10 @@ def parametric(
             t = make()
             t._m = None
             try:
-                t._a = r = table[type(a)](a, *p)
+                if type(a) is ndarray and a.size >= LARGE:
+                    t._a = r = elementwise(lambda a: raw(a, *p), a)
+                else:
+                    t._a = r = table[type(a)](a, *p)
             except ARITHMETIC:
                 t._a = r = silently(table[type(a)], a, *p)
             if fx is None or N is None:
@@ -124,6 +130,7 @@ def parametric(
         if info.why_not is None and N is None:
             info.why_not = "no derivative"
         register(info)
+        raw = getattr(RAW, info.name)
         if names:
             place(info.op, names)
         return info.op
@@ -146,9 +153,11 @@ def _backward(grad: Any, keep_self: bool, keep_result: bool, with_p: bool, holom
                 values = (unbox(n, b, n.fx, xp),)
         if keep_result:
             values += (unbox(n, n.r, n, xp),)
-        if with_p:
-            values += n.p
-        gx = grad(xp, xp.conj(g) if conj else g, *values)
+        p = n.p if with_p else ()
+        if xp is RAW and g.size >= LARGE:
+            gx = elementwise(lambda g, *values: grad(xp, g, *values, *p), g, *values)
+        else:
+            gx = grad(xp, xp.conj(g) if conj else g, *values, *p)
         if not keep:
             n.release()
         return (n.fx, xp.conj(gx) if conj else gx)

@@ -45,6 +45,8 @@ def checked(input: Any, function: str) -> Tensor:
 # ------------------------------------------------------------------------------------------------------------- printing
 @method("Tensor.__repr__")
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
+    if type(self) is not Tensor and self.__dict__.get("_is_param"):  # a subclass's instance that is a parameter
+        return f"Parameter({text_of(self)})"
     return text_of(self)
 
 
@@ -349,6 +351,20 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndar
 def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
     # NumPy hands its functions' results here. (PyTorch makes uint8 of bool, from the time when it had no bool.)
     return wrap(np.asarray(array))
+
+
+@method("Tensor.__array_ufunc__")
+def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    from ._numpy_protocol import array_ufunc
+
+    return array_ufunc(self, ufunc, method, *inputs, **options)
+
+
+@method("Tensor.__array_function__")
+def _array_function(self: Tensor, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    from ._numpy_protocol import array_function
+
+    return array_function(self, func, types, args, kwargs)
 
 
 @method("Tensor.__dlpack__")

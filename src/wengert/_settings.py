@@ -75,6 +75,29 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     return _deterministic["on"] and _deterministic["warn"]
 
 
+@public("torch.get_deterministic_debug_mode")
+def get_deterministic_debug_mode() -> int:
+    """0, 1 (warn) or 2 (error): what ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set."""
+    return (1 if _deterministic["warn"] else 2) if _deterministic["on"] else 0
+
+
+@public("torch.set_deterministic_debug_mode")
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """``use_deterministic_algorithms`` by a word or its number: "default" (0), "warn" (1) or "error" (2)."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    names = ("default", "warn", "error")
+    if isinstance(debug_mode, str):
+        if debug_mode not in names:
+            raise RuntimeError(
+                f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}"
+            )
+        debug_mode = names.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
+
+
 @public("torch.get_default_device")
 def get_default_device() -> device:
     """The CPU."""

@@ -43,7 +43,7 @@ class TensorMeta(type):
             bases = (*bases, _LegacyNew)
         cls = super().__new__(mcls, name, bases, members, **kwargs)
         if "_is_root" not in members and getattr(cls, "__torch_function__", DISABLED) is not DISABLED:
-            from ._overrides import new_subclass
+            from ._override_sites import new_subclass
 
             new_subclass(cls)
         return cls

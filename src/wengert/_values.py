@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from . import _registry
-from ._backends.numpy import BY_DTYPE
+from ._backends.numpy import BY_DTYPE, also_constants_for
 from ._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, REAL
 from ._node import AccumulateGrad, Box, Parts
 from ._registry import XP, Info, T, U
@@ -88,6 +88,7 @@ class _ValueDtypes(dict[Any, ValueDtype]):
         for group in (INEXACT, FLOATING, COMPLEX, INTEGRAL, REAL):
             if base in group:
                 group.add(made)  # type: ignore[arg-type]
+        also_constants_for(made, base)
         return made
 
 

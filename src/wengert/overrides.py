@@ -20,8 +20,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from . import _overrides
-from ._overrides import SITES, STATE, overrides, overriding
+from . import _override_sites, _overrides
+from ._C import _has_torch_function
+from ._override_sites import SITES
+from ._overrides import STATE, overriding
 from ._tensor import Tensor
 
 __all__ = [
@@ -50,20 +52,17 @@ def has_torch_function(relevant_args: Any) -> bool:
     >>> torch.overrides.has_torch_function((torch.ones(1), 2.0))
     False
     """
-    state = STATE.get()
-    if not state.all:
-        return False
-    return bool(state.modes) or (state.classes and any(overrides(type(a)) for a in relevant_args))
+    return _has_torch_function(relevant_args)
 
 
 def has_torch_function_unary(arg: Any) -> bool:
     """``has_torch_function`` of one argument."""
-    return has_torch_function((arg,))
+    return _has_torch_function((arg,))
 
 
 def has_torch_function_variadic(*args: Any) -> bool:
     """``has_torch_function`` of several arguments."""
-    return has_torch_function(args)
+    return _has_torch_function(args)
 
 
 def handle_torch_function(public_api: Callable[..., Any], relevant_args: Any, *args: Any, **kwargs: Any) -> Any:
@@ -141,7 +140,7 @@ class BaseTorchFunctionMode:
         return func(*args, **(kwargs or {}))
 
     def __enter__(self) -> Any:
-        token = _overrides.push_mode(self)
+        token = _override_sites.push_mode(self)
         try:
             self._tokens.append(token)
         except AttributeError:
@@ -149,7 +148,7 @@ class BaseTorchFunctionMode:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _overrides.pop_mode(self._tokens.pop())
+        _override_sites.pop_mode(self._tokens.pop())
 
 
 class TorchFunctionMode(BaseTorchFunctionMode):
@@ -245,7 +244,7 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     for _, owner in _spaces():
         for name, member in vars(owner).items():
             if isinstance(member, property):
-                if name not in _overrides.NOT_OVERRIDABLE["Tensor"]:
+                if name not in _override_sites.NOT_OVERRIDABLE["Tensor"]:
                     table.setdefault(member, []).append(member.__get__)
             elif isinstance(member, types.FunctionType) and member in _names() and member not in ignored:
                 table.setdefault(owner, []).append(member)
@@ -279,12 +278,12 @@ def get_ignored_functions() -> set[Any]:
     ignored = {
         getattr(owner, name)
         for space, owner in _spaces()
-        for name in _overrides.NOT_OVERRIDABLE.get(space.removeprefix("torch.") or "torch", ())
+        for name in _override_sites.NOT_OVERRIDABLE.get(space.removeprefix("torch.") or "torch", ())
         if callable(getattr(owner, name, None))
     }
     import wengert
 
-    return ignored | {getattr(wengert, name) for name in _overrides.FACTORIES}
+    return ignored | {getattr(wengert, name) for name in _override_sites.FACTORIES}
 
 
 def get_default_nowrap_functions() -> set[Any]:

@@ -174,15 +174,17 @@ def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
     Raises:
         ValueError: not a file of ``save`` (in the zip format).
     """
-    with _opened(f, "rb") as file:
+    with _opened(f) as file:
         if not _is_zipfile(file):
             raise ValueError("Expected input to be a checkpoint returned by torch.save")
+        start = file.tell()
         archive = Archive(file)
         if "constants.pkl" in archive:
             raise ValueError(
                 "Expected input to be a checkpoint returned by torch.save but got a torchscript checkpoint"
             )
         names = globals_in(io.BytesIO(archive.read("data.pkl")))
+        file.seek(start)
     return sorted(names - set(KNOWN) - set(allowed_by_user()))
 
 
@@ -304,7 +306,7 @@ def load(
         return _load_safetensors(f, map_location)
     unpickle = _unpickler(weights_only, pickle_module or pickle, {"encoding": "utf-8", **pickle_load_args})
     restore = restorer(map_location)
-    with _opened(f, "rb") as file:
+    with _opened(f) as file:
         if _is_zipfile(file):
             return _load_zip(file, f if is_path else None, restore, unpickle, weights_only, bool(mmap))
         if mmap:
@@ -411,9 +413,9 @@ def _load_safetensors(path: Any, map_location: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _opened(f: Any, mode: str) -> Iterator[Any]:
+def _opened(f: Any) -> Iterator[Any]:
     if isinstance(f, (str, bytes, os.PathLike)):
-        with open(f, mode) as file:
+        with open(f, "rb") as file:
             yield file
         return
     try:

@@ -172,6 +172,8 @@ class Inputs:
             return wengert.Generator().manual_seed(value.initial_seed())
         if isinstance(value, torch.nn.Module):
             return look_up(f"torch.nn.{type(value).__name__}")()
+        if isinstance(value, torch.nn.LinearCrossEntropyOptions):
+            return wengert.nn.LinearCrossEntropyOptions(**{f: self(getattr(value, f)) for f in value.__slots__})
         if isinstance(value, slice):
             return slice(self(value.start), self(value.stop), self(value.step))
         if isinstance(value, dict):

@@ -128,7 +128,19 @@ NUMBERS = _NumbersByDtype({d: _Numbers(d) for d in map(np.dtype, "fdFD")})
 
 def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:
     """``NUMBERS`` as far as these dtypes go; a function that is no ufunc gets Python numbers as they are."""
-    return _NumbersByDtype({d: NUMBERS[d] if for_ufunc else _AS_THEY_ARE for d in dtypes})
+    table = _NumbersByDtype({d: NUMBERS[d] if for_ufunc else _AS_THEY_ARE for d in dtypes})
+    _tables.append(table)
+    return table
+
+
+_tables: list[_NumbersByDtype] = []
+
+
+def also_constants_for(dtype: Any, base: Any) -> None:
+    """Let a new dtype, that of a transform's values, take Python numbers wherever its base does."""
+    for table in _tables:
+        if base in table:
+            table[dtype] = _AS_THEY_ARE
 
 
 class ByDtype(dict[Any, Any]):

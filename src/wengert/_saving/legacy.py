@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import noted
 from .pickling import StorageTable, make_pickler
 from .places import restored
 from .reading import checked_id
@@ -61,7 +62,7 @@ def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any
                 "weights_only=False, which runs what the file says, if you trust its source."
             )
         return _load_tar(file, restore, unpickle)
-    if unpickle(file, _left(file), _no_storages) != MAGIC:
+    if _first(file, unpickle) != MAGIC:
         raise RuntimeError("Invalid magic number; corrupt file?")
     version = unpickle(file, _left(file), _no_storages)
     if version != VERSION:
@@ -72,6 +73,17 @@ def load(file: Any, restore: Any, unpickle: Unpickle, weights_only: bool) -> Any
     result = unpickle(file, _left(file), storages)
     storages.fill(file, unpickle(file, _left(file), _no_storages), little != (sys.byteorder == "little"))
     return result
+
+
+def _first(file: Any, unpickle: Unpickle) -> Any:
+    try:
+        return unpickle(file, _left(file), _no_storages)
+    except UnpicklingError:
+        raise noted(
+            RuntimeError("Invalid magic number; corrupt file?"),
+            "Why: the file is neither a zip file, as torch.save writes it, nor a stream of pickles, as it did before "
+            "PyTorch 1.6.",
+        ) from None
 
 
 def _left(file: Any) -> int:

@@ -18,7 +18,7 @@ from .anomaly_mode import (
     set_detect_anomaly,
 )
 from .function import Function, NestedIOFunction
-from .grad_mode import set_multithreading_enabled
+from .grad_mode import is_multithreading_enabled, set_multithreading_enabled
 from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
@@ -44,9 +44,30 @@ __all__ = [
 ]
 
 
+# Names of PyTorch's that are rarely wanted, and the modules that they are in.
+_LATE = {
+    "DeviceType": ".profiler_util",
+    "ProfilerActivity": "..profiler.profiler",
+    "SavedTensor": "._saved_hooks",
+    "_calculate_shape": "._roots",
+    "_functions": None,
+    "_is_checkpoint_valid": "._roots",
+    "_make_grads": "._roots",
+    "_supported_activities": "..profiler.profiler",
+    "_tensor_or_tensors_to_tuple": "._roots",
+    "_unsafe_preserve_version_counter": ".grad_mode",
+    "kineto_available": ".profiler",
+    "profiler": None,
+    "profiler_util": None,
+}
+
+
 def __getattr__(name: str) -> object:
-    if name == "profiler":  # imported on first use: it is rarely wanted
+    if name in _LATE:
         from importlib import import_module
 
-        return import_module(".profiler", __name__)
+        home = _LATE[name]
+        if home is None:
+            return import_module(f".{name}", __name__)
+        return getattr(import_module(home, __name__), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

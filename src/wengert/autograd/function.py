@@ -26,6 +26,7 @@ from .._registry import T
 from .._saved import stale, tensor_of
 from .._tensor import Tensor, alias_payload, current_fn, wrap
 from .._values import Value, zeros
+from ..utils._pytree import tree_flatten, tree_unflatten
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction",
            "once_differentiable", "traceable"]  # fmt: skip
@@ -588,7 +589,53 @@ class InplaceFunction(Function):
 
 
 class NestedIOFunction(Function):
-    """Kept for old programs: a function whose arguments and results may be nested tuples and lists of tensors."""
+    """A function of the old style (``F()(x)``) whose arguments and results are nested tuples and lists of tensors.
+
+    The subclass writes ``forward_extended(self, *input)`` and ``backward_extended(self, *grad_output)``, which are
+    given, and return, the nested structures.
+    """
+
+    def __call__(self, *input: Any) -> Any:
+        """Run it on nested arguments."""
+        flat, self._input_spec = tree_flatten(input)
+        flat_output = super().__call__(*flat)
+        return tree_unflatten(list(flat_output), self._output_spec)
+
+    def forward(self, *args: Any) -> Any:  # type: ignore[override]
+        """Run ``forward_extended`` on the structures."""
+        output = self.forward_extended(*tree_unflatten(list(args), self._input_spec))
+        flat, self._output_spec = tree_flatten(output)
+        return tuple(flat)
+
+    def backward(self, *gradients: Any) -> Any:  # type: ignore[override]
+        """Run ``backward_extended`` on the structures."""
+        return tuple(tree_flatten(self.backward_extended(*tree_unflatten(list(gradients), self._output_spec)))[0])
+
+    def save_for_backward(self, *args: Any) -> None:
+        """Keep nested tensors for backward."""
+        flat, self._saved_spec = tree_flatten(args)
+        super().save_for_backward(*flat)
+
+    @property
+    def saved_tensors(self) -> Any:
+        """What ``save_for_backward`` kept, nested as it was."""
+        return tree_unflatten(list(super().saved_tensors), self._saved_spec)
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Say which inputs were changed in place, nested as they are."""
+        super().mark_dirty(*tree_flatten(args)[0])
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Say which outputs have no derivative, nested as they are."""
+        super().mark_non_differentiable(*tree_flatten(args)[0])
+
+    def forward_extended(self, *input: Any) -> Any:
+        """The function itself; to be written by the subclass."""
+        raise NotImplementedError
+
+    def backward_extended(self, *grad_output: Any) -> Any:
+        """Its derivative; to be written by the subclass."""
+        raise NotImplementedError
 
 
 def once_differentiable(fn: Any) -> Any:
@@ -635,3 +682,8 @@ def _refusing(v: Any) -> Any:
 def traceable(fn_cls: Any) -> Any:
     """Kept for old programs; does nothing."""
     return fn_cls
+
+
+def _is_setup_context_defined(fn: Any) -> bool:
+    """Whether ``fn`` is a class's own ``setup_context``, not the one of ``Function`` that raises."""
+    return fn is not Function.setup_context

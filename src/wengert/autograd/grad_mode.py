@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .._node import cell_of
+from .._tensor import Tensor
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
 
@@ -39,3 +41,22 @@ _multithreading = True
 def is_multithreading_enabled() -> bool:
     """The latest setting; see ``set_multithreading_enabled``."""
     return _multithreading
+
+
+class _unsafe_preserve_version_counter:
+    """Writes in place inside are not counted: the tensors' versions are afterwards what they were before.
+
+    Unsafe, as a node that saved such a tensor will not find that it was overwritten.
+    """
+
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+
+    def __enter__(self) -> None:
+        cells = [cell_of(t) for t in self.tensors]
+        self._before = [(cell, cell.version, cell.seq) for cell in cells]
+
+    def __exit__(self, *exc: Any) -> None:
+        for cell, version, seq in self._before:
+            cell.version = version
+            cell.seq = seq

@@ -16,7 +16,7 @@ from .distribution import Distribution
 from .utils import NUMBER, broadcast_all, lazy_property, tril_matrix_to_vec, vec_to_tril_matrix
 
 
-class _Plain(Transform):
+class _Plain(Transform):  # noqa: PLW1641  no transform is hashable
     """A transform without parameters: equal to every other of its class."""
 
     def __eq__(self, other: object) -> bool:
@@ -48,7 +48,7 @@ class ExpTransform(_Plain):
         return x
 
 
-class PowerTransform(Parametric):
+class PowerTransform(Parametric):  # noqa: PLW1641  as above
     """``y = x ** exponent`` for positive x.
 
     >>> import wengert as torch
@@ -190,7 +190,7 @@ class AbsTransform(_Plain):
         return y
 
 
-class AffineTransform(Parametric):
+class AffineTransform(Parametric):  # noqa: PLW1641  as above
     """``y = loc + scale * x``, number by number; ``event_dim`` dims make one event.
 
     >>> import wengert as torch
@@ -220,9 +220,7 @@ class AffineTransform(Parametric):
     codomain = domain
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, AffineTransform) and _same(self.loc, other.loc) and _same(self.scale, other.scale)
-        )
+        return isinstance(other, AffineTransform) and _same(self.loc, other.loc) and _same(self.scale, other.scale)
 
     @property
     def sign(self) -> Any:
@@ -262,7 +260,7 @@ class CumulativeDistributionTransform(Parametric):
     A Gaussian copula, for example, is a multivariate normal of unit variances under this transform of ``Normal(0, 1)``.
 
     >>> import wengert as torch
-    >>> from torch.distributions import CumulativeDistributionTransform, Normal
+    >>> from wengert.distributions import CumulativeDistributionTransform, Normal
     >>> CumulativeDistributionTransform(Normal(0., 1.))(torch.tensor([0., 2.]))
     tensor([0.5000, 0.9772])
     """
@@ -379,7 +377,7 @@ class CorrCholeskyTransform(Transform):
     >>> import wengert as torch
     >>> torch.distributions.CorrCholeskyTransform()(torch.tensor([1.]))
     tensor([[1.0000, 0.0000],
-            [0.7616, 0.6480]])
+            [0.7616, 0.6481]])
     """
 
     domain = constraints.real_vector

@@ -68,7 +68,7 @@ class Uniform(Distribution):
     def variance(self) -> Tensor:
         return (self.high - self.low).pow(2) / 12
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         rand = torch.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + rand * (self.high - self.low)
 
@@ -151,8 +151,8 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     """The continuous Bernoulli distribution on [0, 1].
 
     ``p(x) = C * probs ** x * (1 - probs) ** (1 - x)``, where C makes the integral 1. ``probs`` is no probability and
-    ``logits`` are no log odds; the names are those of Bernoulli. Around ``probs = 1 / 2``, between ``lims``, series take
-    the place of formulas that are 0 / 0 there.
+    ``logits`` are no log odds; the names are those of Bernoulli. Around ``probs = 1 / 2``, between ``lims``, series
+    take the place of formulas that are 0 / 0 there.
 
     Parameters: ``probs`` in (0, 1) or ``logits`` real. Support: [0, 1].
 
@@ -162,7 +162,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     >>> import wengert as torch
     >>> d = torch.distributions.ContinuousBernoulli(torch.tensor([0.2, 0.5]))
     >>> d.mean, d.log_prob(torch.tensor(0.5))
-    (tensor([0.3880, 0.5000]), tensor([-0.0784,  0.0000]))
+    (tensor([0.3880, 0.5000]), tensor([-0.0788,  0.0000]))
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -223,16 +223,18 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     @property
     def variance(self) -> Tensor:
         cut = self._cut_probs()
-        exact = cut * (cut - 1.0) / torch.pow(1.0 - 2.0 * cut, 2) + 1.0 / torch.pow(torch.log1p(-cut) - torch.log(cut), 2)
+        exact = cut * (cut - 1.0) / torch.pow(1.0 - 2.0 * cut, 2) + 1.0 / torch.pow(
+            torch.log1p(-cut) - torch.log(cut), 2
+        )
         x = torch.pow(self.probs - 0.5, 2)
         series = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
         return torch.where(self._outside_unstable_region(), exact, series)
 
-    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -73,20 +73,18 @@ class Normal(_Centred, ExponentialFamily):
     def variance(self) -> Tensor:
         return self.stddev.pow(2)
 
-    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.loc + _standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        return (
-            -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
-        )
+        return -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value: Tensor) -> Tensor:
         if self._validate_args:
@@ -138,7 +136,7 @@ class Laplace(_Centred):
     def stddev(self) -> Tensor:
         return (2**0.5) * self.scale
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         eps = torch.finfo(self.loc.dtype).eps
         u = self.loc.new(self._extended_shape(sample_shape)).uniform_(eps - 1, 1)
         return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
@@ -187,7 +185,7 @@ class Cauchy(_Centred):
     def variance(self) -> Tensor:
         return torch.full(self._extended_shape(), math.inf, dtype=self.loc.dtype)
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         eps = self.loc.new(self._extended_shape(sample_shape)).cauchy_()
         return self.loc + eps * self.scale
 
@@ -248,7 +246,7 @@ class StudentT(_Centred):
         variance = torch.where(finite, self.scale.pow(2) * df / (df - 2), math.inf)
         return variance.masked_fill(self.df <= 1, math.nan)
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """A normal draw divided by the root of a chi-squared one over ``df``."""
         x = _standard_normal(self._extended_shape(sample_shape), self.df.dtype)
         z = self._chi2.rsample(sample_shape)
@@ -567,7 +565,7 @@ class VonMises(Distribution):
         rho = (tau - (2 * tau).sqrt()) / (2 * kappa)
         return torch.where(kappa < 1e-5, 1 / kappa + kappa, (1 + rho**2) / (2 * rho))
 
-    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             kappa, r = self.concentration.to(torch.float64), self._proposal_r

@@ -57,7 +57,7 @@ class Exponential(ExponentialFamily):
     def variance(self) -> Tensor:
         return self.rate.pow(-2)
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.rate.new(self._extended_shape(sample_shape)).exponential_() / self.rate
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -102,9 +102,7 @@ class Weibull(TransformedDistribution):
     support = constraints.positive
     _expands = ("scale", "concentration", "concentration_reciprocal")
 
-    def __init__(
-        self, scale: Tensor | float, concentration: Tensor | float, validate_args: bool | None = None
-    ) -> None:
+    def __init__(self, scale: Tensor | float, concentration: Tensor | float, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
         self.concentration_reciprocal = self.concentration.reciprocal()
         base = Exponential(torch.ones_like(self.scale), validate_args=validate_args)
@@ -192,7 +190,7 @@ class GeneralizedPareto(Distribution):
     >>> import wengert as torch
     >>> d = torch.distributions.GeneralizedPareto(0., 1., torch.tensor([-1., 0., 0.25]))
     >>> d.mean, d.log_prob(torch.tensor(0.5))
-    (tensor([0.5000, 1.0000, 1.3333]), tensor([ 0.0000, -0.5000, -0.5889]))
+    (tensor([0.5000, 1.0000, 1.3333]), tensor([-0.0000, -0.5000, -0.5889]))
     """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}
@@ -220,7 +218,7 @@ class GeneralizedPareto(Distribution):
         zero = torch.isclose(self.concentration, torch.zeros_like(self.concentration))
         return zero, torch.where(zero, 1.0, self.concentration)
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
     def _z(self, x: Tensor) -> Tensor:

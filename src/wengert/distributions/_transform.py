@@ -15,7 +15,7 @@ from . import constraints
 from .utils import _sum_rightmost, lazy_property
 
 
-class Transform:
+class Transform:  # noqa: PLW1641  not hashable, as two may be equal by their tensors
     """An invertible map with the logarithm of its Jacobian's determinant.
 
     A subclass gives ``domain`` and ``codomain`` (constraints), ``bijective``, ``_call``, ``_inverse`` and, if it is
@@ -133,7 +133,7 @@ class Parametric(Transform):
         raise NotImplementedError
 
 
-class _InverseTransform(Transform):
+class _InverseTransform(Transform):  # noqa: PLW1641  as above
     """The inverse of a transform: ``t.inv``."""
 
     _inv: Transform
@@ -187,11 +187,11 @@ class _InverseTransform(Transform):
         return self._inv.forward_shape(shape)
 
 
-class ComposeTransform(Transform):
+class ComposeTransform(Transform):  # noqa: PLW1641  as above
     """Transforms one after the other, the first of ``parts`` first.
 
     >>> import wengert as torch
-    >>> from torch.distributions import AffineTransform, ComposeTransform, ExpTransform
+    >>> from wengert.distributions import AffineTransform, ComposeTransform, ExpTransform
     >>> ComposeTransform([AffineTransform(0., 2.), ExpTransform()])(torch.tensor([0., 1.]))
     tensor([1.0000, 7.3891])
     """
@@ -287,7 +287,7 @@ class IndependentTransform(Parametric):
     The values are the base transform's; ``log_abs_det_jacobian`` is summed over these dims.
 
     >>> import wengert as torch
-    >>> from torch.distributions import ExpTransform, IndependentTransform
+    >>> from wengert.distributions import ExpTransform, IndependentTransform
     >>> x = torch.tensor([1., 2.])
     >>> IndependentTransform(ExpTransform(), 1).log_abs_det_jacobian(x, x.exp())
     tensor(3.)
@@ -448,7 +448,7 @@ class CatTransform(_JoinTransform):
     """A transform for each part along ``dim``, of the given ``lengths`` (1 each if none are given).
 
     >>> import wengert as torch
-    >>> from torch.distributions import CatTransform, ExpTransform, identity_transform
+    >>> from wengert.distributions import CatTransform, ExpTransform, identity_transform
     >>> CatTransform([ExpTransform(), identity_transform], lengths=[1, 2])(torch.zeros(3))
     tensor([1., 0., 0.])
     """
@@ -508,7 +508,7 @@ class StackTransform(_JoinTransform):
     """A transform for each slice along ``dim``.
 
     >>> import wengert as torch
-    >>> from torch.distributions import ExpTransform, StackTransform, identity_transform
+    >>> from wengert.distributions import ExpTransform, StackTransform, identity_transform
     >>> StackTransform([ExpTransform(), identity_transform], dim=1)(torch.zeros(3, 2))
     tensor([[1., 0.],
             [1., 0.],

@@ -5,7 +5,7 @@ variational inference. ``transform_to(constraint)`` need not be a bijection: it 
 through.
 
 >>> import wengert as torch
->>> from torch.distributions import constraints, transform_to
+>>> from wengert.distributions import constraints, transform_to
 >>> transform_to(constraints.interval(-1., 1.))(torch.tensor([-100., 0., 100.]))
 tensor([-1.0000,  0.0000,  1.0000])
 """
@@ -28,7 +28,7 @@ class ConstraintRegistry:
     """Functions from a constraint to a transform, by the constraint's class.
 
     >>> import wengert as torch
-    >>> from torch.distributions import constraint_registry, constraints, transforms
+    >>> from wengert.distributions import constraint_registry, constraints, transforms
     >>> registry = constraint_registry.ConstraintRegistry()
     >>> @registry.register(constraints.positive)
     ... def positive(constraint):
@@ -52,9 +52,7 @@ class ConstraintRegistry:
         if isinstance(constraint, constraints.Constraint):
             constraint = type(constraint)
         if not (isinstance(constraint, type) and issubclass(constraint, constraints.Constraint)):
-            raise TypeError(
-                f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}"
-            )
+            raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}")
         self._registry[constraint] = factory
         return factory
 

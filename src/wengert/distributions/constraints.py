@@ -3,7 +3,7 @@
 Constraints with bounds are classes (``interval(0, 1)``), the others objects (``real``, ``simplex``).
 
 >>> import wengert as torch
->>> from torch.distributions import constraints
+>>> from wengert.distributions import constraints
 >>> constraints.positive.check(torch.tensor([-1., 0., 1.]))
 tensor([False, False,  True])
 >>> constraints.interval(0, 1), constraints.real_vector
@@ -123,7 +123,7 @@ def is_dependent(constraint: Any) -> bool:
     """Whether a constraint depends on other values, so that it cannot be checked.
 
     >>> import wengert as torch
-    >>> from torch.distributions import Bernoulli, Uniform, constraints
+    >>> from wengert.distributions import Bernoulli, Uniform, constraints
     >>> constraints.is_dependent(Uniform.support), constraints.is_dependent(Bernoulli.support)
     (True, False)
     """
@@ -179,7 +179,7 @@ class _IndependentConstraint(_Derived):
     """Another constraint for each of several dims: an event is valid if all its parts are.
 
     >>> import wengert as torch
-    >>> from torch.distributions import constraints
+    >>> from wengert.distributions import constraints
     >>> constraints.independent(constraints.positive, 1).check(torch.tensor([[1., 2.], [-1., 2.]]))
     tensor([ True, False])
     """
@@ -213,7 +213,7 @@ class MixtureSameFamilyConstraint(_Derived):
     """The support of a mixture: valid for every component.
 
     >>> import wengert as torch
-    >>> from torch.distributions import constraints
+    >>> from wengert.distributions import constraints
     >>> constraints.MixtureSameFamilyConstraint(constraints.positive)
     MixtureSameFamilyConstraint(GreaterThan(lower_bound=0.0))
     """
@@ -239,7 +239,7 @@ class _Real(Constraint):
     """Any number, infinities too; not nan."""
 
     def check(self, value: Tensor) -> Tensor:
-        return value == value  # noqa: PLR0124  what only nan is not
+        return value == value
 
 
 class _Boolean(Constraint):
@@ -484,7 +484,7 @@ class _Cat(_Joined):
     """Constraints on parts of the given lengths, as ``torch.cat`` puts them together.
 
     >>> import wengert as torch
-    >>> from torch.distributions import constraints
+    >>> from wengert.distributions import constraints
     >>> constraints.cat([constraints.positive, constraints.real], lengths=[2, 1]).check(torch.tensor([1., -1., -1.]))
     tensor([ True, False,  True])
     """

@@ -62,8 +62,8 @@ class Distribution:
 
     def __init__(
         self,
-        batch_shape: Sequence[int] = Size(),  # noqa: B008  it cannot change
-        event_shape: Sequence[int] = Size(),  # noqa: B008
+        batch_shape: Sequence[int] = Size(),
+        event_shape: Sequence[int] = Size(),
         validate_args: bool | None = None,
     ) -> None:
         self._batch_shape = batch_shape
@@ -111,17 +111,17 @@ class Distribution:
         >>> torch.distributions.Normal(0., torch.ones(2)).expand((3, 2)).batch_shape
         torch.Size([3, 2])
         """
-        owner = self._owner()
-        if owner is None:
+        owners = self._owners()
+        if not owners:
             raise NotImplementedError
-        new = self._expand_parameters(owner, batch_shape, _instance)
-        super(owner, new).__init__(Size(batch_shape), self.event_shape, validate_args=False)
+        new = self._expand_parameters(owners[0], batch_shape, _instance)
+        super(owners[-1], new).__init__(Size(batch_shape), self.event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new
 
-    def _owner(self) -> Any:
-        """The nearest class that says what an expansion consists of."""
-        return next((c for c in type(self).__mro__ if c is not Distribution and "_expands" in c.__dict__), None)
+    def _owners(self) -> list[Any]:
+        """The classes that say what an expansion consists of, the nearest first: it decides."""
+        return [c for c in type(self).__mro__ if c is not Distribution and "_expands" in c.__dict__]
 
     def _expand_parameters(self, owner: Any, batch_shape: Sequence[int], _instance: Any) -> Any:
         """A new instance, not initialised yet, with the parameters that ``owner`` names."""
@@ -186,12 +186,12 @@ class Distribution:
         return self.variance.sqrt()
 
     # --------------------------------------------------------------------------------------------------------- draws
-    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Draws, without a gradient: ``sample_shape + batch_shape + event_shape``."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Draws that are differentiable by the parameters, where ``has_rsample`` says so; the shape is ``sample``'s."""
         raise NotImplementedError
 
@@ -229,8 +229,8 @@ class Distribution:
         """The exponential of the entropy."""
         return torch.exp(self.entropy())
 
-    # ---------------------------------------------------------------------------------------------------- for subclasses
-    def _extended_shape(self, sample_shape: Sequence[int] = Size()) -> Size:  # noqa: B008
+    # --------------------------------------------------------------------------------------------------- for subclasses
+    def _extended_shape(self, sample_shape: Sequence[int] = Size()) -> Size:
         """The shape of ``sample(sample_shape)``."""
         return Size(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape)
 

@@ -25,7 +25,7 @@ class Independent(Distribution, Generic[D]):
         ValueError: the base distribution has fewer batch dims.
 
     >>> import wengert as torch
-    >>> from torch.distributions import Independent, Normal
+    >>> from wengert.distributions import Independent, Normal
     >>> d = Independent(Normal(torch.zeros(3), torch.ones(3)), 1)
     >>> d.batch_shape, d.event_shape, d.log_prob(torch.zeros(3))
     (torch.Size([]), torch.Size([3]), tensor(-2.7568))
@@ -36,9 +36,7 @@ class Independent(Distribution, Generic[D]):
     _expands = ("base_dist",)
     _keeps = ("reinterpreted_batch_ndims",)
 
-    def __init__(
-        self, base_distribution: D, reinterpreted_batch_ndims: int, validate_args: bool | None = None
-    ) -> None:
+    def __init__(self, base_distribution: D, reinterpreted_batch_ndims: int, validate_args: bool | None = None) -> None:
         base_batch = base_distribution.batch_shape
         if reinterpreted_batch_ndims > len(base_batch):
             raise ValueError(
@@ -76,10 +74,10 @@ class Independent(Distribution, Generic[D]):
     def variance(self) -> Tensor:
         return self.base_dist.variance
 
-    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ class MixtureSameFamily(Distribution):
         ValueError: the shapes do not fit, or what is given are no distributions.
 
     >>> import wengert as torch
-    >>> from torch.distributions import Categorical, MixtureSameFamily, Normal
+    >>> from wengert.distributions import Categorical, MixtureSameFamily, Normal
     >>> d = MixtureSameFamily(Categorical(torch.ones(2)), Normal(torch.tensor([-1., 1.]), 1.))
     >>> d.mean, d.variance, d.log_prob(torch.tensor(0.))
     (tensor(0.), tensor(2.), tensor(-1.4189))
@@ -44,13 +44,9 @@ class MixtureSameFamily(Distribution):
         validate_args: bool | None = None,
     ) -> None:
         if not isinstance(mixture_distribution, Categorical):
-            raise ValueError(
-                " The Mixture distribution needs to be an  instance of torch.distributions.Categorical"
-            )
+            raise ValueError(" The Mixture distribution needs to be an  instance of torch.distributions.Categorical")
         if not isinstance(component_distribution, Distribution):
-            raise ValueError(
-                "The Component distribution needs to be an instance of torch.distributions.Distribution"
-            )
+            raise ValueError("The Component distribution needs to be an instance of torch.distributions.Distribution")
         self._mixture_distribution = mixture_distribution
         self._component_distribution = component_distribution
         batch_shape = self._checked_batch_shape()
@@ -104,9 +100,7 @@ class MixtureSameFamily(Distribution):
     def variance(self) -> Tensor:
         """The components' mean variance, and the variance of their means."""
         components = self.component_distribution
-        return self._weighted(components.variance) + self._weighted(
-            (components.mean - self._pad(self.mean)).pow(2.0)
-        )
+        return self._weighted(components.variance) + self._weighted((components.mean - self._pad(self.mean)).pow(2.0))
 
     def cdf(self, x: Tensor) -> Tensor:
         return torch.sum(self.component_distribution.cdf(self._pad(x)) * self.mixture_distribution.probs, dim=-1)
@@ -118,7 +112,7 @@ class MixtureSameFamily(Distribution):
         weights = torch.log_softmax(self.mixture_distribution.logits, dim=-1)
         return torch.logsumexp(components + weights, dim=-1)
 
-    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             chosen = self.mixture_distribution.sample(sample_shape)
             dim = len(sample_shape) + len(self.batch_shape)

@@ -27,7 +27,7 @@ class TransformedDistribution(Distribution):
         ValueError: what is given are no transforms, or the base distribution has too few dims for them.
 
     >>> import wengert as torch
-    >>> from torch.distributions import AffineTransform, SigmoidTransform, TransformedDistribution, Uniform
+    >>> from wengert.distributions import AffineTransform, SigmoidTransform, TransformedDistribution, Uniform
     >>> logistic = TransformedDistribution(Uniform(0., 1.), [SigmoidTransform().inv, AffineTransform(0., 2.)])
     >>> logistic.log_prob(torch.tensor(0.)), logistic.cdf(torch.tensor(0.))
     (tensor(-2.0794), tensor(0.5000))
@@ -38,7 +38,10 @@ class TransformedDistribution(Distribution):
     _expands = ()
 
     def __init__(
-        self, base_distribution: Distribution, transforms: Transform | list[Transform], validate_args: bool | None = None
+        self,
+        base_distribution: Distribution,
+        transforms: Transform | list[Transform],
+        validate_args: bool | None = None,
     ) -> None:
         self.transforms = _as_list(transforms)
         chain = ComposeTransform(self.transforms)
@@ -64,7 +67,7 @@ class TransformedDistribution(Distribution):
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
-        new = self._expand_parameters(self._owner(), batch_shape, _instance)
+        new = self._expand_parameters(self._owners()[0], batch_shape, _instance)
         shape = Size(batch_shape) + tuple(self.event_shape)
         for transform in reversed(self.transforms):
             shape = Size(transform.inverse_shape(shape))
@@ -87,11 +90,11 @@ class TransformedDistribution(Distribution):
     def has_rsample(self) -> bool:  # type: ignore[override]
         return self.base_dist.has_rsample
 
-    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return self._transformed(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:  # noqa: B008
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self._transformed(self.base_dist.rsample(sample_shape))
 
     def _transformed(self, x: Tensor) -> Tensor:
@@ -140,4 +143,3 @@ def _as_list(transforms: Any) -> list[Transform]:
     if not all(isinstance(t, Transform) for t in transforms):
         raise ValueError("transforms must be a Transform or a list of Transforms")
     return transforms
-

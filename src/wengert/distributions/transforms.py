@@ -1,7 +1,7 @@
 """Invertible maps of tensors, with their inverses and Jacobians.
 
 >>> import wengert as torch
->>> from torch.distributions import transforms
+>>> from wengert.distributions import transforms
 >>> t = transforms.AffineTransform(1., 2.)
 >>> t(torch.tensor(3.)), t.inv(torch.tensor(7.))
 (tensor(7.), tensor(3.))
@@ -23,7 +23,7 @@ from ._bijectors import (
     SoftplusTransform,
     StickBreakingTransform,
     TanhTransform,
-    _clipped_sigmoid,
+    _clipped_sigmoid,  # noqa: F401  public programs import it from here
 )
 from ._transform import (
     CatTransform,
@@ -32,7 +32,7 @@ from ._transform import (
     ReshapeTransform,
     StackTransform,
     Transform,
-    _InverseTransform,
+    _InverseTransform,  # noqa: F401  as above
 )
 
 __all__ = [

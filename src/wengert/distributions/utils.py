@@ -106,7 +106,7 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     return torch.log(probs) - torch.log1p(-probs) if is_binary else torch.log(probs)
 
 
-class lazy_property(Generic[Value]):  # noqa: N801  PyTorch's name
+class lazy_property(Generic[Value]):
     """A property that is computed when first asked for, with gradients enabled, and then kept in the instance.
 
     Assigning to the instance's attribute of that name gives it a value that is never computed.
@@ -137,7 +137,7 @@ class lazy_property(Generic[Value]):  # noqa: N801  PyTorch's name
         return value
 
 
-class _lazy_property_and_property(lazy_property[Value], property):  # noqa: N801  PyTorch's name
+class _lazy_property_and_property(lazy_property[Value], property):
     """What a class shows: documentation tools look for a property, validation for a lazy one."""
 
     def __init__(self, wrapped: Callable[[Any], Value]) -> None:

@@ -54,9 +54,7 @@ def _joined(dicts: Any) -> dict[str, Tensor]:
         counts[name] = counts.get(name, 0) + 1
     repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
-        raise ValueError(
-            f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous"
-        )
+        raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
     return {name: tensor for d in dicts for name, tensor in d.items()}
 
 
@@ -124,10 +122,10 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
             f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
-            "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced\n"
-            "         with their out-of-place equivalents.\n"
-            "     remove='mutations_and_views': In addition to the above, all aliasing operators {view} will be\n"
-            "         replaced with their non-aliasing counterparts, {view}_copy.\n"
+            "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced with "
+            "their out-of-place equivalents.\n"
+            "     remove='mutations_and_views': In addition to the above, all aliasing operators {view} will be replaced "
+            "with their non-aliasing counterparts, {view}_copy.\n"
         )
 
     @functools.wraps(func)

@@ -5,17 +5,28 @@ Importing a module of this package enters its operators into the registry. A new
 
 from importlib import import_module
 
+from .._backends import large as large  # puts its functions in the place of NumPy's
+
 MODULES = (
     "create", "ranges", "random", "sampling", "dropout", "arithmetic", "division", "powers", "compare", "choose",
     "complex", "elementwise", "pairs", "special", "polynomials", "rectifiers", "activation", "shape", "chains",
     "strided", "views", "broadcasting", "join", "index", "getitem", "convert", "write", "setitem", "resize", "arrange",
     "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax", "sort", "statistics",
     "counting", "matmul", "einsum", "addmm", "loss", "classification", "ctc", "distance", "pad", "interpolate",
-    "normalization", "conv", "windows", "pool", "fractional_pool", "embedding_bag", "fold", "grid", "attention",
+    "normalization", "batch_norm", "conv", "windows", "pool", "fractional_pool", "embedding_bag", "fold", "grid", "attention",
     "multihead", "recurrent", "inverses", "decompositions", "linalg", "matrix_functions", "fft", "window_functions", "spectral",
-    "low_level", "segments",
+    "low_level", "segments", "indefinite", "linear_cross_entropy",
+    "recurrent_functions", "symbolic", "lobpcg",
     "implicit",
 )  # fmt: skip
 
 for _name in MODULES:
     import_module(f"{__name__}.{_name}")
+
+
+def __getattr__(name: str) -> object:
+    if name == "aten":  # torch.ops.aten: operators as objects, for dispatch modes
+        from ..utils._aten import aten
+
+        return aten
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -111,7 +111,8 @@ def sigmoid(lib, input):
     >>> torch.sigmoid(torch.tensor([0., 100.]))
     tensor([0.5000, 1.0000])
     """
-    return lib.reciprocal(lib.exp(-input) + lib.ONES[input.dtype])
+    one = lib.ONES[input.dtype]
+    return lib.divide(one, lib.exp(-input) + one)
 
 
 place(T.tanh, "nn.functional.tanh")

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from .._backends.numpy import lib
 from .._dispatch import logical_dtype
 from .._general import general
-from .._registry import T, public
+from .._registry import REGISTRY, T, public
 from .._saved import _type_name
 from .._tensor import Tensor, wrap
 from .chains import renamed
@@ -221,3 +222,50 @@ def embedding_bag(
         count = np.maximum(np.bincount(bag, minlength=bags), 1)[:, None]
         result = result / wrap(count.astype(logical_dtype(weight)))
     return renamed(result, "EmbeddingBagBackward0")
+
+
+@public("torch.embedding_bag")
+def torch_embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """``nn.functional.embedding_bag`` with the mode as a number, 0 (sum), 1 (mean) or 2 (maximum), and what it counted.
+
+    Returns the result, the bag of each index, the sizes of the bags and, for maxima, the rows that they come from. As
+    in PyTorch, sums of float32 count nothing: the second is empty, the others are zeros.
+
+    >>> import wengert as torch
+    >>> table = torch.tensor([[0., 1.], [2., 3.], [4., 5.]])
+    >>> torch.embedding_bag(table, torch.tensor([0, 2, 1]), torch.tensor([0, 2]), mode=1)[1:3]
+    (tensor([0, 0, 1]), tensor([2, 1]))
+    """
+    name = ("sum", "mean", "max")[mode]
+    result = embedding_bag(
+        indices, weight, offsets, None, 2.0, scale_grad_by_freq, name, sparse, per_sample_weights,
+        include_last_offset, padding_idx,
+    )  # fmt: skip
+    bags, columns = result._a.shape
+    if mode == 0 and padding_idx is None and logical_dtype(weight).itemsize <= 4:
+        starts = offsets._a.shape[0]
+        return result, *(wrap(np.zeros(n, np.int64)) for n in (0, starts, starts))  # type: ignore[return-value]
+    rows = _integers(indices).reshape(-1)
+    bag, _ = _bag_of(_integers(offsets), rows.size, include_last_offset)
+    rows = rows[: bag.size]
+    counted = np.ones(bag.size, bool) if padding_idx is None else rows != _padding(padding_idx, weight._a.shape[0])
+    sizes = np.bincount(bag[counted], minlength=bags) if mode else np.zeros(offsets._a.shape[0], np.int64)
+    most = sizes.copy()
+    if mode == 2:
+        most = np.zeros((bags, columns), np.int64)
+        own, first = np.unique(bag[counted], return_index=True)
+        if own.size:
+            values = np.asarray(weight.detach()._a)[rows[counted]]
+            inverse = np.searchsorted(own, bag[counted])
+            most[own] = rows[counted][np.asarray(REGISTRY["bag_argmax"].decl(lib, values, first, inverse))]  # type: ignore[misc]
+    return result, wrap(bag), wrap(sizes), wrap(most)

@@ -84,7 +84,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     try:
         x, dims, indices = parsed(self, key)
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
-        from .._overrides import recovered
+        from .._override_sites import recovered
 
         return recovered("__getitem__", (self, key))
     if not indices:

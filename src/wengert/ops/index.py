@@ -9,6 +9,7 @@ is no index tensor, unlike in NumPy: ``x[0, :, [1, 2]]`` keeps the order of its 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -63,10 +64,12 @@ def _element_strides(shape: tuple[int, ...]) -> list[int]:
 def _positions(shape: tuple[int, ...], dims: Any, arrays: Any, check: bool = False) -> tuple[Any, int]:
     """Where the elements of the result of ``index`` lie in a contiguous array of this shape, and the length of a run.
 
-    Runs are trailing dimensions that no index array stands at: only the place of each run's first element is given.
-    ``check``: refuse indices that are out of range.
+    Runs are trailing dimensions that no index array stands at: what is given is the number of the run. ``check``:
+    refuse indices that are out of range.
     """
-    strides = _element_strides(shape)
+    last = dims[-1]
+    strides = _element_strides(shape[: last + 1])
+    run = math.prod(shape[last + 1 :])
     at: Any = 0
     for d, i in zip(dims, arrays, strict=True):
         n = shape[d]
@@ -78,46 +81,115 @@ def _positions(shape: tuple[int, ...], dims: Any, arrays: Any, check: bool = Fal
             if check and (i.max() >= n or i.min() < 0):
                 bad = i.max() if i.max() >= n else i.min() - n
                 raise IndexError(f"index {bad} is out of bounds for dimension {d} with size {n}")
-        at = at + i * strides[d]
-    last = dims[-1]
+        step = strides[d]
+        at = at + (i if step == 1 else i * step)
     k = at.ndim
     lead = [d for d in range(last) if d not in dims]
     if not lead:
-        return at, strides[last]
+        return at, run
     if not _adjacent(dims):  # then the index dimensions come first
         for d in lead:
             at = at[..., None] + np.arange(shape[d]) * strides[d]
-        return at, strides[last]
+        return at, run
     for d in reversed(lead):
         at = at + (np.arange(shape[d]) * strides[d]).reshape((shape[d],) + (1,) * k)
         k += 1
-    return at, strides[last]
+    return at, run
+
+
+_SHORT = 64  # bytes: runs that are shorter are added up element by element
+_LONG = 1 << 14  # bytes: runs that are longer are added up one by one
+
+
+def _as_runs(x: Any, run: int) -> Any:
+    """The runs of a contiguous array as elements of their own, which NumPy copies whole."""
+    return x.reshape(-1).view(f"V{run * x.itemsize}")
+
+
+def _elements(at: Any, run: int) -> Any:
+    """The places of all elements of the runs."""
+    return at if run == 1 else (at[:, None] * run + np.arange(run)).reshape(-1)
+
+
+def _stable_order(at: Any) -> Any:
+    """``at.argsort(kind="stable")``: the number of each element is its key's low bits, as a plain sort is quicker."""
+    bits = len(at).bit_length()
+    if int(at.max()) >> (62 - bits):
+        return at.argsort(kind="stable")
+    keys = at << bits
+    keys += np.arange(len(at))
+    keys.sort()
+    keys &= (1 << bits) - 1
+    return keys
+
+
+def _sums_by_run(at: Any, runs: Any, dtype: Any) -> tuple[Any, Any]:
+    """Each place of ``at`` once, and the sum of its runs, which are added up pairwise."""
+    order = _stable_order(at)
+    places, rows = at[order], runs.take(order)
+    where = np.arange(len(at))
+    first = where.copy()
+    first[1:][places[1:] == places[:-1]] = 0
+    rank = where - np.maximum.accumulate(first)  # each place's runs are numbered, and every second added to the first
+    while True:
+        odd = (rank & 1).astype(bool)
+        second = odd.nonzero()[0]
+        if not second.size:
+            return places[where], rows.take(where)
+        into = where[second - 1]
+        sums = rows.take(into).view(dtype)
+        sums += rows.take(where[second]).view(dtype)
+        rows.put(into, sums.view(rows.dtype))
+        even = ~odd
+        where, rank = where[even], rank[even] >> 1
+
+
+def _each_place_once(at: Any, runs: Any, count: int, dtype: Any) -> Any:
+    """Pairs of places, all below ``count``, and runs; those that fall on the same place are added up before."""
+    repeated = np.bincount(at, minlength=count).take(at) > 1
+    again = repeated.nonzero()[0]
+    if again.size * 2 > at.size:
+        yield _sums_by_run(at, runs, dtype)
+        return
+    if again.size:
+        yield _sums_by_run(at[again], runs.take(again), dtype)
+        once = (~repeated).nonzero()[0]
+        at, runs = at[once], runs.take(once)
+    yield at, runs
 
 
 @in_lib
 def add_runs(r: Any, at: Any, run: int, values: Any) -> None:
-    """Add up ``values`` in the contiguous array ``r``, in runs of ``run`` elements that begin at ``at``.
+    """Add up ``values`` in the contiguous array ``r``, in runs of ``run`` elements, ``at`` the number of each."""
+    at, values = at.reshape(-1), np.ascontiguousarray(values).reshape(-1)
+    if not values.size:
+        return
+    if run * r.itemsize < _SHORT or r.dtype.kind not in "fciu":
+        np.add.at(r.reshape(-1), _elements(at, run), values)
+    elif run * r.itemsize > _LONG:
+        rows = r.reshape(-1, run)
+        for i, v in zip(at.tolist(), values.reshape(-1, run), strict=True):
+            rows[i] += v
+    else:
+        given, runs = _as_runs(values, run), _as_runs(r, run)
+        for places, sums in _each_place_once(at, given, len(runs), r.dtype):
+            total = runs.take(places)
+            there = total.view(r.dtype)
+            there += sums.view(r.dtype)
+            runs.put(places, total)
 
-    ``np.add.at`` on a flat index is ten times as fast as on rows; long runs are added one by one.
-    """
-    at = at.reshape(-1)
-    flat = r.reshape(-1)
-    values = values.reshape(-1)
-    m = at.size
-    if not m or not run:
-        return
-    if run >= 512:
-        rows, v = flat.reshape(-1, run), values.reshape(m, run)
-        for k, i in enumerate((at // run).tolist()):
-            rows[i] += v[k]
-        return
-    if run > 1:
-        n = flat.size // run
-        if n < m * run // 2 and m <= n and np.bincount(at // run, minlength=n).max() <= 1:
-            flat.reshape(n, run)[at // run] += values.reshape(m, run)
-            return
-        at = (at[:, None] + np.arange(run)).reshape(-1)
-    np.add.at(flat, at, values)
+
+@in_lib
+def runs_put_together(size: Any, at: Any, run: int, values: Any) -> Any:
+    """Zeros of a size with ``values`` added, in runs of ``run`` elements, ``at`` the number of each."""
+    r = np.zeros(size, values.dtype)
+    if not values.size or not _SHORT <= run * r.itemsize <= _LONG or r.dtype.kind not in "fciu":
+        add_runs(r, at, run, values)
+        return r
+    given, runs = _as_runs(np.ascontiguousarray(values), run), _as_runs(r, run)
+    for places, sums in _each_place_once(at.reshape(-1), given, len(runs), r.dtype):
+        runs.put(places, sums)
+    return r
 
 
 # ------------------------------------------------------------------------------------------------------- batching rules
@@ -281,15 +353,14 @@ def index(lib, tensors, dims):
 def index_back(lib, tensors, size, dims):
     """Zeros of a size with the first tensor added where the index tensors point."""
     g = tensors[0]
+    if g.size > _FEW and (len(dims) > 1 or tensors[1].dtype.kind != "b"):
+        dims, arrays = without_masks(dims, tensors[1:])
+        return lib.runs_put_together(size, *_positions(tuple(size), dims, arrays), g)
     r = lib.zeros(size, g.dtype)
     if len(dims) == 1 and tensors[1].dtype.kind == "b":
         r[numpy_key(dims, tensors[1:])] = g
-        return r
-    if g.size <= _FEW:
+    else:
         lib.add.at(r, numpy_key(dims, tensors[1:]), g)
-        return r
-    dims, arrays = without_masks(dims, tensors[1:])
-    lib.add_runs(r, *_positions(tuple(size), dims, arrays), g)
     return r
 
 

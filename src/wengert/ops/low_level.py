@@ -19,6 +19,7 @@ from .._out import exactly, with_out
 from .._registry import T, public
 from .._tensor import Tensor, wrap
 from .addmm import addmv
+from .batch_norm import batch_norm
 from .chains import renamed
 from .conv import conv1d
 from .distance import cosine_embedding_loss, pairwise_distance
@@ -31,7 +32,6 @@ from .loss import (
     reduce_values,
 )
 from .matrix_functions import matrix_norm
-from .normalization import batch_norm
 from .norms import vector_norm
 from .places import _renorm
 from .pool import adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, max_pool1d

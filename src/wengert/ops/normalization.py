@@ -16,10 +16,9 @@ import numpy as np
 from .._backends.numpy import in_lib
 from .._dispatch import logical_dtype
 from .._general import general
-from .._grad_mode import no_grad
 from .._registry import RAW, T, public
-from .._tensor import Tensor, wrap
-from .loss import refuse_weight_grad
+from .._tensor import Tensor
+from . import _large_norms
 from .matmul import dtype_name
 
 Dims = tuple[int, ...]
@@ -206,6 +205,11 @@ def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: f
     ``stats``: a list that is given the mean, the inverse deviation and the variance, for the way back (where nothing is
     differentiated further) and for running statistics.
     """
+    if input.dtype.itemsize > 2 and _large_norms.suits(input, view, dims):
+        r, *found = _large_norms.forward(input, weight, bias, view, eps, along)
+        if stats is not None:
+            stats[:] = found
+        return r
     r, scale, mean, var = standardized(_widened(input).reshape(view), dims, eps, True)
     if stats is not None:
         stats[:] = [mean, scale, var]
@@ -236,8 +240,11 @@ def norm_cotangents(
 ) -> tuple[Any, Any, Any]:
     """The cotangents of input, weight and bias from the statistics that the forward pass left."""
     dtype, shape = x.dtype, x.shape
-    g, x = _widened(g), _widened(x)
     mean, scale, _ = stats
+    if dtype.itemsize > 2 and _large_norms.suits(x, view, dims):
+        gx, gw, gb = _large_norms.backward(g, x, weight, needs, view, along, mean, scale)
+        return gx, None if gw is None else gw.reshape(weight.shape), None if gb is None else gb.reshape(bias_shape)
+    g, x = _widened(g), _widened(x)
     z = x.reshape(view) - mean
     z *= scale
     gx = gw = gb = None
@@ -279,59 +286,6 @@ def norm_layer(lib, input, weight, bias, view, dims, eps, along, stats):
 def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
     """Standardised over groups of channels."""
     return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
-
-
-@_normalizer(
-    "NativeBatchNormBackward0",
-    [
-        ((3, 2, 2), (2,), (2,), ((3, 2, 2), (0, 2), 1e-5, (2, 1), None)),
-        ((4, 2), (2,), None, ((4, 2, 1), (0, 2), 1e-5, (2,), None)),
-    ],
-)
-def norm_channels(lib, input, weight, bias, view, dims, eps, along, stats):
-    """Each channel standardised over the batch."""
-    return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
-
-
-def _by_statistics(xp: Any, var: Any, weight: Any, eps: float, along: Any) -> Any:
-    """By how much each channel is multiplied."""
-    scale = xp.reshape((var + eps) ** -0.5, along)
-    return scale if weight is None else scale * xp.reshape(weight, along)
-
-
-@general(
-    grad={
-        "input": lambda xp, g, running_var, weight, eps, along: g * _by_statistics(xp, running_var, weight, eps, along),
-        "weight": lambda xp, g, input, running_mean, running_var, weight_shape, eps, along: xp.reshape(
-            xp.sum_to(
-                g * (input - xp.reshape(running_mean, along)) * _by_statistics(xp, running_var, None, eps, along), along
-            ),
-            weight_shape,
-        ),
-        "bias": lambda xp, g, bias_shape, along: xp.reshape(xp.sum_to(g, along), bias_shape),
-    },
-    tensors=5,
-    node="NativeBatchNormBackward0",
-    batch="loop",
-    dtypes="f",
-    samples=lambda rng: [
-        (
-            (rng.standard_normal((3, 2, 2)), rng.standard_normal(2), rng.uniform(0.5, 2, 2), *weights),
-            (1e-5, (2, 1)),
-        )
-        for weights in ((None, None), (rng.standard_normal(2), rng.standard_normal(2)))
-    ],
-)
-def norm_by_statistics(lib, input, running_mean, running_var, weight, bias, eps, along):
-    """Each channel shifted and scaled by given statistics, then by weight and bias."""
-    scale = 1 / lib.sqrt(running_var + eps)
-    if weight is not None:
-        scale = scale * weight
-    r = input - running_mean.reshape(along)
-    r *= scale.reshape(along)
-    if bias is not None:
-        r += bias.reshape(along)
-    return r.astype(input.dtype, copy=False)
 
 
 # ------------------------------------------------------------------------------------------------------ what users call
@@ -453,136 +407,6 @@ def _refuse_single(size: Any) -> None:
     """A channel with one value has no deviation."""
     if math.prod((size[0], *size[2:])) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
-
-
-@public("nn.functional.batch_norm")
-def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Each channel of ``(N, C, *)`` standardised over the batch (``training``) or by the running statistics.
-
-    While training, ``running_mean`` and ``running_var`` (unbiased) move towards the batch's by ``momentum``.
-    """
-    shape = tuple(input._a.shape)
-    if training:
-        _refuse_single(input.shape)
-    if eps < 0 or (training and eps == 0):
-        word = "positive during training" if training else "non-negative"
-        raise ValueError(f"batch_norm eps must be {word}, but got {eps}")
-    c = shape[1] if len(shape) > 1 else 0
-    for what, t in (("running_mean", running_mean), ("running_var", running_var)):
-        if t is None and not training:
-            raise RuntimeError(f"{what} must be defined in evaluation mode")
-        if t is not None and t._a.size != c:
-            raise RuntimeError(f"{what} should contain {c} elements not {t._a.size}")
-    for what, t in (("weight", weight), ("bias", bias)):
-        if t is not None and t._a.size != c:
-            raise RuntimeError(f"{what} should contain {c} elements not {t._a.size}")
-    if logical_dtype(input).kind in "iub":
-        raise NotImplementedError(f"\"batch_norm\" not implemented for '{dtype_name(input)}'")
-    refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
-    along = (c, *(1,) * (len(shape) - 2))
-    if not training:
-        return norm_by_statistics(input, running_mean, running_var, weight, bias, eps, along)
-    stats: list[Any] = []
-    view = (shape[0], c, math.prod(shape[2:]))
-    result = norm_channels(input, weight, bias, view, (0, 2), eps, along, stats)
-    if running_mean is not None and running_var is not None:
-        _update(running_mean, running_var, input, stats, view, momentum)
-    return result
-
-
-def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: float) -> None:
-    """Move the running statistics towards the batch's."""
-    n, c, m = view
-    count = n * m
-    with no_grad():
-        if stats and isinstance(input._a, np.ndarray):
-            batch_mean, batch_var = (wrap(s.reshape(c).astype(mean._a.dtype, copy=False)) for s in stats[::2])
-        else:  # the values of a transform
-            x = T.reshape(input.detach(), view)
-            batch_mean = T.mean_dim(x, (0, 2), False)
-            deviation = x - T.reshape(batch_mean, (c, 1))
-            batch_var = T.mean_dim(deviation * deviation, (0, 2), False)
-        mean.mul_(1 - momentum).add_(batch_mean * momentum)
-        var.mul_(1 - momentum).add_(batch_var * (momentum * count / max(count - 1, 1)))
-
-
-@public("torch.batch_norm")
-def torch_batch_norm(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Tensor:
-    """``nn.functional.batch_norm`` with its arguments in another order."""
-    return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
-
-
-@public("nn.functional.instance_norm")
-def instance_norm(
-    input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Each channel of each sample of ``(N, C, *)`` standardised by itself.
-
-    Running statistics move towards the mean of the samples' statistics; without ``use_input_stats`` they are what
-    standardises.
-    """
-    shape = tuple(input._a.shape)
-    if use_input_stats and math.prod(shape[2:]) == 1:
-        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
-    if not use_input_stats:
-        if running_mean is None or running_var is None:
-            raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
-        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps).view(shape)
-    n, c = shape[:2]
-    _check_float(input, "batch_norm", weight, bias)
-    refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
-    m = math.prod(shape[2:])
-    result = norm_groups(input, weight, bias, (n * c, m), (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
-    if running_mean is not None and running_var is not None:
-        with no_grad():
-            x = T.reshape(input.detach(), (n, c, m))
-            mean = T.mean_dim(x, (2,), True)
-            var = T.mean_dim((x - mean) * (x - mean), (2,), False) * (m / max(m - 1, 1))
-            running_mean.mul_(1 - momentum).add_(T.mean_dim(mean, (0, 2), False) * momentum)
-            running_var.mul_(1 - momentum).add_(T.mean_dim(var, (0,), False) * momentum)
-    return T.reshape(result, shape)
-
-
-@public("torch.instance_norm")
-def torch_instance_norm(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    use_input_stats: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Tensor:
-    """``nn.functional.instance_norm`` with its arguments in another order."""
-    return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
 @public("nn.functional.local_response_norm")

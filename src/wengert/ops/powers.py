@@ -27,12 +27,19 @@ from ._elementwise import (
 
 
 # --------------------------------------------------------------------------------------------------------------- powers
+_SHORT = {  # the exponents for which PyTorch has products too
+    2: lambda x: x * x,
+    3: lambda x: x * x * x,
+    -2: lambda x: 1 / (x * x),
+    -0.5: lambda x: 1 / np.sqrt(x),
+}
+
+
 def _power(x: Any, y: Any) -> Any:
-    if type(y) is int:
-        if y == 2:
-            return x * x
-        if y == 3:
-            return x * x * x
+    if type(y) is int or type(y) is float:
+        short = _SHORT.get(y)
+        if short is not None and x.dtype in INEXACT:
+            return short(x)
     return x**y
 
 
@@ -42,7 +49,7 @@ def _pow_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
             return g * (self + self if xp is RAW else self * 2)  # NumPy is slow on a Python number
         if other == 0:
             return xp.zeros_like(g)
-        return g * (self ** (other - 1) * other)
+        return g * ((_power(self, other - 1) if xp is RAW else self ** (other - 1)) * other)
     return xp.where(other == 0, 0, g * (other * self ** (other - 1)))
 
 
@@ -75,7 +82,6 @@ def _pow_ints(lib: Any, x: Any, y: Any) -> Any:
     self=_pow_self,
     other=_pow_other,
     symbol=_power,
-    libname="power",
     names="",
     node="PowBackward1",
     scalar_node="PowBackward0",
@@ -88,8 +94,9 @@ def _pow_ints(lib: Any, x: Any, y: Any) -> Any:
     domain_other=(-2.0, 2.0),
     dtypes="fci",
 )
-def pow(input, other):
+def pow(lib, input, other):
     """Each element to the power of the other operand's, broadcasting."""
+    return _power(input, other)
 
 
 def _saved_by_pow(n: Any, name: str) -> Any:

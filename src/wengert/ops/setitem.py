@@ -45,7 +45,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         if type(value) is not Tensor:
             value = _as_value(value, x)
     except (IndexError, TypeError, AttributeError):  # the only trace of an operand that overrides operators
-        from .._overrides import recovered
+        from .._override_sites import recovered
 
         return recovered("__setitem__", (self, key, value))
     if not indices:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._backends.numpy import in_lib
+from .._blocks import LARGE, rows
 from .._dims import normal_dim, rank
 from .._dtypes import FLOATING
 from .._general import general
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 #     log_softmax may not do so: it would lose the digits of log-probabilities near zero.
 _SAFE_EXPONENT = {"float32": 60.0, "float64": 500.0}
 _LARGE = 4096  # elements from which these considerations pay
-_LONG = 4096  # a row longer than this is added up pairwise, a shorter one by BLAS
+_LONG = 4096  # a row longer than this is added up pairwise, a shorter one on many accumulators
 _max: Any = np.maximum.reduce
 _min: Any = np.minimum.reduce
 _add: Any = np.add.reduce
@@ -39,9 +40,9 @@ _exp: Any = np.exp
 
 
 def _rows_summed(r: Any, dim: int) -> Any:
-    """The sum along a dim, kept. Along the last one BLAS does it, five times as fast as a reduction."""
+    """The sum along a dim, kept. Along the last one ``einsum`` is three times as fast as a reduction."""
     if dim == r.ndim - 1 and r.size >= _LARGE and r.shape[-1] <= _LONG and r.dtype.kind == "f":
-        return (r.reshape(-1, r.shape[-1]) @ np.ones(r.shape[-1], r.dtype)).reshape(*r.shape[:-1], 1)
+        return np.einsum("...j->...", r)[..., None]
     return _add(r, dim, None, None, True)
 
 
@@ -61,6 +62,51 @@ def _is_narrow(x: Any) -> bool:
     return bool(x.dtype.itemsize == 2)
 
 
+def _filled(fill: Any, dim: int, *arrays: Any) -> Any:
+    """A new array that ``fill(array, *arrays, dim)`` fills; large ones in blocks of rows, if the rows are whole."""
+    first = arrays[0]
+    n = first.shape[-1]
+    if first.size < LARGE or dim != first.ndim - 1 or not all(a.flags.c_contiguous for a in arrays):
+        r = np.empty_like(first)
+        fill(r, *arrays, dim)
+        return r
+    r = np.empty(first.shape, first.dtype)
+    flat = [a.reshape(-1, n) for a in (r, *arrays)]
+    rows(lambda part: fill(*[a[part] for a in flat], 1), first.size // n, n)
+    return r
+
+
+def _fill_softmax(r: Any, x: Any, dim: int) -> None:
+    safe = _SAFE_EXPONENT.get(x.dtype.name, 0.0) if x.size >= _LARGE else 0.0
+    if safe and _max(x, None) <= safe and _min(x, None) >= -safe:
+        _exp(x, r)
+    else:
+        np.subtract(x, _rows_maximum(x, dim), r)
+        _exp(r, r)
+    r /= _rows_summed(r, dim)
+
+
+def _fill_log_softmax(r: Any, x: Any, dim: int) -> None:
+    np.subtract(x, _rows_maximum(x, dim), r)
+    s = _rows_summed(_exp(r), dim)
+    r -= np.log(s, s)
+
+
+def _fill_softmax_backward(r: Any, g: Any, y: Any, dim: int) -> None:
+    if dim == y.ndim - 1 and y.size >= _LARGE and y.shape[-1] <= _LONG:
+        s = np.einsum("...j,...j->...", g, y)[..., None]
+    else:
+        s = _add(g * y, dim, None, None, True)
+    np.subtract(g, s, r)
+    r *= y
+
+
+def _fill_log_softmax_backward(r: Any, g: Any, y: Any, dim: int) -> None:
+    _exp(y, r)
+    r *= _rows_summed(g, dim)
+    np.subtract(g, r, r)
+
+
 @in_lib
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
@@ -71,16 +117,7 @@ def softmax_rows(x: Any, dim: int) -> Any:
         return r
     if _is_narrow(x):
         return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
-    if not x.size:
-        return x.copy()
-    safe = _SAFE_EXPONENT.get(x.dtype.name, 0.0) if x.size >= _LARGE else 0.0
-    if safe and _max(x, None) <= safe and _min(x, None) >= -safe:
-        r = np.exp(x)
-    else:
-        r = x - _rows_maximum(x, dim)
-        np.exp(r, out=r)
-    r /= _rows_summed(r, dim)
-    return r
+    return _filled(_fill_softmax, dim, x) if x.size else x.copy()
 
 
 @in_lib
@@ -93,12 +130,7 @@ def log_softmax_rows(x: Any, dim: int) -> Any:
         return r
     if _is_narrow(x):
         return log_softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
-    if not x.size:
-        return x.copy()
-    r = x - _rows_maximum(x, dim)
-    s = _rows_summed(np.exp(r), dim)
-    r -= np.log(s, out=s)
-    return r
+    return _filled(_fill_log_softmax, dim, x) if x.size else x.copy()
 
 
 @in_lib
@@ -106,13 +138,11 @@ def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     """y * (g - sum(g * y)) along a dim."""
     if _is_narrow(y):
         return softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
-    if dim == y.ndim - 1 and y.size >= _LARGE and y.shape[-1] <= _LONG:
-        s = np.vecdot(g, y)[..., None]
-    else:
-        s = _add(g * y, dim, None, None, True)
-    r = g - s
-    r *= y
-    return r
+    if y.size < _LARGE:
+        r = g - _add(g * y, dim, None, None, True)
+        r *= y
+        return r
+    return _filled(_fill_softmax_backward, dim, *_as_rows(g, y))
 
 
 @in_lib
@@ -120,9 +150,16 @@ def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     """g - exp(y) * sum(g) along a dim."""
     if _is_narrow(y):
         return log_softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
-    r = np.exp(y)
-    r *= _rows_summed(g, dim)
-    return np.subtract(g, r, out=r)
+    if y.size < _LARGE:
+        r = np.exp(y)
+        r *= _add(g, dim, None, None, True)
+        return np.subtract(g, r, r)
+    return _filled(_fill_log_softmax_backward, dim, *_as_rows(g, y))
+
+
+def _as_rows(g: Any, y: Any) -> tuple[Any, Any]:
+    """A large cotangent in one dtype and, where its rows are repeated, as an array of its own."""
+    return np.ascontiguousarray(g, y.dtype) if y.size >= LARGE else g, y
 
 
 # -------------------------------------------------------------------------------------------------------------- softmax

@@ -13,9 +13,9 @@ NOTE [ Blocks ]
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from sys import _getframe as getframe
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy as np
 import wengert as torch
 
 from .._alias import bump, writable, written
+from .._blocks import LARGE, each
 from .._errors import user_frame
 from .._grad_mode import enable_grad
 from .._node import AccumulateGrad
@@ -30,7 +31,7 @@ from .._tensor import Tensor, alias_payload
 from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
 
 BLOCK = 65536  # elements in a pass
-SMALL = 4096  # elements up to which SciPy's BLAS is not worth its import, nor blocks their slices
+SMALL = 4096  # elements up to which blocks are not worth their slices
 
 
 class ArrayLibrary:
@@ -53,26 +54,6 @@ class ArrayLibrary:
     def add_scaled(a: Any, b: Any, factor: float, t: Any) -> Any:
         """``a + factor * b``, written into ``a``; ``t`` is to calculate in, and may be ``b``."""
         return np.add(a, np.multiply(b, factor, t), a)
-
-
-def blas_library(axpy: Any) -> Any:
-    """The same for contiguous arrays without other dimensions: BLAS adds in one pass, with one rounding."""
-
-    class BlasLibrary(ArrayLibrary):
-        @staticmethod
-        def add_scaled(a: Any, b: Any, factor: float, t: Any) -> Any:
-            return axpy(b, a, a=factor)
-
-    return BlasLibrary
-
-
-@functools.cache
-def library_of(dtype: Any) -> Any:
-    """The library for large contiguous arrays; BLAS has two real types."""
-    from scipy.linalg import blas
-
-    axpy = {"f": blas.saxpy, "d": blas.daxpy}.get(dtype.char)
-    return ArrayLibrary if axpy is None else blas_library(axpy)
 
 
 class TensorLibrary:
@@ -300,23 +281,24 @@ class ElementwiseOptimizer(Optimizer):
                     ArrayLibrary, *arrays, None, None, *constants
                 )  # making small arrays costs less than keeping them
                 return
-            self._run(ArrayLibrary, kernel, arrays, constants, decay, maximize)
+            self._run(kernel, arrays, constants, decay, maximize)
             return
-        x: Any = ArrayLibrary
         if all(b.flags.c_contiguous for b in arrays):
             arrays = [b.reshape(-1) for b in arrays]
-            x = library_of(a.dtype)
-        if x is not ArrayLibrary and decay == 0 and not maximize and getattr(kernel, "one_pass", False):
-            kernel(x, *arrays, None, None, *constants)
-            return
         n = len(arrays[0])
         rows = max(1, BLOCK // (a.size // n))
-        for i in range(0, n, rows):
-            self._run(x, kernel, [b[i : i + rows] for b in arrays], constants, decay, maximize)
+        parts = [slice(i, i + rows) for i in range(0, n, rows)]
 
-    def _run(
-        self, x: Any, kernel: Any, arrays: list[Any], constants: tuple[Any, ...], decay: float, maximize: bool
-    ) -> None:
+        def run(part: slice) -> None:
+            self._run(kernel, [b[part] for b in arrays], constants, decay, maximize)
+
+        if a.size >= LARGE:
+            each(run, parts)
+        else:
+            for part in parts:
+                run(part)
+
+    def _run(self, kernel: Any, arrays: list[Any], constants: tuple[Any, ...], decay: float, maximize: bool) -> None:
         p = arrays[0]
         t, u, w = self._scratch(p.shape, p.dtype)
         if decay != 0:
@@ -324,17 +306,18 @@ class ElementwiseOptimizer(Optimizer):
             arrays[1] = (np.subtract if maximize else np.add)(w, arrays[1], w)
         elif maximize:
             arrays[1] = np.negative(arrays[1], w)
-        kernel(x, *arrays, t, u, *constants)
+        kernel(ArrayLibrary, *arrays, t, u, *constants)
 
     def _scratch(self, shape: Any, dtype: Any) -> Any:
-        """Three arrays to calculate in, kept from step to step."""
+        """Three arrays to calculate in, a thread's own, kept from step to step."""
+        key = (shape, dtype, get_ident())
         try:
-            return self._scratches[shape, dtype]
+            return self._scratches[key]
         except AttributeError:
             self._scratches: dict[Any, Any] = {}
         except KeyError:
             pass
-        made = self._scratches[shape, dtype] = tuple(np.empty(shape, dtype) for _ in range(3))
+        made = self._scratches[key] = tuple(np.empty(shape, dtype) for _ in range(3))
         return made
 
     def _step_recorded(self, group: dict[str, Any], p: Tensor, grad: Tensor, state: dict[str, Any]) -> None:

@@ -17,9 +17,6 @@ def _plain(x: Any, p: Any, g: Any, t: Any, u: Any, lr: Any) -> Any:
     return (x.add_scaled(p, g, -lr, t),)
 
 
-_plain.one_pass = True  # type: ignore[attr-defined]
-
-
 def _heavy_ball(
     x: Any, p: Any, g: Any, b: Any, t: Any, u: Any, lr: Any, momentum: Any, share: Any, nesterov: bool, first: bool
 ) -> Any:

@@ -52,6 +52,9 @@ def supported_activities() -> set[ProfilerActivity]:
     return {ProfilerActivity.CPU}
 
 
+_supported_activities = supported_activities
+
+
 class ProfilerAction(enum.Enum):
     """What a schedule says of a step."""
 

@@ -16,10 +16,9 @@ def product(a: Shape, b: Shape) -> int:
     return 2 * rows * a[-1] * columns
 
 
-def convolution(weight: Shape, result: Shape, transposed: bool = False, input: Shape = ()) -> int:
+def convolution(weight: Shape, result: Shape) -> int:
     """Of a convolution in any number of dimensions: each result is a sum over a window and the group's channels."""
-    places = math.prod(input[2:]) * input[0] if transposed else math.prod(result[2:]) * result[0]
-    return 2 * places * math.prod(weight)
+    return 2 * math.prod(result[2:]) * result[0] * math.prod(weight)
 
 
 def of_operator(name: str, shapes: Sequence[Shape], results: Sequence[Any]) -> int:
@@ -30,7 +29,7 @@ def of_operator(name: str, shapes: Sequence[Shape], results: Sequence[Any]) -> i
         batch = math.prod(results[0].shape[:-2])
         return batch * product(shapes[0][-2:], shapes[1][-2:])
     if name in ("addmm", "linear"):
-        return _of_layer(shapes, results)
+        return of_layer(shapes, results[0].shape)
     if name == "baddbmm" and len(shapes) > 2:
         return shapes[1][0] * product(shapes[1][1:], shapes[2][1:])
     if name == "convolution" and len(shapes) > 1:
@@ -40,9 +39,9 @@ def of_operator(name: str, shapes: Sequence[Shape], results: Sequence[Any]) -> i
     return 0
 
 
-def _of_layer(shapes: Sequence[Shape], results: Sequence[Any]) -> int:
+def of_layer(shapes: Sequence[Shape], result: Shape) -> int:
     """``linear(input, weight, bias)`` or ``addmm(bias, a, b)``: the factors are those with an inner size in common."""
-    out = math.prod(results[0].shape)
+    out = math.prod(result)
     matrices = [s for s in shapes if len(s) >= 2]
     for a in matrices:
         if out % math.prod(a[:-1]) == 0 and any(a[-1] in s and s is not a for s in matrices):

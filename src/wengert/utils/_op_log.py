@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _errors as lines
 from .._dispatch import unwatch_operators, watch_operators
@@ -75,3 +75,32 @@ def _facts(t: Any) -> str:
     if not isinstance(t, Tensor):
         return type(t).__name__
     return f"{_SHORT.get(str(t.dtype).removeprefix('torch.'), str(t.dtype))}[{', '.join(map(str, t.shape))}]"
+
+
+class Journal:
+    """``debug=True``: the operators of the first run and of the latest one, with the lines they were called from."""
+
+    def contexts(self) -> tuple[OpLog, OpLog]:
+        """What is entered around the first run and around later ones."""
+        self.first = OpLog()
+        self.again = OpLog()
+        return self.first, self.again
+
+    def explain(self, error: Exception) -> NoReturn:
+        """Raise the error with both lists."""
+        raise type(error)(
+            "An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
+            "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\n"
+            "1. Stack traces of the operators that ran in the original forward\n\n"
+            f"{self.first.traces('original')}\n"
+            "2. Stack traces of the operators that ran during recomputation\n\n"
+            f"{self.again.traces('recompute')}\n"
+            "3. Log of operators in the original forward and recomputation\n\n"
+            f"Operations executed during the original forward:\n\n{self.first.text()}\n\n"
+            f"Operations executed during recomputation:\n\n{self.again.text()}\n\n"
+            "ERROR: Detected non-determinism while running activation checkpointing\n\n"
+            "The tensors that were saved in the original forward differ from those saved during recomputation. Compare "
+            "the two lists:\nwhere they part, the function did something else the second time (a branch on a global, "
+            "a cache, random numbers).\nThe original forward is listed whole; recomputation ends early where early "
+            "stop is on.\n"
+        ) from error

@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import Any, NoReturn
+from typing import Any
 
 from .. import _errors as lines
 from .._engine import current_pass, queue_callback
@@ -28,9 +28,12 @@ from .._node import Node, box_of, tick
 from .._saved import stale, tensor_of
 from .._tensor import Tensor, current_fn
 from ..autograd import graph
+from ..autograd._roots import _is_checkpoint_valid
 from ..autograd._saved_hooks import PackedBox, pack
 from ..autograd.function import Function
 from ..random import fork_rng, get_rng_state, set_rng_state
+from ._op_log import Journal
+from ._selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
 __all__ = [
     "CheckpointError",
@@ -63,7 +66,7 @@ def noop_context_fn() -> Contexts:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
-# -------------------------------------------------------------------------------------------------------- for all of a block
+# --------------------------------------------------------------------------------------------------- for all of a block
 _early_stop: bool | None = None
 _debug: bool | None = None
 
@@ -130,7 +133,7 @@ class GraphExecGroup:
         return _group.get()
 
 
-# ------------------------------------------------------------------------------------------------------------ the function
+# --------------------------------------------------------------------------------------------------------- the function
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
@@ -179,7 +182,7 @@ def checkpoint(
         if _debug if _debug is not None else debug:
             if context_fn is not noop_context_fn:
                 raise ValueError("debug=True is incompatible with non-default context_fn")
-            journal: _Journal | None = _Journal()
+            journal: Journal | None = Journal()
             context_fn = journal.contexts  # type: ignore[union-attr]
         else:
             journal = None
@@ -239,7 +242,7 @@ def _one_after_the_other(steps: list[Any]) -> Callable[[Any], Any]:
     return forward
 
 
-# ------------------------------------------------------------------------------------------------------------- what is kept
+# --------------------------------------------------------------------------------------------------------- what is kept
 class _Inputs(Node):
     """The arguments of a region, saved as a node saves: checked for writes in place, given to the hooks around it."""
 
@@ -268,7 +271,9 @@ class _Inputs(Node):
 
     def read(self) -> list[Any]:
         """The arguments, with the history that they had."""
-        return [a if kept is None else self._tensor(a, *kept) for a, kept in zip(self.given, self.boxed_edges, strict=True)]
+        return [
+            a if kept is None else self._tensor(a, *kept) for a, kept in zip(self.given, self.boxed_edges, strict=True)
+        ]
 
     def _tensor(self, given: Any, fn: Any, box: Any) -> Tensor:
         if isinstance(box, PackedBox):
@@ -318,12 +323,10 @@ class _Region:
     uncounted = False  # a backward pass ran inside of the first run: then what is saved there cannot be compared
 
     def __init__(
-        self, function: Any, kwargs: dict[str, Any], preserve: bool, determinism_check: str, journal: _Journal | None
+        self, function: Any, kwargs: dict[str, Any], preserve: bool, determinism_check: str, journal: Journal | None
     ) -> None:
         if determinism_check not in _CHECKS:
-            raise ValueError(
-                f"determinism_check should be one of {list(_CHECKS)}, but got {determinism_check}"
-            )
+            raise ValueError(f"determinism_check should be one of {list(_CHECKS)}, but got {determinism_check}")
         self.function = function
         self.kwargs = kwargs
         self.facts_of = _CHECKS[determinism_check]
@@ -470,44 +473,13 @@ class _Region:
 
 
 _TIP = (
-    "\nTip: To see a more detailed error message, either pass `debug=True` to\n`torch.utils.checkpoint.checkpoint(...)` "
-    "or wrap the code block\nwith `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to\nenable "
+    "\nTip: To see a more detailed error message, either pass `debug=True` to\n"
+    "`torch.utils.checkpoint.checkpoint(...)` or wrap the code block\nwith `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to\nenable "
     "checkpoint-debug mode globally.\n"
 )
 
 
-class _Journal:
-    """``debug=True``: the operators of the first run and of the latest one, with the lines they were called from."""
-
-    def contexts(self) -> Contexts:
-        """What is entered around the first run and around later ones."""
-        from ._op_log import OpLog
-
-        self.first = OpLog()
-        self.again = OpLog()
-        return self.first, self.again
-
-    def explain(self, error: CheckpointError) -> NoReturn:
-        """Raise the error with both lists."""
-        raise CheckpointError(
-            "An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
-            "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\n"
-            "1. Stack traces of the operators that ran in the original forward\n\n"
-            f"{self.first.traces('original')}\n"
-            "2. Stack traces of the operators that ran during recomputation\n\n"
-            f"{self.again.traces('recompute')}\n"
-            "3. Log of operators in the original forward and recomputation\n\n"
-            f"Operations executed during the original forward:\n\n{self.first.text()}\n\n"
-            f"Operations executed during recomputation:\n\n{self.again.text()}\n\n"
-            "ERROR: Detected non-determinism while running activation checkpointing\n\n"
-            "The tensors that were saved in the original forward differ from those saved during recomputation. Compare "
-            "the two lists:\nwhere they part, the function did something else the second time (a branch on a global, "
-            "a cache, random numbers).\nThe original forward is listed whole; recomputation ends early where early "
-            "stop is on.\n"
-        ) from error
-
-
-# ------------------------------------------------------------------------------------------------------------ the old variant
+# ------------------------------------------------------------------------------------------------------ the old variant
 class CheckpointFunction(Function):
     """The variant of ``use_reentrant=True``: backward runs the function again, recorded, and a pass through that."""
 
@@ -526,7 +498,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *args: Any) -> Any:
         """Run again and walk back through it."""
-        if not is_checkpoint_valid():
+        if not _is_checkpoint_valid():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
                 "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
@@ -554,12 +526,6 @@ class CheckpointFunction(Function):
         return (None, None, *(x.grad if isinstance(x, Tensor) else None for x in inputs))
 
 
-def is_checkpoint_valid() -> bool:
-    """Whether the pass that is running lets all leaves accumulate, so that a pass inside of it may do so too."""
-    now = current_pass()
-    return now is None or now.inputs is None
-
-
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The tensors of a tuple cut off from their history, requiring grad as before; anything else as it is."""
     if not isinstance(inputs, tuple):
@@ -579,7 +545,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
-# ----------------------------------------------------------------------------------------------------------------- devices
+# ------------------------------------------------------------------------------------------------------------- devices
 class DefaultDeviceType:
     """Of which device's generators the state is kept where no argument tells; there is only the CPU here."""
 

@@ -144,5 +144,3 @@ class TensorWeakRef:
 
     def __call__(self) -> Tensor | None:
         return self.ref()
-
-

@@ -294,6 +294,8 @@ class Module(Hooked, Stateful, Named):
         for hooks in _HOOK_DICTS:
             if hooks not in own:
                 own[hooks] = HookDict()
+            elif own[hooks] and not seen:  # saved hooks may be in a plain dict, PyTorch's, to which handles refer
+                seen.append(True)
 
     # ------------------------------------------------------------------------------------------------------ conversions
     def _apply(self, fn: Any, recurse: bool = True) -> Any:

@@ -58,7 +58,7 @@ class Workers:
             )
             raise
         finally:
-            there.close()
+            there.forget()
 
     def shutdown(self) -> None:
         """End the workers: what waits for a task ends at once, what is busy is given some seconds."""

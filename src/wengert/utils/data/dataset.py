@@ -285,7 +285,7 @@ def random_split(
     >>> [part.indices for part in torch.utils.data.random_split(range(5), [0.7, 0.3], generator=g)]
     [[4, 1, 3, 0], [2]]
     """
-    total = sum(lengths)
+    total: Any = sum(lengths)
     if math.isclose(total, 1) and total <= 1:
         lengths = _lengths_of_fractions(lengths, len(dataset))
         total = sum(lengths)
@@ -295,5 +295,5 @@ def random_split(
             f"The lengths sum up to {total}, and the dataset has {len(dataset)} samples.",
         )
     order = torch.randperm(total, generator=generator).tolist()
-    ends = list(accumulate(lengths))
+    ends: list[Any] = list(accumulate(lengths))
     return [Subset(dataset, order[end - length : end]) for end, length in zip(ends, lengths, strict=True)]

@@ -76,7 +76,9 @@ class DistributedSampler(Sampler[_T_co]):
             raise AssertionError(f"Number of indices ({n}) does not match total_size ({self.total_size})")
         order: Any = range(n)
         if self.shuffle:
-            order = torch.randperm(n, generator=torch.Generator().manual_seed(self.seed + self.epoch)).tolist()
+            generator = torch.Generator()
+            generator.manual_seed(self.seed + self.epoch)
+            order = torch.randperm(n, generator=generator).tolist()
         return islice(cycle(order), self.rank, self.total_size, self.num_replicas)
 
     def __len__(self) -> int:

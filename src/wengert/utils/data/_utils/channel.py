@@ -17,6 +17,7 @@ not fill the socket, so the worker goes on.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import mmap
 import os
@@ -90,7 +91,13 @@ class Channel:
         return self._parent is not None and os.getppid() != self._parent
 
     def close(self) -> None:
-        """End it: the other side gets ``Closed``."""
+        """End it: the other side gets ``Closed``, also if yet another process has a copy of this end."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def forget(self) -> None:
+        """Drop this process's copy of an end; the channel goes on."""
         self._socket.close()
 
     # ----------------------------------------------------------------------------------------------------- waiting
@@ -202,7 +209,7 @@ def first_ready(channels: list[Channel], seconds: float) -> Channel | None:
         for channel in channels:
             selector.register(channel, selectors.EVENT_READ)
         ready = selector.select(seconds)
-    return ready[0][0].fileobj if ready else None
+    return ready[0][0].fileobj if ready else None  # type: ignore[return-value]
 
 
 # ------------------------------------------------------------------------------------------------------------- bytes

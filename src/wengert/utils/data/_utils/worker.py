@@ -99,14 +99,14 @@ def _seed(base_seed: int, worker_id: int) -> int:
 def worker_loop(channel: Channel, job: Job, siblings: list[Channel]) -> None:
     """Answer tasks in their order until the other side closes the channel or is gone.
 
-    ``siblings``: the main process's ends of channels that a fork has copied into this process. They are closed, else
-    their workers would not see the main process's end.
+    ``siblings``: the main process's ends of channels that a fork has copied into this process. They are dropped, else
+    their workers would not see when the main process is gone.
     """
     global _worker_info
     from .channel import Closed
 
     for other in siblings:
-        other.close()
+        other.forget()
     channel.guard()
     try:
         torch.set_num_threads(1)

@@ -1,0 +1,99 @@
+"""What programs use of ``torch._C``, PyTorch's compiled part, by its names there.
+
+>>> import wengert as torch
+>>> with torch._C.DisableTorchFunctionSubclass():
+...     torch._C._is_torch_function_enabled()
+False
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._dtypes import Size, device, dtype, layout, memory_format
+from ._overrides import STATE
+from ._overrides import overrides as _overrides_functions
+from ._tensor import Tensor, _disabled_torch_function_impl
+from .random import Generator
+
+__all__ = [
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "Generator",
+    "Size",
+    "TensorBase",
+    "_TensorBase",
+    "_disabled_torch_function_impl",
+    "_has_torch_function",
+    "_has_torch_function_unary",
+    "_has_torch_function_variadic",
+    "_is_torch_function_enabled",
+    "_is_torch_function_mode_enabled",
+    "_len_torch_function_stack",
+    "device",
+    "dtype",
+    "layout",
+    "memory_format",
+]
+
+TensorBase = _TensorBase = Tensor  # one class here
+
+
+class _Disable:
+    """A context in which overriding classes are taken for what they are: tensors, or mistakes."""
+
+    _everything = False
+
+    def __init__(self) -> None:
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> None:
+        state = STATE.get()
+        self._tokens.append(STATE.set(state._replace(classes=False, all=state.all and not self._everything)))
+
+    def __exit__(self, *exc: object) -> None:
+        STATE.reset(self._tokens.pop())
+
+
+class DisableTorchFunctionSubclass(_Disable):
+    """Inside, no class's ``__torch_function__`` is asked; modes are."""
+
+
+class DisableTorchFunction(_Disable):
+    """Inside, neither a class's ``__torch_function__`` nor a mode's is asked."""
+
+    _everything = True
+
+
+def _is_torch_function_enabled() -> bool:
+    """Whether classes are asked in this thread or task."""
+    state = STATE.get()
+    return state.classes and state.all
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether a mode is on in this thread or task."""
+    state = STATE.get()
+    return bool(state.modes) and state.all
+
+
+def _len_torch_function_stack() -> int:
+    """How many modes are on."""
+    return len(STATE.get().modes)
+
+
+def _has_torch_function(args: Any) -> bool:
+    """Whether one of the arguments overrides, or a mode is on."""
+    return _is_torch_function_mode_enabled() or (
+        _is_torch_function_enabled() and any(_overrides_functions(type(a)) for a in args)
+    )
+
+
+def _has_torch_function_unary(arg: Any) -> bool:
+    """The same of one argument."""
+    return _has_torch_function((arg,))
+
+
+def _has_torch_function_variadic(*args: Any) -> bool:
+    """The same of several."""
+    return _has_torch_function(args)

@@ -1,0 +1,476 @@
+"""Where overriding classes and modes are asked: the public functions, and the codes that each may have.
+
+NOTE [ No override, no cost ]
+    A public function looks for overriding arguments only while there can be some. It stays the same object, which
+    programs use as a key; what changes is its code. ``Site`` keeps three:
+
+    plain    as it was written
+    guarded  as it was written, inside of a ``try``, which costs nothing until something fails. Nothing tells that
+             somebody has defined an overriding class; but its first instance makes a function fail, and then is
+             found among the arguments (``recover``). Operators have a place of their own for that, where they refuse
+             what is no tensor (``from_operator``).
+    checked  looks at its arguments first, as PyTorch does
+
+    Functions are guarded from the start. Once a class was met that is no ``Tensor``, those that are composed of
+    operators are checked (``DUCKS``), as long as the class lives. A subclass of ``Tensor`` fails nowhere, but is
+    known when it is defined: as long as it lives, as in a mode, every function, method and attribute is checked
+    (``EVERYTHING``).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+import weakref
+from typing import Any
+
+from . import _construct
+from ._errors import INTERNAL
+from ._overrides import STATE, State, ask, overrides, overriding
+from ._registry import PUBLIC, REGISTRY, Info
+from ._tensor import Tensor
+
+NOTHING, DUCKS, EVERYTHING = range(3)  # what is checked
+
+OPERATORS = {
+    "__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_",
+    "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_",
+    "__mod__": "remainder", "__imod__": "remainder_", "__ifloordiv__": "floor_divide_", "__matmul__": "matmul",
+    "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__eq__": "eq", "__ne__": "ne",
+    "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor",
+}  # fmt: skip  # Python's operators by the method that __torch_function__ is given for them
+OTHERS = frozenset(
+    f"__{kind}{name}__"
+    for kind in ("", "r", "i")
+    for name in ("pow", "floordiv", "sub", "truediv", "mod", "matmul", "lshift", "rshift", "and", "or", "xor")
+)
+REFUSABLE = frozenset(OPERATORS) | OTHERS  # operators for which a TypeError means: ask the other operand
+
+
+# ----------------------------------------------------------------------------------------------------------- sites
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NOT_OVERRIDABLE = {
+    "Tensor": _names(
+        "__class__ __delattr__ __dict__ __dir__ __getattribute__ __hash__ __init__ __init_subclass__ __iter__ __new__ "
+        "__reduce__ __setattr__ __subclasshook__ __torch_function__ __weakref__ _make_subclass _make_wrapper_subclass "
+        "_typed_storage as_subclass reinforce"
+    ),
+    "torch": _names(
+        "is_tensor is_storage typename get_default_dtype set_default_dtype get_default_device set_default_device "
+        "set_default_tensor_type can_cast promote_types manual_seed seed initial_seed get_rng_state set_rng_state "
+        "is_grad_enabled is_inference_mode_enabled set_printoptions get_num_threads set_num_threads "
+        "get_num_interop_threads set_num_interop_threads use_deterministic_algorithms "
+        "are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled "
+        "get_float32_matmul_precision set_float32_matmul_precision is_warn_always_enabled set_warn_always "
+        "set_flush_denormal _assert _check _check_value _check_type _check_index _check_not_implemented "
+        "broadcast_shapes"
+    ),
+}  # by PyTorch's list; what concerns no tensor
+FACTORIES = frozenset(("tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "frombuffer"))
+
+
+class Site:
+    """One public function, with the codes that it may have."""
+
+    __slots__ = (
+        "by_classes",
+        "checked",
+        "func",
+        "function",
+        "guarded",
+        "named",
+        "operator",
+        "plain",
+        "primitive",
+        "unchanged",
+        "written",
+    )
+
+    def __init__(self, function: Any, primitive: bool) -> None:
+        self.function = function
+        self.func: Any = function  # what __torch_function__ is given
+        self.operator = False
+        self.by_classes = True  # not what makes tensors from data: that asks modes only
+        self.plain = function.__code__
+        self.guarded: Any = None
+        self.checked: Any = None
+        self.primitive = primitive  # whether it finds overriding arguments by itself
+        self.unchanged = _copy_of(function)  # what runs behind the guard and the check
+        self.written = _written(function)
+        self.named = self.plain if not self.plain.co_flags & 4 else self.written.__code__
+
+    def guard(self) -> None:
+        """Make the function recover from an overriding argument that makes it fail.
+
+        It is what a decorator wrapped that is guarded, not the decorator's function: it has parameters by name.
+        """
+        inner = self.written
+        code = inner.__code__
+        if code.co_filename.rpartition(os.sep)[2] in KINDS or id(inner) in _guarded:
+            return
+        _guarded.add(id(inner))
+        _guarded_codes[id(code)] = code
+        body = self.unchanged if inner is self.function else _copy_of(inner)
+        values = {"<body>": body, "<recover>": self.recover}
+        inner.__code__ = _with_constants(_guard_code(code, self.operator), code, values)
+        if inner is self.function:
+            self.guarded = inner.__code__
+
+    def check(self, everything: bool) -> None:
+        """Make the function look at its arguments, or not any more."""
+        if not everything and self.primitive:
+            self.function.__code__ = self.plain
+            return
+        if self.checked is None:
+            self.checked = _with_constants(_check_code, self.plain, {"<enter>": self.enter}, keep_names=False)
+        self.function.__code__ = self.checked
+
+    def uncheck(self) -> None:
+        """As it was."""
+        self.function.__code__ = self.guarded or self.plain
+
+    def enter(self, args: Any, kwargs: dict[str, Any]) -> Any:
+        """A checked function, called."""
+        state = STATE.get()
+        if state.all and (state.modes or state.classes):
+            found = overriding(args, kwargs) if state.classes and self.by_classes else []
+            if found or state.modes:
+                return self.ask(found, args, kwargs, state)
+        return self.unchanged(*args, **kwargs)
+
+    def ask(self, found: list[Any], args: Any, kwargs: Any, state: State | None = None) -> Any:
+        """``ask`` for this function; of an operator a TypeError is a refusal that Python understands."""
+        if not self.operator:
+            return ask(self.func, found, args, kwargs, state)
+        try:
+            return ask(self.func, found, args, kwargs, state)
+        except TypeError:
+            return NotImplemented
+
+    def recover(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """After a failure: what to call in its place, or ``None`` if no argument overrides."""
+        state = STATE.get()
+        found = _meet(overriding(args, kwargs)) if state.classes and state.all else []
+        if not found or _inside_another(sys._getframe(2)):
+            return None
+        args, kwargs = _given(self.unchanged if self.named is self.plain else self.written, self.named, args, kwargs)
+        return lambda: self.ask(found, args, kwargs)
+
+
+def _written(fn: Any) -> Any:
+    """The function with the parameters by name: behind decorators, or behind the short way of a template."""
+    while True:
+        if hasattr(fn, "__wrapped__"):
+            fn = fn.__wrapped__
+        elif "otherwise" in fn.__code__.co_freevars:
+            fn = fn.__closure__[fn.__code__.co_freevars.index("otherwise")].cell_contents
+        else:
+            return fn
+
+
+def _copy_of(fn: Any) -> Any:
+    copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
+    copy.__kwdefaults__ = fn.__kwdefaults__
+    return copy
+
+
+def _given(
+    function: Any, code: types.CodeType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A call's arguments as the user gave them, as far as can be told: without those that are defaults at the end."""
+    count = code.co_argcount
+    if not code.co_flags & 4:  # what a template passes on by position may be given by keyword only
+        kwargs = {**dict(zip(code.co_varnames[count:], args[count:], strict=False)), **kwargs}
+        args = args[:count]
+    if len(args) == count:
+        for value in reversed(function.__defaults__ or ()):
+            if not args or args[-1] is not value:
+                break
+            args = args[:-1]
+    usual = function.__kwdefaults__ or {}
+    return args, {k: v for k, v in kwargs.items() if k not in usual or v is not usual[k]}
+
+
+def _check_template(*args: Any, **kwargs: Any) -> Any:
+    enter: Any = "<enter>"
+    return enter(args, kwargs)
+
+
+_check_code = _check_template.__code__
+_guards: dict[Any, types.CodeType] = {}
+
+
+_GUARD = """
+def guard({head}):
+    _body = '<body>'
+    try:
+        return {body}
+    except Exception:
+        _recover = '<recover>'
+        _instead = {recover}
+        if _instead is None:
+            raise
+    return _instead()
+"""
+_OPERATOR_GUARD = """
+def guard({head}):
+    _body = '<body>'
+    _result = {body}
+    if _result is not NotImplemented:
+        return _result
+    _recover = '<recover>'
+    _instead = {recover}
+    return NotImplemented if _instead is None else _instead()
+"""
+
+
+def _guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
+    """The code of a guard for functions with this signature, its parameters called ``p0``, ``p1``, ...
+
+    An operator fails also by ``NotImplemented``.
+    """
+    positional, keyword = code.co_argcount, code.co_kwonlyargcount
+    star, stars = bool(code.co_flags & 0x04), bool(code.co_flags & 0x08)
+    shape = (code.co_posonlyargcount, positional, keyword, star, stars, operator)
+    if shape not in _guards:
+        names = [f"p{i}" for i in range(positional + keyword)]
+        head = names[:positional]
+        head[code.co_posonlyargcount : code.co_posonlyargcount] = ["/"] if code.co_posonlyargcount else []
+        head += ["*va"] if star else ["*"] if keyword else []
+        head += names[positional:] + (["**kw"] if stars else [])
+        call = names[:positional] + (["*va"] if star else [])
+        more = [f"{n}={n}" for n in names[positional:]] + (["**kw"] if stars else [])
+        pairs = [f"'{n}': {n}" for n in names[positional:]] + (["**kw"] if stars else [])
+        values = "(" + "".join(c + ", " for c in call) + ")"
+        call_body = f"_body({', '.join(call + more)})"
+        call_recover = f"_recover({values}, {{{', '.join(pairs)}}})"
+        template = _OPERATOR_GUARD if operator else _GUARD
+        source = template.format(head=", ".join(head), body=call_body, recover=call_recover)
+        scope: dict[str, Any] = {}
+        exec(compile(source, __file__.removesuffix("_overrides.py") + "<guard>", "exec"), scope)
+        _guards[shape] = scope["guard"].__code__
+    return _guards[shape]
+
+
+def _with_constants(
+    template: types.CodeType, original: types.CodeType, values: dict[str, Any], keep_names: bool = True
+) -> types.CodeType:
+    """A template's code with these constants put in, for a function whose own code is ``original``."""
+    names = template.co_varnames
+    real: tuple[str, ...] = ()
+    if keep_names:
+        count = original.co_argcount + original.co_kwonlyargcount + bool(original.co_flags & 4)
+        count += bool(original.co_flags & 8)
+        real = original.co_varnames[:count]
+    renamed = dict(zip(names, real, strict=False))
+
+    def constant(c: Any) -> Any:
+        if type(c) is str:
+            return values[c] if c in values else renamed.get(c, c)
+        if type(c) is tuple:
+            return tuple(renamed.get(x, x) for x in c)
+        return c
+
+    return template.replace(
+        co_varnames=real + names[len(real) :],
+        co_consts=tuple(constant(c) for c in template.co_consts),
+        co_name=original.co_name,
+        co_qualname=original.co_qualname,
+        co_freevars=original.co_freevars,
+    )
+
+
+SITES: dict[int, Site] = {}  # by the id of the function
+KINDS = frozenset(
+    f"_{name}.py" for name in ("kinds", "linear", "affine", "pointwise", "parametric", "general", "alias")
+)  # where functions find overriding arguments by themselves
+HOT = frozenset(("__getitem__", "__setitem__"))  # too often called for a guard
+
+
+def add_guards() -> None:
+    """Guard what is composed of operators. Called once, when all of them are declared."""
+    for name in FACTORIES:
+        fn = getattr(_construct, name)
+        SITES[id(fn)] = Site(fn, True)
+        SITES[id(fn)].by_classes = False
+    primitives = {id(info.op) for info in REGISTRY.values()}
+    for space in ("Tensor", "torch", "nn.functional", "linalg", "fft", "special"):
+        for name, fn in PUBLIC.get(space, {}).items():
+            if id(fn) in SITES or not isinstance(fn, types.FunctionType) or name in NOT_OVERRIDABLE.get(space, ()):
+                continue
+            site = SITES[id(fn)] = Site(fn, id(fn) in primitives and "otherwise" not in fn.__code__.co_freevars)
+            site.operator = space == "Tensor" and name in REFUSABLE
+            if not site.primitive and name not in HOT and _takes_another(space, fn):
+                site.guard()
+    members = PUBLIC["Tensor"]
+    for name, method in OPERATORS.items():
+        if name in members and id(members[name]) in SITES and members[name] is not members[method]:
+            SITES[id(members[name])].func = members[method]
+
+
+def _takes_another(space: str, fn: Any) -> bool:
+    """Whether a function may be given something that overrides; a method's first argument is a tensor."""
+    code = _written(fn).__code__
+    only_method = space == "Tensor" and not any(
+        fn is PUBLIC.get(other, {}).get(fn.__name__) for other in ("torch", "nn.functional", "linalg", "special", "fft")
+    )
+    return bool(code.co_argcount > only_method or code.co_flags & 4)
+
+
+# ----------------------------------------------------------------------------------------------------------- reasons
+_ducks: set[int] = set()  # the overriding classes that live, by id: those that are no tensors, and subclasses
+_subclasses: set[int] = set()
+_modes = 0
+_level = NOTHING
+
+
+def _update() -> None:
+    """Bring all functions to what is needed now."""
+    global _level
+    level = EVERYTHING if _modes or _subclasses else DUCKS if _ducks else NOTHING
+    if level == _level:
+        return
+    before, _level = _level, level
+    if EVERYTHING in (before, level):
+        _check_members(level == EVERYTHING)
+    for site in SITES.values():
+        if level:
+            site.check(level == EVERYTHING)
+        else:
+            site.uncheck()
+
+
+def _meet(found: list[Any]) -> list[Any]:
+    """Note the classes of overriding arguments that are no tensors."""
+    for a in found:
+        if not isinstance(a, Tensor) and id(type(a)) not in _ducks:
+            _remember(type(a), _ducks)
+    return found
+
+
+def _remember(cls: type, classes: set[int]) -> None:
+    classes.add(id(cls))
+    weakref.finalize(cls, _forget, id(cls), classes).atexit = False
+    _update()
+
+
+def _forget(key: int, classes: set[int]) -> None:
+    classes.discard(key)
+    _update()
+
+
+def new_subclass(cls: Any) -> None:
+    """A subclass of ``Tensor`` was defined."""
+    if overrides(cls):
+        _remember(cls, _subclasses)
+
+
+def push_mode(mode: Any) -> Any:
+    """Turn a mode on in this thread or task; what ``pop_mode`` needs to turn it off."""
+    global _modes
+    state = STATE.get()
+    token = STATE.set(state._replace(modes=(*state.modes, mode)))
+    _modes += 1
+    _update()
+    return token
+
+
+def pop_mode(token: Any) -> None:
+    """Take back one ``push_mode``."""
+    global _modes
+    STATE.reset(token)
+    _modes -= 1
+    _update()
+
+
+def from_operator(info: Info, args: tuple[Any, ...]) -> Any:
+    """An operator met something that is no tensor: the answer of what overrides, or ``...``.
+
+    Nothing is asked for an operator that a public function called with its own argument: that one will recover, or
+    is checked already.
+    """
+    state = STATE.get()
+    found = overriding(args) if state.classes and state.all else []
+    site = _site_of(info, sys._getframe(1))
+    if not _meet(found) or site is None or _inside_another(sys._getframe(1)):
+        return ...
+    return site.ask(found, args, None, state)
+
+
+def _site_of(info: Info, frame: Any) -> Site | None:
+    """Which public function is running an operator: the Python operator if it is one."""
+    members = PUBLIC["Tensor"]
+    for _ in range(3):
+        name = frame.f_code.co_name
+        if name in REFUSABLE and name in members:
+            return SITES.get(id(members[name]))
+        frame = frame.f_back
+    public = PUBLIC["torch"].get(info.called) or members.get(info.called)
+    return SITES.get(id(info.op)) or SITES.get(id(public))
+
+
+_guarded: set[int] = set()  # functions, by id
+_guarded_codes: dict[int, types.CodeType] = {}  # what runs inside of a guard
+_CATCHER = "_apply_inplace"  # what runs inside of ``recovered``
+
+
+def _inside_another(frame: Any) -> bool:
+    """Whether a public function called this one: it will recover, and is what the user called."""
+    while frame is not None and INTERNAL[frame.f_code.co_filename]:
+        if id(frame.f_code) in _guarded_codes or frame.f_code.co_name == _CATCHER:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def from_inplace(method: str, self: Tensor, other: Any) -> Any:
+    """An operator such as ``+=`` met something that is no tensor: the answer of what overrides."""
+    site = SITES.get(id(PUBLIC["Tensor"].get(method)))
+    instead = site and site.recover((self, other), {})
+    try:
+        return instead() if instead else NotImplemented
+    except TypeError:
+        return NotImplemented
+
+
+def recovered(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+    """In an ``except`` clause of a method of tensors: its answer if an argument overrides, else the error again."""
+    site = SITES.get(id(PUBLIC["Tensor"].get(method)))
+    instead = site and site.recover(args, kwargs or {})
+    if not instead:
+        raise  # noqa: PLE0704  what is being handled
+    return instead()
+
+
+# ------------------------------------------------------------------------------------ methods and attributes of Tensor
+_members: list[Site] = []
+
+
+def _check_members(on: bool) -> None:
+    """Check what the class has beside the declared names: attributes, and methods from elsewhere; or not any more."""
+    if not _members:
+        _find_members()
+    for site in _members:
+        if on:
+            site.check(True)
+        else:
+            site.uncheck()
+
+
+def _find_members() -> None:
+    for name, member in vars(Tensor).items():
+        if name in NOT_OVERRIDABLE["Tensor"]:
+            continue
+        if isinstance(member, types.FunctionType):
+            if id(member) not in SITES:
+                _members.append(Site(member, True))
+        elif isinstance(member, property):
+            for fn, access in ((member.fget, "__get__"), (member.fset, "__set__"), (member.fdel, "__delete__")):
+                if isinstance(fn, types.FunctionType):
+                    site = Site(fn, True)
+                    site.func = getattr(member, access)
+                    _members.append(site)

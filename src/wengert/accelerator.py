@@ -1,0 +1,32 @@
+"""``torch.accelerator``: the device beside the CPU, of which there is none.
+
+>>> import wengert as torch
+>>> torch.accelerator.is_available(), torch.accelerator.current_accelerator()
+(False, None)
+"""
+
+from __future__ import annotations
+
+from ._absent import refusing, returning
+from ._dtypes import device
+
+_MESSAGE = "Cannot access accelerator device when none is available."
+_REFUSED = (
+    "current_device_idx", "current_device_index", "current_stream", "device_index", "empty_cache", "get_memory_info",
+    "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats",
+    "reset_accumulated_memory_stats", "reset_peak_memory_stats", "set_device_idx", "set_device_index", "set_stream",
+    "synchronize",
+)  # fmt: skip
+
+is_available = returning("is_available", lambda: False, "False: there is the CPU only.")
+device_count = returning("device_count", lambda: 0, "0: there is the CPU only.")
+
+
+def current_accelerator(check_available: bool = False) -> device | None:
+    """``None``: there is the CPU only."""
+    return None
+
+
+globals().update({name: refusing(name, RuntimeError, _MESSAGE) for name in _REFUSED})
+
+__all__ = ["current_accelerator", "device_count", "is_available", *_REFUSED]  # noqa: PLE0604  the names of a table

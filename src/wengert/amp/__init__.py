@@ -1,0 +1,11 @@
+"""Mixed precision: ``autocast`` and ``GradScaler`` by PyTorch's names.
+
+wengert computes in the dtypes that tensors have. ``autocast`` for a GPU disables itself, as it does in PyTorch on a
+machine without one; for the CPU it is a region in which the dtypes can be asked for and nothing is converted, of which
+one warning tells. ``GradScaler("cpu")`` scales, unscales and skips steps as PyTorch's does.
+"""
+
+from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
+from .grad_scaler import GradScaler
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]

@@ -1,0 +1,257 @@
+"""``autocast``, what can be asked of it, and what custom functions are decorated with."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import _dtypes
+from .._dtypes import dtype as Dtype
+from .._errors import warn_once
+from .._tensor import Tensor
+
+__all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+
+_DEVICES = ("cpu", "cuda", "xpu", "hpu", "mtia", "maia", "xla", "mps", "ipu")
+_LOW = (_dtypes.bfloat16, _dtypes.float16)
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.enabled: dict[str, bool] = {}
+        self.dtypes: dict[str, Dtype] = {}
+        self.cache = True
+        self.nesting = 0
+
+
+_state = _State()
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """Whether ``autocast`` takes a device type."""
+    return device_type in _DEVICES
+
+
+def _checked(device_type: Any) -> str:
+    if device_type not in _DEVICES:
+        raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
+    return device_type
+
+
+class autocast:
+    """A region in which PyTorch runs matrix products in a narrower dtype; here they keep that of their tensors.
+
+    A context manager and a decorator. Its dtype, and whether it is enabled, are as in PyTorch: a region for "cuda"
+    disables itself with a warning.
+
+    Args:
+        device_type: "cpu", "cuda", ...
+        dtype: of the region; by default bfloat16 on the CPU.
+        enabled: False for a region in which nothing is narrowed.
+        cache_enabled: kept for programs that give it.
+
+    Raises:
+        RuntimeError: no such device type.
+
+    >>> import wengert as torch
+    >>> with torch.autocast("cpu", enabled=False):
+    ...     torch.is_autocast_enabled("cpu"), torch.mm(torch.eye(2), torch.eye(2)).dtype
+    (False, torch.float32)
+    """
+
+    def __init__(
+        self,
+        device_type: str,
+        dtype: Dtype | None = None,
+        enabled: bool = True,
+        cache_enabled: bool | None = None,
+    ) -> None:
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        self.device = _checked(device_type)
+        self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
+        self._cache_enabled = _state.cache if cache_enabled is None else cache_enabled
+        self._enabled = enabled and self._is_possible()
+
+    def _is_possible(self) -> bool:
+        if self.device == "cuda":
+            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=4)
+            return False
+        if self.fast_dtype not in _LOW:
+            name = self.device.upper()
+            warnings.warn(
+                f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n{name} Autocast only "
+                f"supports dtypes of {', '.join(map(str, _LOW))} currently.",
+                stacklevel=4,
+            )
+            return False
+        return True
+
+    def __enter__(self) -> autocast:
+        if self._enabled:
+            warn_once(
+                f"autocast('{self.device}'): wengert computes in the dtypes of the tensors, so nothing is converted to "
+                f"{self.fast_dtype}; results are those of full precision."
+            )
+        self.prev = is_autocast_enabled(self.device)
+        self.prev_fastdtype = get_autocast_dtype(self.device)
+        self.prev_cache_enabled = _state.cache
+        set_autocast_enabled(self.device, self._enabled)
+        set_autocast_dtype(self.device, self.fast_dtype)
+        _state.cache = self._cache_enabled
+        _state.nesting += 1
+        return self
+
+    def __exit__(self, *error: object) -> bool:
+        _state.nesting -= 1
+        set_autocast_enabled(self.device, self.prev)
+        set_autocast_dtype(self.device, self.prev_fastdtype)
+        _state.cache = self.prev_cache_enabled
+        return False
+
+    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        if not callable(func):
+            raise TypeError(
+                f"autocast()(func) requires a callable, but got {type(func).__name__}. Did you mean to use autocast as "
+                "a context manager? For example:\n    with torch.autocast(device_type=...):\n        output = model(input)"
+            )
+
+        @functools.wraps(func)
+        def decorated(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return func(*args, **kwargs)
+
+        return decorated
+
+
+# -------------------------------------------------------------------------------------------------- what can be asked
+def is_autocast_enabled(device_type: str | None = None) -> bool:
+    """Whether an enabled region for a device type is entered; without one, for "cuda"."""
+    return _state.enabled.get(_checked(device_type or "cuda"), False)
+
+
+def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
+    """Enter or leave a region without ``with``."""
+    if enabled is None:
+        device_type, enabled = "cuda", device_type
+    _state.enabled[_checked(device_type)] = bool(enabled)
+
+
+def get_autocast_dtype(device_type: str) -> Dtype:
+    """The dtype of the regions of a device type."""
+    default = _dtypes.float16 if device_type in ("cuda", "mps") else _dtypes.bfloat16
+    return _state.dtypes.get(_checked(device_type), default)
+
+
+def set_autocast_dtype(device_type: str, dtype: Dtype) -> None:
+    """Set the dtype of the regions of a device type."""
+    _state.dtypes[_checked(device_type)] = dtype
+
+
+def is_autocast_cache_enabled() -> bool:
+    """Whether converted weights would be kept within a region."""
+    return _state.cache
+
+
+def set_autocast_cache_enabled(enabled: bool) -> None:
+    """Say whether converted weights would be kept within a region."""
+    _state.cache = bool(enabled)
+
+
+def clear_autocast_cache() -> None:
+    """Nothing: no converted weight is kept."""
+
+
+def autocast_increment_nesting() -> int:
+    """Count one more region."""
+    _state.nesting += 1
+    return _state.nesting
+
+
+def autocast_decrement_nesting() -> int:
+    """Count one region less."""
+    _state.nesting -= 1
+    return _state.nesting
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """``is_autocast_enabled("cpu")``."""
+    return is_autocast_enabled("cpu")
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """``set_autocast_enabled("cpu", enabled)``."""
+    set_autocast_enabled("cpu", enabled)
+
+
+def get_autocast_cpu_dtype() -> Dtype:
+    """``get_autocast_dtype("cpu")``."""
+    return get_autocast_dtype("cpu")
+
+
+def set_autocast_cpu_dtype(dtype: Dtype) -> None:
+    """``set_autocast_dtype("cpu", dtype)``."""
+    set_autocast_dtype("cpu", dtype)
+
+
+def get_autocast_gpu_dtype() -> Dtype:
+    """``get_autocast_dtype("cuda")``."""
+    return get_autocast_dtype("cuda")
+
+
+def set_autocast_gpu_dtype(dtype: Dtype) -> None:
+    """``set_autocast_dtype("cuda", dtype)``."""
+    set_autocast_dtype("cuda", dtype)
+
+
+# ------------------------------------------------------------------------------------------------- custom functions
+def _cast(value: Any, device_type: str, dtype: Dtype) -> Any:
+    """Floating tensors of a device type, in containers too, converted; float64 stays."""
+    if isinstance(value, Tensor):
+        eligible = value.is_floating_point() and value.device.type == device_type and value.dtype != _dtypes.float64
+        return value.to(dtype) if eligible else value
+    if isinstance(value, (str, bytes)):
+        return value
+    if isinstance(value, Mapping):
+        return {_cast(k, device_type, dtype): _cast(v, device_type, dtype) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_cast(v, device_type, dtype) for v in value)
+    return value
+
+
+def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Dtype | None = None) -> Any:
+    """Decorator of a custom function's ``forward``: within a region its inputs are converted to ``cast_inputs``."""
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def decorated(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        ctx._dtype = get_autocast_dtype(device_type)
+        inside = is_autocast_enabled(device_type)
+        ctx._fwd_used_autocast = inside and cast_inputs is None
+        if cast_inputs is None or not inside:
+            return fwd(ctx, *args, **kwargs)
+        with autocast(device_type, enabled=False):
+            return fwd(ctx, *_cast(args, device_type, cast_inputs), **_cast(kwargs, device_type, cast_inputs))
+
+    return decorated
+
+
+def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
+    """Decorator of a custom function's ``backward``: it runs in the region in which ``forward`` ran."""
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def decorated(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        with autocast(device_type, enabled=ctx._fwd_used_autocast, dtype=ctx._dtype):
+            return bwd(ctx, *args, **kwargs)
+
+    return decorated

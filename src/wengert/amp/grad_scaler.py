@@ -1,0 +1,251 @@
+"""``GradScaler``: a loss is multiplied before the backward pass, its gradients are divided after it.
+
+With narrow dtypes small gradients would be zero. A step whose gradients are not finite is left out, and the scale is
+made smaller; after enough good steps it is made larger again.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes
+from .._tensor import Tensor, alias_payload, wrap
+
+__all__ = ["GradScaler"]
+
+
+class GradScaler:
+    """Scales losses, unscales gradients, and leaves out steps whose gradients are not finite.
+
+    For "cuda", the default, it disables itself with a warning, as in PyTorch without a GPU: then ``scale`` returns what
+    it gets, ``step`` steps, and ``update`` does nothing.
+
+    Args:
+        device: "cuda" or "cpu".
+        init_scale: the first scale.
+        growth_factor: the scale is multiplied by this after ``growth_interval`` good steps.
+        backoff_factor: the scale is multiplied by this after a step that was left out.
+        growth_interval: how many good steps in a row make the scale grow.
+        enabled: False to do nothing.
+
+    >>> import wengert as torch
+    >>> w = torch.nn.Parameter(torch.ones(1))
+    >>> optimizer, scaler = torch.optim.SGD([w], lr=0.5), torch.amp.GradScaler("cpu", init_scale=4.0)
+    >>> scaler.scale((w * w).sum()).backward()
+    >>> w.grad
+    tensor([8.])
+    >>> scaler.step(optimizer)
+    >>> scaler.update()
+    >>> w.grad, w.item()
+    (tensor([2.]), 0.0)
+    """
+
+    def __init__(
+        self,
+        device: str = "cuda",
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        self._device = device
+        self._enabled = enabled
+        if enabled and device == "cuda":
+            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            self._enabled = False
+        if not self._enabled:
+            return
+        if growth_factor <= 1.0:
+            raise AssertionError("The growth factor must be > 1.0.")
+        if backoff_factor >= 1.0:
+            raise AssertionError("The backoff factor must be < 1.0.")
+        self._init_scale = init_scale
+        self._scale: Tensor | None = None
+        self._growth_factor = growth_factor
+        self._backoff_factor = backoff_factor
+        self._growth_interval = growth_interval
+        self._growth_tracker = 0
+        self._stages: dict[int, tuple[str, bool]] = {}  # of each optimizer: how far it is, whether all was finite
+
+    # ---- the loss
+    def scale(self, outputs: Any) -> Any:
+        """A loss, or losses in containers, times the scale."""
+        if not self._enabled:
+            return outputs
+        if self._scale is None:
+            self._scale = wrap(np.array(self._init_scale, np.float32))
+        return self._scaled(outputs)
+
+    def _scaled(self, outputs: Any) -> Any:
+        if isinstance(outputs, Tensor):
+            return outputs * self._scale  # type: ignore[operator]
+        if isinstance(outputs, Iterable):
+            scaled = map(self._scaled, outputs)
+            return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled  # type: ignore[call-arg]
+        raise ValueError("outputs must be a Tensor or an iterable of Tensors")
+
+    # ---- the gradients
+    def _current(self, function: str) -> Tensor:
+        if self._scale is None:
+            raise AssertionError(
+                f"Attempted {function} but _scale is None.  This may indicate your script did not use "
+                "scaler.scale(loss or outputs) earlier in the iteration."
+            )
+        return self._scale
+
+    def unscale_(self, optimizer: Any) -> None:
+        """Divide the gradients of an optimizer's parameters by the scale, to clip them for example."""
+        if not self._enabled:
+            return
+        scale = self._current("unscale_")
+        stage, _ = self._stages.get(id(optimizer), ("ready", True))
+        if stage == "unscaled":
+            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
+        if stage == "stepped":
+            raise RuntimeError("unscale_() is being called after step().")
+        self._stages[id(optimizer)] = ("unscaled", _unscale(optimizer, np.float32(1.0 / scale.item())))
+
+    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        """``optimizer.step(...)``, with gradients that are unscaled and only if they are finite; its result or None."""
+        if not self._enabled:
+            return optimizer.step(*args, **kwargs)
+        if "closure" in kwargs:
+            raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        self._current("step")
+        stage, _ = self._stages.get(id(optimizer), ("ready", True))
+        if stage == "stepped":
+            raise RuntimeError("step() has already been called since the last update().")
+        if stage == "ready":
+            self.unscale_(optimizer)
+        finite = self._stages[id(optimizer)][1]
+        result = optimizer.step(*args, **kwargs) if finite else None
+        self._stages[id(optimizer)] = ("stepped", finite)
+        return result
+
+    def update(self, new_scale: Any = None) -> None:
+        """Make the scale larger or smaller, by what the steps since the last update met; or set it."""
+        if not self._enabled:
+            return
+        scale = self._current("update")
+        if new_scale is not None:
+            self._set(scale, new_scale)
+        elif not self._stages:
+            raise AssertionError("No inf checks were recorded prior to update.")
+        elif all(finite for _, finite in self._stages.values()):
+            self._growth_tracker += 1
+            if self._growth_tracker == self._growth_interval:
+                larger = np.float32(scale.item() * self._growth_factor)
+                if np.isfinite(larger):
+                    scale.fill_(float(larger))
+                self._growth_tracker = 0
+        else:
+            scale.fill_(scale.item() * self._backoff_factor)
+            self._growth_tracker = 0
+        self._stages = {}
+
+    @staticmethod
+    def _set(scale: Tensor, new_scale: Any) -> None:
+        if isinstance(new_scale, float):
+            scale.fill_(new_scale)
+            return
+        if not isinstance(new_scale, Tensor) or new_scale.numel() != 1 or new_scale.requires_grad:
+            raise AssertionError(
+                "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with "
+                "requires_grad=False."
+            )
+        scale.fill_(new_scale.item())
+
+    # ---- facts
+    def get_scale(self) -> float:
+        """The scale; 1 if the scaler is disabled."""
+        if not self._enabled:
+            return 1.0
+        return self._init_scale if self._scale is None else self._scale.item()
+
+    def get_growth_factor(self) -> float:
+        """By what the scale grows."""
+        return self._growth_factor
+
+    def set_growth_factor(self, new_factor: float) -> None:
+        """Set by what the scale grows."""
+        self._growth_factor = new_factor
+
+    def get_backoff_factor(self) -> float:
+        """By what the scale shrinks."""
+        return self._backoff_factor
+
+    def set_backoff_factor(self, new_factor: float) -> None:
+        """Set by what the scale shrinks."""
+        self._backoff_factor = new_factor
+
+    def get_growth_interval(self) -> int:
+        """After how many good steps the scale grows."""
+        return self._growth_interval
+
+    def set_growth_interval(self, new_interval: int) -> None:
+        """Set after how many good steps the scale grows."""
+        self._growth_interval = new_interval
+
+    def is_enabled(self) -> bool:
+        """Whether it does anything."""
+        return self._enabled
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state, for ``load_state_dict`` here or in PyTorch; empty if the scaler is disabled."""
+        if not self._enabled:
+            return {}
+        return {
+            "scale": self.get_scale(),
+            "growth_factor": self._growth_factor,
+            "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval,
+            "_growth_tracker": self._growth_tracker,
+        }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state; nothing if the scaler is disabled."""
+        if not self._enabled:
+            return
+        if not state_dict:
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
+            )
+        self._init_scale = state_dict["scale"]
+        if self._scale is not None:
+            self._scale.fill_(state_dict["scale"])
+        self._growth_factor = state_dict["growth_factor"]
+        self._backoff_factor = state_dict["backoff_factor"]
+        self._growth_interval = state_dict["growth_interval"]
+        self._growth_tracker = state_dict["_growth_tracker"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._enabled and self._stages:
+            raise AssertionError(
+                "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after "
+                "scaler.update()."
+            )
+        if not self._enabled:
+            return self.__dict__.copy()
+        return {**self.__dict__, "_init_scale": self.get_scale(), "_scale": None}
+
+
+def _unscale(optimizer: Any, factor: np.float32) -> bool:
+    """Multiply the gradients of an optimizer's parameters by a factor; whether all were finite."""
+    finite = True
+    for group in optimizer.param_groups:
+        for param in group["params"]:
+            grad = param.grad
+            if grad is None:
+                continue
+            if grad.dtype is _dtypes.float16:
+                raise ValueError("Attempting to unscale FP16 gradients.")
+            finite = finite and bool(np.isfinite(alias_payload(grad)).all())
+            if not math.isclose(factor, 1.0, rel_tol=0.0):
+                grad.mul_(float(factor))
+    return finite

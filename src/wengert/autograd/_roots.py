@@ -1,0 +1,58 @@
+"""Helpers of ``torch.autograd`` that programs import by PyTorch's private names: what a pass starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._engine import current_pass
+from .._graph import _check_cotangent, _edge_shape, ones_payload
+from .._tensor import Tensor, wrap
+
+
+def _tensor_or_tensors_to_tuple(tensors: Any, length: int) -> tuple[Any, ...]:
+    """One tensor, a sequence of them or ``None`` for ``length`` times nothing, as a tuple."""
+    if tensors is None:
+        return (None,) * length
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple[Any, Any]:
+    """The shapes of an output (a tensor or a GradientEdge) and of one cotangent."""
+    if not isinstance(output, Tensor):
+        if is_grads_batched:
+            raise RuntimeError("Batched grads are not supported with GradientEdge")
+        from .._dtypes import make_size
+
+        return make_size(_edge_shape(output)[0]), grad.shape
+    return output.shape, grad.shape[1:] if is_grads_batched else grad.shape
+
+
+def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> tuple[Any, ...]:
+    """The cotangents of outputs, checked; ones where none is given for a scalar."""
+    made: list[Any] = []
+    for i, (output, g) in enumerate(zip(outputs, grads, strict=False)):
+        if g is None:
+            if not output.requires_grad:
+                made.append(None)
+            elif output.numel() != 1:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            elif not output.dtype.is_floating_point:
+                raise RuntimeError(
+                    f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
+                )
+            else:
+                made.append(wrap(ones_payload(output._a)))
+        elif isinstance(g, Tensor):
+            if isinstance(output, Tensor):
+                _check_cotangent(i, output, g[0] if is_grads_batched else g)  # type: ignore[index]
+            made.append(g)
+        else:
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    return tuple(made)
+
+
+def _is_checkpoint_valid() -> bool:
+    """Whether the pass that is running lets all leaves accumulate, so that a pass inside of it may do so too."""
+    now = current_pass()
+    return now is None or now.inputs is None

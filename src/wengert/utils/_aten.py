@@ -1,0 +1,148 @@
+"""``torch.ops.aten``: operators as objects, which dispatch modes are given and tables of operators are keyed by.
+
+``torch.ops.aten.mm`` is a packet, ``torch.ops.aten.mm.default`` one of its overloads. Here the overloads of a packet
+compute the same; they have names so that ``func == torch.ops.aten.mul.Tensor`` holds where it does in PyTorch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._aten_names import aten_name
+from .._registry import PUBLIC, REGISTRY, Info
+from .._tensor import Tensor
+
+# The overload that PyTorch takes for an operator of this package, where it is not the default.
+_OVERLOAD = {
+    "sum_dim": "dim_IntList", "mean_dim": "dim", "select": "int", "transpose_dims": "int", "slice_dim": "Tensor",
+    "prod_dim": "dim_int", "max_dim": "dim", "min_dim": "dim", "any_dim": "dim", "all_dim": "dim", "where": "self",
+    "index": "Tensor", "masked_fill": "Scalar", "split": "Tensor", "unbind": "int", "squeeze_dim": "dim",
+    "squeeze_dims": "dims", "fill_number": "Scalar", "_lerp_number": "Scalar", "_lerp_tensor": "Scalar", "var":
+    "correction", "std": "correction", "median_dim": "dim", "_add_scaled": "Tensor", "_sub_scaled": "Tensor",
+}  # fmt: skip
+_BY_SECOND = {"eq", "ne", "lt", "le", "gt", "ge", "rsub"}
+_PLAIN_BINARY = {"atan2", "hypot", "logaddexp", "logaddexp2", "maximum", "minimum", "fmax", "fmin", "nextafter"}
+
+
+def overload_name(info: Info, args: tuple[Any, ...]) -> str:
+    """Which overload of its packet a call is."""
+    if info.name in _OVERLOAD:
+        return _OVERLOAD[info.name]
+    if info.name == "pow":
+        return "Tensor_Tensor" if isinstance(args[1], Tensor) else "Tensor_Scalar"
+    if info.kind != "binary" or info.name in _PLAIN_BINARY or aten_name(info) in ("mm", "mv", "dot"):
+        return "default"
+    return "Tensor" if isinstance(args[1], Tensor) or info.name not in _BY_SECOND else "Scalar"
+
+
+class OpOverloadPacket:
+    """All overloads of one operator: ``torch.ops.aten.mul``."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+        self._qualified_op_name = f"aten::{name}"
+        self._overloads: dict[str, OpOverload] = {}
+
+    def __getattr__(self, name: str) -> OpOverload:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name not in self._overloads:
+            self._overloads[name] = OpOverload(self, name)
+        return self._overloads[name]
+
+    def overloads(self) -> list[str]:
+        """The names of those that were asked for so far."""
+        return list(self._overloads)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _public(self.__name__)(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+
+class OpOverload:
+    """One overload of an operator: ``torch.ops.aten.mul.Tensor``. Equal to another of the same two names."""
+
+    namespace = "aten"
+
+    def __init__(self, packet: OpOverloadPacket, overload: str, info: Info | None = None) -> None:
+        self._overloadpacket = self.overloadpacket = packet
+        self._overloadname = overload
+        self.__name__ = f"{packet.__name__}.{overload}"
+        self.info = info  # which operator of this package; None for one that a program named
+
+    def name(self) -> str:
+        """``"aten::mul.Tensor"``, ``"aten::mm"``."""
+        ending = "" if self._overloadname == "default" else f".{self._overloadname}"
+        return self._overloadpacket._qualified_op_name + ending
+
+    def decompose(self, *args: Any, **kwargs: Any) -> Any:
+        """``NotImplemented``: what an operator is made of is not recorded."""
+        return NotImplemented
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.info is not None:
+            return self.info.op(*args, **kwargs)
+        return _public(self._overloadpacket.__name__)(*args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpOverload) and self.name() == other.name()
+
+    def __hash__(self) -> int:
+        return hash(self.name())
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='aten.{self._overloadpacket.__name__}', overload='{self._overloadname}')>"
+
+
+class _Namespace:
+    """``torch.ops.aten``."""
+
+    def __init__(self) -> None:
+        self._packets: dict[str, OpOverloadPacket] = {}
+        self._known: set[str] = set()
+
+    def __getattr__(self, name: str) -> OpOverloadPacket:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        packet = self._packets.get(name)
+        if packet is None:
+            if name not in self._names() and _find_public(name) is None:
+                raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
+            packet = self._packets[name] = OpOverloadPacket(name)
+        return packet
+
+    def _names(self) -> set[str]:
+        if not self._known:
+            self._known = {aten_name(info) for info in REGISTRY.values()}
+        return self._known
+
+
+aten = _Namespace()
+
+
+def overload_of(info: Info, args: tuple[Any, ...]) -> OpOverload:
+    """The object that stands for this call of an operator."""
+    return OpOverload(getattr(aten, aten_name(info)), overload_name(info, args), info)
+
+
+def _find_public(name: str) -> Any:
+    for space in ("torch", "Tensor", "nn.functional", "linalg", "special", "fft"):
+        for short in (name, name.lstrip("_"), name.removeprefix(f"{space}_")):
+            if short in PUBLIC.get(space, {}):
+                return PUBLIC[space][short]
+    return None
+
+
+def _public(name: str) -> Any:
+    fn = _find_public(name)
+    if fn is None:
+        raise NotImplementedError(f"torch.ops.aten.{name}: there is no public function of this name to call")
+    return fn

@@ -1,0 +1,161 @@
+"""``TorchDispatchMode``: an object that sees every operator that runs inside of it.
+
+It is given the operators of this package, under the names of PyTorch's (``torch.ops.aten``), with the arguments that
+they take here. The operators that a derivative formula is made of are seen too. It stands where operators are
+called, above what records them: what ``__torch_dispatch__`` computes with is recorded like anything else. (In PyTorch
+a mode stands below autograd.) Writes in place arrive as the operator that computes what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from .. import _engine
+from .._dispatch import unwatch_operators, watch_operators
+from .._grad_mode import grad_mode
+from .._node import Parts, Port
+from .._registry import T
+from .._tensor import Tensor, wrap
+from ._aten import overload_of
+
+__all__ = ["TorchDispatchMode", "is_in_torch_dispatch_mode"]
+
+_stack: ContextVar[tuple[Any, ...]] = ContextVar("wengert_dispatch_modes", default=())
+
+
+class TorchDispatchMode:
+    """Base of modes: inside of ``with``, each operator is ``__torch_dispatch__(func, types, args, kwargs)``.
+
+    ``func`` is one of ``torch.ops.aten``; ``func(*args, **kwargs)`` runs it, without this mode. Of nested modes the
+    innermost is asked first.
+
+    >>> import wengert as torch
+    >>> from wengert.utils._python_dispatch import TorchDispatchMode
+    >>> class Names(TorchDispatchMode):
+    ...     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    ...         print(func)
+    ...         return func(*args, **(kwargs or {}))
+    >>> with Names():
+    ...     y = torch.ones(2).exp() * 2
+    aten.exp.default
+    aten.mul.Tensor
+    """
+
+    def __init__(self, _dispatch_key: Any = None) -> None:
+        self._entered: list[tuple[Any, Any]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        if not hasattr(self, "_entered"):  # a subclass without super().__init__()
+            self._entered = []
+
+        def ask(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
+            stack = _stack.get()
+            if not stack or stack[-1] is not ask:
+                return proceed()
+            token = _stack.set(stack[:-1])
+            try:
+                return self.__torch_dispatch__(overload_of(info, args), (), args, {})
+            finally:
+                _stack.reset(token)
+
+        ask.mode = self  # type: ignore[attr-defined]
+        watch_operators(ask)
+        _engine.observers.insert(0, _on_tensors)  # the innermost: it runs the step itself
+        self._entered.append((ask, _stack.set((*_stack.get(), ask))))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        ask, token = self._entered.pop()
+        unwatch_operators(ask)
+        _engine.observers.remove(_on_tensors)
+        try:
+            _stack.reset(token)
+        except ValueError:  # left in another context than it was entered in
+            _stack.set(tuple(other for other in _stack.get() if other is not ask))
+
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        """Whether it belongs to PyTorch's own machinery: no."""
+        return False
+
+
+def _on_tensors(n: Any, g: Any, step: Any) -> Any:
+    """A backward step whose formula runs on Tensors, so that a mode sees its operators."""
+    h = n.h
+    if (
+        not _stack.get()
+        or n.by_user
+        or type(n) in (Port, _engine.NothingArrives)
+        or isinstance(g, Tensor)
+        or (h is not None and (h.pre or h.post))
+    ):
+        return step()
+    now = _engine.current_pass()
+    assert now is not None
+    given = Parts({k: wrap(v) for k, v in g.parts.items()}) if type(g) is Parts else wrap(g)
+    with grad_mode(False):
+        pairs = n.backward(T, given, now.keep)
+    return tuple(_payload(x) for x in pairs)
+
+
+def _payload(x: Any) -> Any:
+    if type(x) is Parts:
+        return Parts({k: _payload(v) for k, v in x.parts.items()})
+    return x._a if isinstance(x, Tensor) else x
+
+
+# ------------------------------------------------------------------------------------------------------------ the stack
+def _get_current_dispatch_mode() -> Any:
+    """The innermost mode, ``None`` outside of any."""
+    stack = _stack.get()
+    return stack[-1].mode if stack else None
+
+
+def _get_current_dispatch_mode_stack() -> list[Any]:
+    """All modes, the innermost last."""
+    return [ask.mode for ask in _stack.get()]
+
+
+def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
+    """Whether any mode is on in this thread or task."""
+    return bool(_stack.get())
+
+
+is_in_any_mode_without_ignore_compile_internals = is_in_torch_dispatch_mode
+
+
+@contextmanager
+def _disable_current_modes() -> Iterator[list[Any]]:
+    """Inside, no mode is asked."""
+    token = _stack.set(())
+    try:
+        yield _get_current_dispatch_mode_stack()
+    finally:
+        _stack.reset(token)
+
+
+@contextmanager
+def _pop_mode_temporarily(k: Any = None) -> Iterator[Any]:
+    """Inside, the innermost mode is not asked."""
+    stack = _stack.get()
+    token = _stack.set(stack[:-1])
+    try:
+        yield stack[-1].mode
+    finally:
+        _stack.reset(token)
+
+
+def is_traceable_wrapper_subclass(t: Any) -> bool:
+    """Whether a tensor is of a subclass that can be taken apart into plain tensors and put together again."""
+    return isinstance(t, Tensor) and is_traceable_wrapper_subclass_type(type(t))
+
+
+def is_traceable_wrapper_subclass_type(t: type) -> bool:
+    """``is_traceable_wrapper_subclass`` of a class."""
+    return hasattr(t, "__tensor_flatten__") and hasattr(t, "__tensor_unflatten__")

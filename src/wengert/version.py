@@ -1,0 +1,15 @@
+"""``torch.version``: which PyTorch this package follows, and what it was built with."""
+
+from __future__ import annotations
+
+from ._version import __version__ as wengert
+from .torch_version import __version__ as __version__
+
+__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "rocm", "wengert", "xpu"]
+
+cuda: str | None = None
+hip: str | None = None
+rocm: str | None = None
+xpu: str | None = None
+debug = False
+git_version = "Unknown"

@@ -1,0 +1,370 @@
+"""What programs import from around autograd: dispatch modes, counters, weak dictionaries, hooks' handles, func's rest."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import wengert
+from wengert.autograd._functions import Resize, Type
+from wengert.utils._device import DeviceContext, set_device
+from wengert.utils._mode_utils import all_same_mode, no_dispatch
+from wengert.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
+from wengert.utils.flop_counter import FlopCounterMode, register_flop_formula
+from wengert.utils.hooks import RemovableHandle, unserializable_hook, warn_if_has_hooks
+from wengert.utils.module_tracker import ModuleTracker
+from wengert.utils.weak import TensorWeakRef, WeakTensorKeyDictionary
+
+aten = wengert.ops.aten
+
+
+def part(T: ModuleType, name: str) -> Any:
+    return importlib.import_module(f"{T.__name__}.{name}")
+
+
+def outcome(call: Callable[[], Any]) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return str(call())
+        except Exception as error:  # noqa: BLE001  whatever PyTorch raises is compared
+            return f"{type(error).__name__}: {error}"
+
+
+# ------------------------------------------------------------------------------------------------------- dispatch modes
+class Log(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.seen.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_mode_sees_operators_and_those_of_backward() -> None:
+    x, w = wengert.ones(2, 3, requires_grad=True), wengert.ones(3, 4, requires_grad=True)
+    with Log() as log:
+        y = ((x @ w).relu() * 2).sum()
+        assert log.seen == ["aten.mm.default", "aten.relu.default", "aten.mul.Tensor", "aten.sum.default"]
+        y.backward()
+    assert log.seen.count("aten.mm.default") == 3
+    assert "aten.threshold_backward.default" in log.seen
+    assert x.grad.tolist() == [[8.0] * 3] * 2
+    assert w.grad.tolist() == [[4.0] * 4] * 3
+
+
+def test_a_freed_graph_is_freed_under_a_mode_too() -> None:
+    y = wengert.ones(2, requires_grad=True).exp().sum()
+    with Log():
+        y.backward()
+    with pytest.raises(RuntimeError, match=r"^Trying to backward through the graph a second time"):
+        y.backward()
+
+
+def test_modes_nest_and_the_innermost_is_asked_first() -> None:
+    with Log() as outer, Log() as inner:
+        assert _get_current_dispatch_mode_stack() == [outer, inner]
+        wengert.ones(2).exp()
+        with no_dispatch():
+            wengert.ones(2).sin()
+    assert inner.seen == outer.seen == ["aten.exp.default"]
+    assert all_same_mode([outer, outer])
+    assert not all_same_mode([outer, inner])
+
+
+def test_a_mode_may_answer_itself() -> None:
+    class Zeros(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func == aten.exp.default:
+                return wengert.zeros(2)
+            return func(*args, **(kwargs or {}))
+
+    with Zeros():
+        assert wengert.ones(2).exp().tolist() == [0.0, 0.0]
+    assert wengert.ones(1).exp().item() == pytest.approx(2.7182817)
+
+
+def test_a_mode_is_of_its_thread() -> None:
+    with Log() as log:
+        other = threading.Thread(target=lambda: wengert.ones(2).exp())
+        other.start()
+        other.join()
+    assert log.seen == []
+
+
+def overloads(T: ModuleType) -> list[str]:
+    mode_class = part(T, "utils._python_dispatch").TorchDispatchMode
+
+    class Names(mode_class):  # type: ignore[misc, valid-type]
+        names: list[str] = []
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.names.append(f"{func} {func.name()} {func.overloadpacket}")
+            return func(*args, **(kwargs or {}))
+
+    z = T.ones(2)
+    with Names() as mode:
+        for f in (
+            lambda: z[0], lambda: z[:1], lambda: z > 1, lambda: z > z, lambda: z.sum(), lambda: z.sum(0), lambda: z.mean(),
+            lambda: z**2, lambda: z**z, lambda: T.cat([z, z]), lambda: z.clone(), lambda: T.softmax(z, 0), lambda: z.max(),
+            lambda: z / 2, lambda: z - 1, lambda: 1 - z, lambda: -z, lambda: z.view(2, 1).t(), lambda: z.add(z, alpha=2),
+        ):  # fmt: skip
+            f()
+    return mode.names
+
+
+def test_the_names_of_operators(torch: ModuleType) -> None:
+    assert overloads(wengert) == overloads(torch)
+
+
+def test_operators_as_objects() -> None:
+    assert str(aten.mul.Tensor) == "aten.mul.Tensor"
+    assert aten.mm.default.name() == "aten::mm"
+    assert aten.mm(wengert.ones(2, 3), wengert.ones(3, 4)).shape == (2, 4)
+    assert aten.mul.Tensor(wengert.ones(2), 3).tolist() == [3.0, 3.0]
+    assert aten.mm.default in {aten.mm.default}
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = aten.nonsense
+
+
+# ------------------------------------------------------------------------------------------------------------- counters
+class Net(wengert.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.c = wengert.nn.Conv2d(3, 4, 3)
+        self.fc = wengert.nn.Sequential(wengert.nn.Linear(16, 8), wengert.nn.ReLU(), wengert.nn.Linear(8, 2))
+
+    def forward(self, x: Any) -> Any:
+        return self.fc(self.c(x).flatten(1))
+
+
+def test_flops_by_module_forward_and_backward() -> None:
+    # a convolution: 5*2*2 places x 4 filters of 3*3*3; the layers: 5 x 16 x 8 and 5 x 8 x 2; a product and a sum each
+    conv, first, second = 2 * 5 * 4 * 4 * 27, 2 * 5 * 16 * 8, 2 * 5 * 8 * 2
+    with FlopCounterMode(display=False) as counter:
+        Net()(wengert.ones(5, 3, 4, 4)).sum().backward()
+    counts = {name: {str(op): n for op, n in ops.items()} for name, ops in counter.get_flop_counts().items()}
+    assert counts["Net.c"] == {"aten.convolution": conv, "aten.convolution_backward": conv}  # the input needs none
+    assert counts["Net.fc.0"] == {"aten.addmm": first, "aten.mm": 2 * first}
+    assert counts["Net.fc.2"] == {"aten.addmm": second, "aten.mm": 2 * second}
+    assert counter.get_total_flops() == 2 * conv + 3 * (first + second)
+    table = counter.get_table(1).splitlines()
+    assert table[0].split() == ["Module", "FLOP", "%", "Total"]
+    assert table[2].split() == ["Net", "12.960K", "100.00%"]
+
+
+def test_own_formulas_for_flops(capsys: pytest.CaptureFixture[str]) -> None:
+    with FlopCounterMode(custom_mapping={aten.exp: lambda x, out_shape: 7 * x[0]}) as counter:
+        wengert.ones(3).exp()
+    assert counter.get_total_flops() == 21
+    assert "aten.exp" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="expected each target to be OpOverloadPacket"):
+        register_flop_formula("mm")(lambda: 0)
+    with pytest.raises(RuntimeError, match="duplicate registrations"):
+        register_flop_formula(aten.mm)(lambda: 0)
+
+
+def test_module_tracker() -> None:
+    seen: list[set[str]] = []
+
+    class Inner(wengert.nn.Module):
+        def forward(self, x: Any) -> Any:
+            seen.append(tracker.parents)
+            return x
+
+    class Outer(wengert.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x: Any) -> Any:
+            return self.inner(x)
+
+    net = Outer()
+    with ModuleTracker() as tracker:
+        net(1)
+    assert seen == [{"Global", "Outer", "Outer.inner"}]
+    assert tracker.parents == {"Global"}
+
+
+# -------------------------------------------------------------------------------------------------- weak, hooks, device
+def test_weak_dictionary_of_tensors(no_gc: None) -> None:
+    a, b = wengert.ones(2), wengert.ones(2)
+    d = WeakTensorKeyDictionary({a: 1})
+    d[b] = 2
+    assert (d[a], d[b], len(d), a in d, wengert.ones(2) in d, 3 in d) == (1, 2, 2, True, False, False)
+    assert d == {a: 1, b: 2}
+    assert (d | {a: 5})[a] == 5
+    assert list(copy.copy(d).values()) == [1, 2]
+    assert d.pop(b) == 2
+    ref = TensorWeakRef(a)
+    assert ref() is a
+    del a
+    assert len(d) == 0
+    assert ref() is None
+
+
+def test_handles_of_hooks() -> None:
+    hooks: OrderedDict[int, str] = OrderedDict()
+    extra: OrderedDict[int, bool] = OrderedDict()
+    with RemovableHandle(hooks, extra_dict=extra) as handle:
+        hooks[handle.id] = "hook"
+        extra[handle.id] = True
+        other, kept = pickle.loads(pickle.dumps((handle, hooks)))
+        assert other.hooks_dict_ref()[handle.id] == "hook"
+        assert kept == {handle.id: "hook"}
+    assert not hooks
+    assert not extra
+    handle.remove()
+    x = wengert.ones(1, requires_grad=True)
+    assert isinstance(x.register_hook(lambda g: g), RemovableHandle)
+    with pytest.warns(UserWarning, match="will not be serialized"):
+        warn_if_has_hooks(x)
+    y = wengert.ones(1, requires_grad=True)
+    y.register_hook(unserializable_hook(lambda g: g))
+    warn_if_has_hooks(y)
+
+
+def test_default_device() -> None:
+    with DeviceContext("cpu"):
+        assert wengert.ones(1).device.type == "cpu"
+
+    @set_device("cpu")
+    def f() -> Any:
+        return wengert.ones(1).device.type
+
+    assert f() == "cpu"
+
+
+# ----------------------------------------------------------------------------------------------------------------- func
+def test_stacked_modules_are_an_ensemble() -> None:
+    models = [wengert.nn.Linear(3, 2) for _ in range(4)]
+    params, buffers = wengert.func.stack_module_state(models)
+    x = wengert.rand(5, 3)
+    together = wengert.vmap(lambda p, b: wengert.func.functional_call(models[0], (p, b), x))(params, buffers)
+    for model, one in zip(models, together, strict=True):
+        assert wengert.allclose(model(x), one)
+    together.sum().backward()
+    assert params["bias"].grad.tolist() == [[5.0, 5.0]] * 4
+    assert params["weight"].is_leaf
+    assert models[0].weight.grad is None
+
+
+def refusals(T: ModuleType) -> list[str]:
+    F, L = T.func, T.nn.Linear
+    x, leaf = T.ones(2), T.ones(2, requires_grad=True)
+
+    def frozen() -> Any:
+        model = L(1, 1)
+        model.weight.requires_grad_(False)
+        return model
+
+    calls: list[Callable[[], Any]] = [
+        lambda: F.grad(lambda x: (x.sum().backward(), x.sum())[1])(x),
+        lambda: F.vmap(lambda x: (leaf.sum().backward(), x)[1])(x),
+        lambda: F.vjp(lambda x: (T.autograd.backward(x.sum()), x)[1], x),
+        lambda: F.grad(lambda x: x.requires_grad_().sum())(x),
+        lambda: F.vmap(lambda x: x.requires_grad_())(x),
+        lambda: F.grad(lambda x: ((y := x * 2).retain_grad(), y.sum())[1])(x),
+        lambda: (leaf * 2).sum().backward(),
+        lambda: F.functional_call(L(2, 2), 3, x),
+        lambda: F.functional_call(L(2, 2), [3], x),
+        lambda: F.functional_call(L(2, 2), ({"a": x}, {"a": x}), x),
+        lambda: F.functional_call(L(2, 2), {"a": x}, x),
+        lambda: F.functional_call(L(2, 2), {"weight": x}, x, strict=True),
+        lambda: F.functional_call(L(2, 2), ({"weight": T.ones(2, 2)}, {"bias": x}), (x,)),
+        lambda: F.functional_call(L(2, 2), {"weight": T.ones(2, 2), "bias": x}, kwargs={"input": x}),
+        lambda: F.stack_module_state([]),
+        lambda: F.stack_module_state([L(1, 1), L(1, 1).eval()]),
+        lambda: F.stack_module_state([L(1, 1), T.nn.Conv1d(1, 1, 1)]),
+        lambda: F.stack_module_state([L(1, 1), frozen()]),
+        lambda: F.functionalize(lambda x: x.clone().add_(1))(x),
+        lambda: F.functionalize(lambda x: x, remove="a")(x),
+        lambda: F.debug_unwrap(x),
+        lambda: F.replace_all_batch_norm_modules_(T.nn.Sequential(T.nn.BatchNorm1d(2)))[0].running_var,
+    ]
+    return [outcome(call) for call in calls]
+
+
+def test_refusals_of_func_as_pytorch(torch: ModuleType) -> None:
+    for ours, theirs in zip(refusals(wengert), refusals(torch), strict=True):
+        assert ours == theirs
+
+
+def test_backward_in_another_thread_is_not_inside_of_a_transform() -> None:
+    leaf = wengert.ones(2, requires_grad=True)
+
+    def f(x: Any) -> Any:
+        other = threading.Thread(target=lambda: (leaf * 2).sum().backward())
+        other.start()
+        other.join()
+        return x.sum()
+
+    wengert.func.grad(f)(wengert.ones(2))
+    assert leaf.grad.tolist() == [2.0, 2.0]
+
+
+# ------------------------------------------------------------------------------------------------------------- autograd
+def test_late_names_of_autograd() -> None:
+    a = wengert.autograd
+    assert a.kineto_available() is False
+    assert a._is_checkpoint_valid() is True
+    assert a._tensor_or_tensors_to_tuple(None, 2) == (None, None)
+    x = wengert.ones(2, requires_grad=True)
+    assert a._make_grads([x.sum()], [None], False)[0].item() == 1.0
+    assert a._calculate_shape(x, wengert.ones(3, 2), True) == ((2,), (2,))
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
+        a._make_grads([x * 1], [None], False)
+    with a._unsafe_preserve_version_counter(x.detach()) as _:
+        pass
+    y = wengert.ones(2)
+    with a._unsafe_preserve_version_counter(y):
+        y.mul_(2)
+    assert y._version == 0
+    assert a.function._is_setup_context_defined(a.Function.setup_context) is False
+
+
+def test_type_and_resize() -> None:
+    x = wengert.ones(4, requires_grad=True)
+    with pytest.warns(FutureWarning, match="deprecated"):
+        y = Type.apply(Resize.apply(x, (2, 2)), "torch.DoubleTensor")
+    assert (y.shape, y.dtype) == ((2, 2), wengert.float64)
+    (y * 3).sum().backward()
+    assert x.grad.tolist() == [3.0] * 4
+    with pytest.raises(RuntimeError, match=r"^requested resize to 3"):
+        Resize.apply(x, (3,))
+
+
+def test_functions_of_nested_structures() -> None:
+    class Nested(wengert.autograd.NestedIOFunction):
+        def forward_extended(self, a: Any, bc: Any) -> Any:  # type: ignore[override]
+            b, c = bc
+            self.save_for_backward(a, (b,))
+            return a * b, [c * 2]
+
+        def backward_extended(self, g: Any, h: Any) -> Any:  # type: ignore[override]
+            a, (b,) = self.saved_tensors
+            return g * b, (g * a, h[0] * 2)
+
+    a, b, c = (wengert.tensor(v, requires_grad=True) for v in (2.0, 3.0, 4.0))
+    first, (second,) = Nested()(a, (b, c))
+    (first + second).backward()
+    assert [v.grad.item() for v in (a, b, c)] == [3.0, 2.0, 2.0]
+
+
+def test_selective_checkpointing_says_that_it_is_not_there() -> None:
+    from wengert.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+
+    with pytest.raises(NotImplementedError, match="everything or nothing"):
+        create_selective_checkpoint_contexts([aten.mm.default])
+    assert CheckpointPolicy.MUST_SAVE.value == 0
