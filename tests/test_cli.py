@@ -57,7 +57,7 @@ def test_without_arguments_it_shows_help_and_is_content(tmp_path):
 
 def test_version(tmp_path):
     done = cli("--version", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, f"wengert {T.__version__}\n")
+    assert (done.returncode, done.stdout) == (0, f"wengert {T.version.wengert}\n")
 
 
 @pytest.mark.parametrize("command", ["tour", "run", "info"])
@@ -107,7 +107,7 @@ def test_info_names_what_a_report_needs(tmp_path):
     done = cli("info", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     facts = dict(re.split(r":\s+", line, maxsplit=1) for line in done.stdout.splitlines())
-    assert facts["wengert"].startswith(T.__version__)
+    assert facts["wengert"].startswith(T.version.wengert)
     assert facts["NumPy"] == np.__version__
     assert facts["Python"].startswith(".".join(map(str, sys.version_info[:3])))
     assert {"SciPy", "BLAS", "threads", "CPU", "platform"} <= set(facts)

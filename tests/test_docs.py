@@ -156,7 +156,8 @@ def test_readme_commands() -> None:
 
 
 def test_version_is_in_one_place() -> None:
-    version = wengert.__version__
+    version = wengert.version.wengert
     assert re.fullmatch(r"\d+\.\d+\.\d+", version)
     assert f'"{version}"' not in (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[project.optional", 1)[0]
     assert sys.modules["wengert._version"].__version__ is version
+    assert wengert.__version__.endswith(f"+wengert.{version}")

@@ -40,7 +40,6 @@ from ._modes import is_inference_mode_enabled
 from ._printing import set_printoptions
 from ._storage import TypedStorage, UntypedStorage
 from ._tensor import Tensor
-from ._version import __version__
 from .random import (
     Generator,
     default_generator,
@@ -50,6 +49,7 @@ from .random import (
     seed,
     set_rng_state,
 )
+from .torch_version import __version__
 
 newaxis = None
 

@@ -367,11 +367,17 @@ def first_operand(info: Info, *args: Any) -> Any:
             name = ("input", "other", "tensor2")[position]
             raise noted(
                 TypeError(
-                    f"{info.called}(): argument '{name}' (position {position + 1}) must be Tensor, not {type_text(a)}"
+                    f"{_refused_as(info)}(): argument '{name}' (position {position + 1}) must be Tensor, "
+                    f"not {type_text(a)}"
                 ),
                 "What to do: make it a tensor first, with torch.tensor(...) or torch.as_tensor(...).",
             )
     raise AttributeError(f"{info.name}: a tensor without payload")
+
+
+def _refused_as(info: Info) -> str:
+    """An operator's name in PyTorch's errors about its arguments: ``special_zeta``."""
+    return info.__dict__.get("refused_as", info.called)  # type: ignore[no-any-return]
 
 
 def second_operand(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
@@ -401,7 +407,7 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
     if isinstance(y, Value):
         return info.op(x, wrap(y))
     if not info.__dict__.get("numbers", True):
-        raise TypeError(f"{info.called}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
+        raise TypeError(f"{_refused_as(info)}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
     if isinstance(y, np.generic):
         return info.op(x, y.item())
     if type(y) in (bool, complex):
@@ -418,13 +424,13 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
             return info.op(x, wrap(np.asarray(y)))
         return NotImplemented
     if not info.__dict__.get("overloads"):
-        raise TypeError(f"{info.called}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
+        raise TypeError(f"{_refused_as(info)}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
     raise _no_overload(info, x, y)
 
 
 def _no_overload(info: Info, x: Any, y: Any) -> TypeError:
     return TypeError(
-        f"{info.called}() received an invalid combination of arguments - got ({type_text(x)}, {type_text(y)}), but "
+        f"{_refused_as(info)}() received an invalid combination of arguments - got ({type_text(x)}, {type_text(y)}), but "
         "expected "
         "one of:\n * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out "
         "= None)\n"

@@ -11,6 +11,7 @@ an array that only the pass itself refers to is given away, anything else is cop
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from operator import itemgetter
 from sys import _getframe as getframe
 from sys import getrefcount
 from typing import Any
@@ -138,32 +139,43 @@ def _run_for(
     wanted: dict[Node, Node] = {m: m for m in inputs}
     needed = leading_to(roots, wanted)
     got: dict[Node, Any] = {}
+    only = (wanted, needed, got)
+    plain = not (create_graph or foreign or observers)
     while heap:
         n = heappop(heap)[1]
         g = buf.pop(n)
         if type(n) is NothingArrives:
             if n.node in needed or n.node in wanted:
                 _run_node(n, g, buf, leaves, heap, sums, keep, create_graph)
-            continue
-        if n.h is not None and type(g) is not Parts:
-            g = before(n, g, create_graph)
-        if n in wanted:
-            m = wanted[n]
-            got[m] = g if m not in got else sums.add(m, got[m], g)
-        if n in needed:
-            _run_node(n, g, buf, leaves, heap, sums, keep, create_graph, hooks_done=True)
+        elif plain and type(g) is not Parts:
+            _walk(n, g, buf, leaves, heap, sums, keep, only)
+        else:
+            if n.h is not None and type(g) is not Parts:
+                g = before(n, g, create_graph)
+            if n in wanted:
+                _capture(n, g, only, sums)
+            if n in needed:
+                _run_node(n, g, buf, leaves, heap, sums, keep, create_graph, hooks_done=True)
     n = g = None  # type: ignore[assignment]
-    for m in list(leaves):
-        g = leaves.pop(m)
-        if m in wanted:
+    for m in inputs:
+        if m in leaves:
+            g = leaves.pop(m)
             if m.h is not None:
                 g = before(m, g, create_graph)
             if g is not None:
                 got[m] = g
+    leaves.clear()
     g = None
     if sums.callbacks:
         _call_back(sums.callbacks)
     return _captured(got, inputs)
+
+
+def _capture(n: Node, g: Any, only: Any, sums: Sums) -> None:
+    """Keep what arrives at a wanted node."""
+    wanted, _, got = only
+    m = wanted[n]
+    got[m] = g if m not in got else sums.add(m, got[m], g)
 
 
 def _run_node(
@@ -218,14 +230,29 @@ def _around(observer: Any, n: Any, g: Any, step: Any) -> Any:
 
 
 def _walk(
-    n: Any, g: Any, buf: dict[Node, Any], leaves: dict[Node, Any], heap: list[tuple[int, Node]], sums: Sums, keep: bool
+    n: Any,
+    g: Any,
+    buf: dict[Node, Any],
+    leaves: dict[Node, Any],
+    heap: list[tuple[int, Node]],
+    sums: Sums,
+    keep: bool,
+    only: Any = None,
 ) -> None:
-    """Run a node on a plain cotangent, and on down its chain while nothing else waits: the hot loop."""
+    """Run a node on a plain cotangent, and on down its chain while nothing else waits: the hot loop.
+
+    ``only``: (wanted, needed, got) of a pass that runs for some nodes alone.
+    """
     last = xp = None
     while True:
         h = n.h
         if h is not None and type(g) is not Parts:
             g = before(n, g, False)
+        if only is not None:
+            if n in only[0]:
+                _capture(n, g, only, sums)
+            if n not in only[1]:
+                return
         dtype = g.dtype
         if dtype is not last:
             last = dtype
@@ -384,9 +411,9 @@ def _leaf_schedule(roots: list[Node]) -> list[tuple[int, int, Any]]:
 def _captured(got: dict[Node, Any], inputs: list[Node]) -> list[Any]:
     """What ``autograd.grad`` returns: each array the caller's own."""
     results: list[Any] = []
-    last = {m: i for i, m in enumerate(inputs)}
+    last = {m: i for i, m in enumerate(inputs)} if len(inputs) > 1 else None
     for i, m in enumerate(inputs):
-        g = got.get(m) if last[m] != i else got.pop(m, None)
+        g = got.get(m) if last is not None and last[m] != i else got.pop(m, None)
         if g is not None and not isinstance(g, Tensor):
             g = wrap(_own(g))
         results.append(g)
@@ -587,26 +614,29 @@ def leading_to(roots: list[Node], wanted: dict[Node, Node]) -> set[Node]:
     An output of a node may have several ports (one for each time that it was saved and found again): those of a wanted
     output are added to ``wanted``.
     """
-    needed: set[Node] = set()
-    state: dict[Node, int] = {}
     lowest = min((n.fx.seq if type(n) is Port else n.seq for n in wanted), default=0)
     ports = {(n.fx, n.k): n for n in wanted if type(n) is Port}
-    stack = list(roots)
+    seen = set(roots)
+    stack = list(seen)
+    found: list[tuple[int, Any, Any]] = []
     while stack:
-        n = stack[-1]
-        mark = state.get(n, 0)
-        if mark == 0:
-            state[n] = 1
-            if ports and type(n) is Port and (n.fx, n.k) in ports:
-                wanted[n] = ports[n.fx, n.k]
-            if n.seq > lowest:  # nothing older than the oldest wanted node can lead to one
-                stack.extend(m for m in n.edges() if m is not None and m not in state)
-        else:
-            stack.pop()
-            if mark == 1:
-                state[n] = 2
-                if n.seq > lowest and any(m is not None and (m in wanted or m in needed) for m in n.edges()):
-                    needed.add(n)
+        n = stack.pop()
+        if ports and type(n) is Port and (n.fx, n.k) in ports:
+            wanted[n] = ports[n.fx, n.k]
+        if n.seq > lowest:  # nothing older than the oldest wanted node can lead to one
+            edges = n.edges()
+            found.append((n.seq, n, edges))
+            for m in edges:
+                if m is not None and m not in seen:
+                    seen.add(m)
+                    stack.append(m)
+    found.sort(key=itemgetter(0))  # oldest first: a node points to older ones only
+    needed: set[Node] = set()
+    for _, n, edges in found:
+        for m in edges:
+            if m in wanted or m in needed:
+                needed.add(n)
+                break
     return needed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 import weakref
@@ -99,10 +100,9 @@ def _cotangent(i: int, t: Any, g: Any, create_graph: bool) -> Any:
         if t._fn is None:
             return None
         a = t._a
-        size = 1
-        for n in a.shape:
-            size *= n
-        if size != 1:
+        if type(a) is np.float32:
+            return wrap(_ONE) if create_graph else _ONE
+        if math.prod(a.shape) != 1:
             raise noted(
                 RuntimeError("grad can be implicitly created only for scalar outputs"),
                 f"Why: the tensor has shape {list(a.shape)}; a gradient is that of one number.",
@@ -202,6 +202,9 @@ def backward(
 
 
 def _roots(tensors: list[Any], grads: list[Any], create_graph: bool) -> list[tuple[Node, Any]]:
+    if len(tensors) == len(grads) == 1:
+        cotangent = _cotangent(0, tensors[0], grads[0], create_graph)
+        return [(_root(0, tensors[0]), cotangent)]
     grads = grads[: len(tensors)]
     cotangents = [_cotangent(i, t, g, create_graph) for i, (t, g) in enumerate(zip(tensors, grads, strict=False))]
     if len(grads) != len(tensors):

@@ -56,6 +56,8 @@ def publish(info: Info, names: str | None, methods: bool = True, inplace: bool =
     """Give an elementwise operator its public names: function, method and in-place forms."""
     if names is None:
         names = f"torch.{info.name} Tensor.{info.name}" if methods else ""
+    elif names.startswith("special."):
+        info.refused_as = f"special_{info.name}"  # type: ignore[attr-defined]
     place(info.op, names)
     if inplace:
         from ._alias import inplace_form

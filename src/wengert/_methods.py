@@ -8,9 +8,16 @@ from importlib import import_module
 from typing import Any
 
 from . import _copying, _graph, _layout, _override_sites, _protocol, _settings, _stochastic, _storage, _volatile  # noqa: F401
+from ._legacy_types import TYPES
 from ._registry import PUBLIC
 from ._tensor import Tensor
 
+_OF_AMP = (
+    "autocast", "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+    "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
+    "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
+)  # fmt: skip
 # Public names of the package that live in a module which is not imported at start.
 LATE = {
     "vmap": "func",
@@ -19,7 +26,13 @@ LATE = {
     "set_anomaly_enabled": "autograd",
     "save": "serialization",
     "load": "serialization",
+    "compile": "compiler",
+    "get_device_module": "accelerator",
+    **dict.fromkeys(_OF_AMP, "amp"),
+    **{f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*TYPES, "ComplexFloat", "ComplexDouble")},
 }
+# Private names of PyTorch's that programs use, and that are imported when they are asked for.
+_PRIVATE = ("_C", "_dynamo", "_utils")
 
 
 def attach() -> None:
@@ -56,7 +69,7 @@ def submodule(name: str) -> Any:
     """``torch.NAME`` for a module, or a name of one, that is not imported yet."""
     package = sys.modules[__package__]
     home = LATE.get(name, name)
-    if (not name.startswith("_") and name in module_names()) or name == "_C":
+    if (not name.startswith("_") and name in module_names()) or name in _PRIVATE:
         module = import_module(f".{home}", __package__)
         value = module if home == name else getattr(module, name)
         setattr(package, name, value)

@@ -30,8 +30,8 @@ SAME_NAME = (
     "add subtract multiply divide true_divide floor_divide remainder fmod float_power negative positive "
     "absolute sign exp exp2 expm1 log log2 log10 log1p sqrt square reciprocal sin cos tan arcsin arccos arctan sinh "
     "cosh tanh arcsinh arccosh arctanh arctan2 hypot deg2rad rad2deg floor ceil trunc maximum minimum fmax fmin "
-    "copysign heaviside nextafter logaddexp logaddexp2 ldexp frexp gcd lcm matmul greater greater_equal less less_equal "
-    "not_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not isnan "
+    "copysign heaviside nextafter logaddexp logaddexp2 ldexp frexp gcd lcm matmul greater greater_equal less "
+    "less_equal not_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not isnan "
     "isinf isfinite signbit"
 )
 OTHER_NAME = {
@@ -63,11 +63,13 @@ UFUNCS = _ufunc_table()
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
     """``Tensor.__array_ufunc__``."""
+    operator = UFUNCS.get(ufunc.__name__)
     if not any(must_record(x) for x in inputs):
+        if out is None and not options and operator is not None and _is_operator(ufunc, method, inputs):
+            return operator(*_operands(inputs, None))
         return _plain_ufunc(ufunc, method, inputs, out, options)
     if out is not None:
         return _refuse_out(ufunc, inputs, out)
-    operator = UFUNCS.get(ufunc.__name__)
     if method == "__call__" and operator is not None and not options.keys() - {"dtype", "casting", "order", "subok"}:
         return operator(*_operands(inputs, options.get("dtype")))
     if method == "reduce" and ufunc.__name__ in REDUCTIONS and not options.keys() - {"axis", "keepdims", "dtype"}:
@@ -80,6 +82,16 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, out: Any = 
         x, y = (t if isinstance(t, Tensor) else wrap(np.asarray(t)) for t in (x, y))
         return operator(x.reshape(tuple(x.shape) + (1,) * y.ndim), y)
     raise unrecorded(f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}"), inputs)
+
+
+def _is_operator(ufunc: Any, method: str, inputs: Any) -> bool:
+    """Whether this is likely Python's operator of a NumPy number, or ``/`` of an array, and a tensor.
+
+    PyTorch's tensors get these by their own ``__rmul__``, ``__rtruediv__``, ..., and compute by their rules.
+    """
+    if method != "__call__" or len(inputs) != 2:
+        return False
+    return isinstance(inputs[0], np.generic) or (ufunc is np.divide and isinstance(inputs[0], np.ndarray))
 
 
 def must_record(x: Any) -> bool:
@@ -96,7 +108,7 @@ def _plain_ufunc(ufunc: Any, method: str, inputs: Any, out: Any, options: dict[s
         return out if len(out) > 1 else out[0]
     if isinstance(result, tuple):
         return tuple(wrap(np.asarray(r)) for r in result)
-    return None if result is None else wrap(np.asarray(result))
+    return result if result is None or method == "outer" else wrap(np.asarray(result))
 
 
 def _memory(x: Any) -> Any:
@@ -139,6 +151,8 @@ def _operands(inputs: Any, dtype: Any) -> list[Any]:
 
 
 def _reduce(name: str, x: Tensor, axis: Any = 0, keepdims: bool = False) -> Any:
+    if axis is None and not keepdims and name in ("sum", "prod"):
+        return _torch[name](x)
     if name in ("sum", "amax", "amin"):
         return _torch[name](x, _all_dims(x) if axis is None else axis, keepdims)
     axes = _all_dims(x) if axis is None else (axis,) if isinstance(axis, int) else axis
@@ -180,7 +194,7 @@ def _flat(values: Any) -> Any:
 
 def _detached(x: Any) -> Any:
     if isinstance(x, Tensor):
-        return x.detach().numpy()
+        return x.detach()
     if isinstance(x, dict):
         return {k: _detached(v) for k, v in x.items()}
     return type(x)(_detached(v) for v in x) if type(x) in (list, tuple) else x
@@ -206,6 +220,8 @@ def _mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False)
     (x,) = _operands((a,), dtype)
     if not (x.is_floating_point() or x.is_complex()):
         x = cast(x, np.dtype(np.float64))  # as NumPy
+    if axis is None and not _flag(keepdims):
+        return _torch["mean"](x)
     return _torch["mean"](x, _all_dims(x) if axis is None else axis, _flag(keepdims))
 
 
@@ -251,9 +267,11 @@ def _where(condition: Any, *branches: Any) -> Any:
     condition = _tensor(condition)
     if not branches:
         return _torch["nonzero"](condition.detach(), as_tuple=True)
-    return _torch["where"](condition.bool(), *_operands(branches, None)) if any(
-        isinstance(b, Tensor) for b in branches
-    ) else _torch["where"](condition.bool(), *(_tensor(b) for b in branches))
+    return (
+        _torch["where"](condition.bool(), *_operands(branches, None))
+        if any(isinstance(b, Tensor) for b in branches)
+        else _torch["where"](condition.bool(), *(_tensor(b) for b in branches))
+    )
 
 
 def _dot(a: Any, b: Any) -> Any:
@@ -301,6 +319,8 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max:
 
 
 def _round(a: Any, decimals: int = 0) -> Any:
+    if not a.is_floating_point():
+        return a.clone()
     return _torch["round"](a, decimals=decimals)
 
 
@@ -379,10 +399,6 @@ def _fftn_of(name: str) -> Any:
     return lambda a, s=None, axes=None, norm=None: _fft[name](a, s, axes, norm)
 
 
-def _like(name: str) -> Any:
-    return lambda a, *args, **kwargs: getattr(np, name)(a.detach().numpy(), *args, **kwargs)
-
-
 def _size(a: Any, axis: Any = None) -> int:
     return a.numel() if axis is None else a.shape[axis]
 
@@ -405,7 +421,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tril": lambda m, k=0: _torch["tril"](m, k), "triu": lambda m, k=0: _torch["triu"](m, k),
     "reshape": _reshape, "ravel": lambda a, order="C": _reshape(a, -1, order), "transpose": _transpose,
     "swapaxes": lambda a, axis1, axis2: a.transpose(axis1, axis2),
-    "moveaxis": lambda a, source, destination: _torch["movedim"](a, source, destination),
+    "moveaxis": _torch["movedim"],
     "squeeze": _squeeze, "expand_dims": _expand_dims,
     "broadcast_to": lambda array, shape: array.expand((shape,) if isinstance(shape, int) else tuple(shape)),
     "broadcast_arrays": lambda *arrays: _torch["broadcast_tensors"](*_tensors(arrays)),
@@ -415,24 +431,27 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "rot90": lambda m, k=1, axes=(0, 1): _torch["rot90"](m, k, axes),
     "clip": _clip, "round": _round, "around": _round, "take": _take, "sort": _sort,
     "take_along_axis": lambda arr, indices, axis=-1: _torch["take_along_dim"](arr, _tensor(indices), axis),
-    "real": lambda val: _torch["real"](val), "imag": lambda val: val.imag if val.is_complex() else val * 0,
-    "angle": lambda z: _torch["angle"](z), "nan_to_num": lambda x, nan=0.0: _torch["nan_to_num"](x, nan),
-    "nansum": lambda a, axis=None: _torch["nansum"](a, axis), "nanmean": lambda a, axis=None: _torch["nanmean"](a, axis),
+    "real": _torch["real"], "imag": lambda val: val.imag if val.is_complex() else val * 0,
+    "angle": _torch["angle"], "nan_to_num": lambda x, nan=0.0: _torch["nan_to_num"](x, nan),
+    "nansum": lambda a, axis=None: _torch["nansum"](a, axis),
+    "nanmean": lambda a, axis=None: _torch["nanmean"](a, axis),
     "diff": lambda a, n=1, axis=-1: _torch["diff"](a, n, axis), "cross": lambda a, b: _torch["cross"](a, b, dim=-1),
     "trapezoid": lambda y, x=None, dx=1.0, axis=-1: _torch["trapezoid"](y, dx=dx, dim=axis) if x is None
     else _torch["trapezoid"](y, _tensor(x), dim=axis),
     "linalg.norm": _norm, "linalg.svd": _svd, "linalg.eigh": _eigh, "linalg.qr": _qr,
     "linalg.eigvalsh": lambda a, UPLO="L": _linalg["eigvalsh"](a, UPLO),
-    "linalg.inv": lambda a: _linalg["inv"](a), "linalg.det": lambda a: _linalg["det"](a),
+    "linalg.inv": _linalg["inv"], "linalg.det": _linalg["det"],
     "linalg.solve": lambda a, b: _linalg["solve"](*_operands((a, b), None)),
     "linalg.cholesky": lambda a, *, upper=False: _linalg["cholesky"](a, upper=upper),
-    "linalg.slogdet": lambda a: _linalg["slogdet"](a), "linalg.pinv": lambda a: _linalg["pinv"](a),
-    "linalg.matrix_power": lambda a, n: _linalg["matrix_power"](a, n),
+    "linalg.slogdet": _linalg["slogdet"], "linalg.pinv": _linalg["pinv"],
+    "linalg.matrix_power": _linalg["matrix_power"],
     "linalg.multi_dot": lambda arrays: _linalg["multi_dot"](_tensors(arrays)),
     **{f"fft.{name}": _fft_of(name) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
     **{f"fft.{name}": _fftn_of(name) for name in ("fftn", "ifftn", "rfftn", "irfftn")},
 }  # fmt: skip
-ALWAYS = frozenset(("std", "var", "size", "repeat"))  # what NumPy's own code would get wrong from a tensor's methods
+ALWAYS = frozenset(
+    ("mean", "repeat", "std", "var", "size", "round", "around")
+)  # what NumPy's own code would get wrong from a tensor's methods
 UNRECORDED = frozenset(
     ("argmax", "argmin", "argsort", "allclose", "isclose", "array_equal", "array_equiv", "count_nonzero", "nonzero")
     + ("argwhere", "searchsorted", "shape", "ndim", "iscomplexobj", "isrealobj", "result_type", "zeros_like")

@@ -7,8 +7,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from ._absent import refusing, returning
-from ._dtypes import device
+from ._dtypes import device as _device
 
 _MESSAGE = "Cannot access accelerator device when none is available."
 _REFUSED = (
@@ -22,11 +25,20 @@ is_available = returning("is_available", lambda: False, "False: there is the CPU
 device_count = returning("device_count", lambda: 0, "0: there is the CPU only.")
 
 
-def current_accelerator(check_available: bool = False) -> device | None:
+def current_accelerator(check_available: bool = False) -> _device | None:
     """``None``: there is the CPU only."""
     return None
 
 
+def get_device_module(device: Any = None) -> Any:
+    """The module of a device type: ``torch.cpu``, ``torch.cuda``, ..."""
+    kind = "cpu" if device is None else _device(device).type
+    try:
+        return import_module(f".{kind}", __package__)
+    except ModuleNotFoundError:
+        raise RuntimeError(f"Invalid device_type '{kind}' or a corresponding module does not exist.") from None
+
+
 globals().update({name: refusing(name, RuntimeError, _MESSAGE) for name in _REFUSED})
 
-__all__ = ["current_accelerator", "device_count", "is_available", *_REFUSED]  # noqa: PLE0604  the names of a table
+__all__ = ["current_accelerator", "device_count", "get_device_module", "is_available", *_REFUSED]  # noqa: PLE0604  the names of a table

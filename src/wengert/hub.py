@@ -1,50 +1,68 @@
-"""``torch.hub``: wengert downloads neither code nor models. What lies in the cache folder already is loaded from there.
+"""``torch.hub``: models of a folder on this machine, and weights from an address.
 
-The cache folder is PyTorch's, so a file that PyTorch downloaded is found.
+A model's code is never fetched from the network: give ``source="local"`` and the folder of a checked-out repository.
+Weights are fetched once, into ``get_dir()/checkpoints``, and hold no code (``torch.load``'s ``weights_only``).
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import os
-from typing import Any, NoReturn
-from urllib.parse import urlparse
-
-import wengert as torch
+import re
+import sys
+import urllib.parse
+import urllib.request
+from typing import Any
 
 from ._errors import noted
+from ._saving.replacing import replacing
+from .serialization import load as _load
 
-__all__ = [
-    "download_url_to_file",
-    "get_dir",
-    "help",
-    "list",
-    "load",
-    "load_state_dict_from_url",
-    "set_dir",
-]
+__all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
-_folder: str | None = None
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
+_CHUNK = 1 << 17
+_dir: str | None = None
 
 
-def _refuse(name: str, advice: str) -> NoReturn:
-    raise noted(
-        NotImplementedError(f"torch.hub.{name}: wengert downloads neither code nor models"), f"What to do: {advice}"
-    )
-
-
+# ---------------------------------------------------------------------------------------------------------- the folder
 def get_dir() -> str:
-    """The cache folder: what ``set_dir`` set, else ``$TORCH_HOME/hub``, by default ``~/.cache/torch/hub``."""
-    if _folder is not None:
-        return _folder
-    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    home = os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))
-    return os.path.join(os.path.expanduser(home), "hub")
+    """The folder for what is fetched: ``set_dir``'s, or ``$TORCH_HOME/hub``, or ``$XDG_CACHE_HOME/torch/hub``."""
+    if _dir is not None:
+        return _dir
+    cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
+    return os.path.join(os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch"))), "hub")
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Set the cache folder."""
-    global _folder
-    _folder = os.path.expanduser(d)
+    """Set the folder for what is fetched."""
+    global _dir
+    _dir = os.path.expanduser(d)
+
+
+# ------------------------------------------------------------------------------------------------------------- weights
+def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> None:
+    """Fetch an address into a file, which is there when all of it was fetched.
+
+    Args:
+        url: the address.
+        dst: the path of the file.
+        hash_prefix: with what the SHA-256 of the content must begin.
+        progress: kept for programs that give it.
+
+    Raises:
+        RuntimeError: the content is another one.
+    """
+    digest = hashlib.sha256()
+    request = urllib.request.Request(url, headers={"User-Agent": "torch.hub"})
+    with urllib.request.urlopen(request) as source, replacing(dst) as file:
+        while chunk := source.read(_CHUNK):
+            digest.update(chunk)
+            file.write(chunk)
+        found = digest.hexdigest()
+        if hash_prefix is not None and found[: len(hash_prefix)] != hash_prefix:
+            raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{found}")')
 
 
 def load_state_dict_from_url(
@@ -55,34 +73,82 @@ def load_state_dict_from_url(
     check_hash: bool = False,
     file_name: str | None = None,
     weights_only: bool = True,
-) -> dict[str, Any]:
-    """What ``torch.load`` gives for the file of this URL in the cache folder (``checkpoints`` in ``get_dir()``).
+) -> Any:
+    """The object of a file of ``torch.save`` at an address; it is fetched once.
 
-    Raises:
-        NotImplementedError: it is not there; wengert does not download it.
+    Args:
+        url: the address.
+        model_dir: where the file is kept; ``get_dir()/checkpoints`` by default.
+        map_location: as in ``torch.load``.
+        progress: kept for programs that give it.
+        check_hash: the file's name is ``name-HASH.ext``, with the beginning of its SHA-256.
+        file_name: the file's name, if not that of the address.
+        weights_only: as in ``torch.load``. False runs code of the file.
     """
     folder = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
-    path = os.path.join(folder, file_name or os.path.basename(urlparse(url).path))
+    os.makedirs(folder, exist_ok=True)
+    name = file_name or os.path.basename(urllib.parse.urlparse(url).path)
+    path = os.path.join(folder, name)
     if not os.path.exists(path):
-        _refuse("load_state_dict_from_url", f"download {url} yourself, and put it there as {path!r}")
-    return torch.load(path, map_location=map_location, weights_only=weights_only)
+        sys.stderr.write(f'Downloading: "{url}" to {path}\n')
+        found = HASH_REGEX.search(name) if check_hash else None
+        download_url_to_file(url, path, found[1] if found else None, progress)
+    return _load(path, map_location=map_location, weights_only=weights_only)
 
 
-def load(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: NotImplementedError."""
-    _refuse("load", "download the repository, look at what it does, and import it")
+# -------------------------------------------------------------------------------------------------------------- models
+def _entrypoints(repo_or_dir: Any, source: str) -> Any:
+    """The module ``hubconf.py`` of a folder."""
+    if source not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
+    if source == "github":
+        raise noted(
+            RuntimeError(f"torch.hub: wengert does not fetch code from the network ({repo_or_dir})"),
+            "Why: what is fetched would be run, and most of it needs parts of PyTorch that are compiled.",
+            'What to do: check the repository out, and give its folder with source="local".',
+        )
+    path = os.path.join(repo_or_dir, "hubconf.py")
+    spec = importlib.util.spec_from_file_location("hubconf", path)
+    if spec is None or spec.loader is None or not os.path.exists(path):
+        raise FileNotFoundError(2, "No such file or directory", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, os.fspath(repo_or_dir))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(os.fspath(repo_or_dir))
+    for package in getattr(module, "dependencies", ()):
+        if importlib.util.find_spec(package) is None:
+            raise RuntimeError(f"Missing dependencies: {package}")
+    return module
 
 
-def list(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: NotImplementedError."""
-    _refuse("list", "look at the repository's hubconf.py")
+def _entrypoint(module: Any, name: Any) -> Any:
+    if not isinstance(name, str):
+        raise ValueError("Invalid input: model should be a string of function name")
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise RuntimeError(f"Cannot find callable {name} in hubconf")
+    return found
 
 
-def help(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not there: NotImplementedError."""
-    _refuse("help", "look at the repository's hubconf.py")
+def list(github: Any, force_reload: Any = False, source: str = "github", **kwargs: Any) -> Any:
+    """The names of the functions that make models in a folder's ``hubconf.py``."""
+    module = _entrypoints(github, source)
+    return [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
 
 
-def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, progress: bool = True) -> NoReturn:
-    """Not there: NotImplementedError."""
-    _refuse("download_url_to_file", f"download {url} yourself, and put it there as {str(dst)!r}")
+def help(github: Any, model: str, force_reload: Any = False, source: str = "github", **kwargs: Any) -> Any:
+    """The docstring of one of them."""
+    return _entrypoint(_entrypoints(github, source), model).__doc__
+
+
+def load(repo_or_dir: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> Any:
+    """Call one of them.
+
+    Raises:
+        RuntimeError: ``source`` is not "local", or there is no such function.
+    """
+    for option in ("trust_repo", "force_reload", "verbose", "skip_validation"):
+        kwargs.pop(option, None)
+    return _entrypoint(_entrypoints(repo_or_dir, source), model)(*args, **kwargs)

@@ -19,6 +19,9 @@ class _OfOneDtype(type):
 
     dtype: Dtype
 
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
 

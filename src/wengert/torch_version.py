@@ -19,9 +19,7 @@ __all__ = ["TorchVersion"]
 
 FOLLOWS = "2.13.0"
 _STAGES = {"dev": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "rc": -1, "post": 1}
-_PARTS = re.compile(
-    r"v?(\d+(?:\.\d+)*)[-_.]?(?:(dev|alpha|a|beta|b|rc|post)[-_.]?(\d*))?.*?(?:\+(.*))?$", re.IGNORECASE
-)
+_PARTS = r"v?(\d+(?:\.\d+)*)[-_.]?(?:(dev|alpha|a|beta|b|rc|post)[-_.]?(\d*))?.*?(?:\+(.*))?$"
 
 
 class TorchVersion(str):
@@ -67,7 +65,7 @@ def _ordered(a: str, b: Any) -> int:
 
 def _key(text: str) -> tuple[Any, ...] | None:
     """What versions are ordered by (PEP 440): numbers without trailing zeros, stage, local part."""
-    found = _PARTS.match(text)
+    found = re.match(_PARTS, text, re.IGNORECASE)
     if found is None:
         return None
     numbers = [int(n) for n in found[1].split(".")]

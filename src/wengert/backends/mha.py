@@ -1,4 +1,4 @@
-"""``torch.backends.mha``: the switch of a faster path of ``nn.MultiheadAttention`` in inference; here there is one path."""
+"""``torch.backends.mha``: the switch of a second path of ``nn.MultiheadAttention``; here there is one."""
 
 from __future__ import annotations
 

@@ -46,10 +46,11 @@ _REFUSED = (
     "get_stream_from_external", "get_sync_debug_mode", "init", "initial_seed", "ipc_collect", "mem_get_info",
     "set_per_process_memory_fraction", "set_sync_debug_mode", "synchronize",
     # PyTorch's CPU build has an AttributeError or a worse text here
-    "can_device_access_peer", "caching_allocator_alloc", "caching_allocator_delete", "get_allocator_backend",
-    "graph_pool_handle", "make_graphed_callables", "memory_snapshot", "memory_summary", "reset_accumulated_memory_stats",
-    "reset_max_memory_allocated", "reset_max_memory_cached", "reset_peak_memory_stats", "set_device", "set_rng_state",
-    "set_stream", "temperature", "utilization", "power_draw", "clock_rate", "memory_usage",
+    "can_device_access_peer", "caching_allocator_alloc", "caching_allocator_delete", "clock_rate",
+    "get_allocator_backend", "graph_pool_handle", "make_graphed_callables", "memory_snapshot", "memory_summary",
+    "memory_usage", "power_draw", "reset_accumulated_memory_stats", "reset_max_memory_allocated",
+    "reset_max_memory_cached", "reset_peak_memory_stats", "set_device", "set_rng_state", "set_stream", "temperature",
+    "utilization",
 )  # fmt: skip
 _CLASSES = ("CUDAGraph", "CUDAPluggableAllocator", "Event", "ExternalStream", "MemPool", "Stream", "graph")
 _MESSAGE = "Torch not compiled with CUDA enabled"

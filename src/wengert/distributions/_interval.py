@@ -17,7 +17,7 @@ from ._probs import ProbsOrLogits, one_given
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
-from .transforms import AffineTransform, PowerTransform
+from .transforms import AffineTransform, PowerTransform, Transform
 from .utils import broadcast_all, clamp_probs, euler_constant, lazy_property, logits_to_probs
 
 
@@ -115,7 +115,7 @@ class Kumaraswamy(TransformedDistribution):
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         zeros = torch.full_like(self.concentration0, 0)
         base = Uniform(zeros, torch.full_like(zeros, 1), validate_args=validate_args)
-        transforms = [
+        transforms: list[Transform] = [
             PowerTransform(self.concentration0.reciprocal()),
             AffineTransform(loc=1.0, scale=-1.0),
             PowerTransform(self.concentration1.reciprocal()),

@@ -212,8 +212,8 @@ class LKJCholesky(Distribution):
     >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
     >>> factor = torch.distributions.LKJCholesky(3, 0.5).sample()
-    >>> (factor @ factor.mT).diagonal()
-    tensor([1.0000, 1.0000, 1.0000])
+    >>> torch.distributions.constraints.corr_cholesky.check(factor)
+    tensor(True)
     """
 
     arg_constraints = {"concentration": constraints.positive}

@@ -14,7 +14,7 @@ from . import constraints
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
-from .transforms import AffineTransform, ExpTransform, PowerTransform
+from .transforms import AffineTransform, ExpTransform, PowerTransform, Transform
 from .utils import broadcast_all, euler_constant
 
 
@@ -106,7 +106,10 @@ class Weibull(TransformedDistribution):
         self.scale, self.concentration = broadcast_all(scale, concentration)
         self.concentration_reciprocal = self.concentration.reciprocal()
         base = Exponential(torch.ones_like(self.scale), validate_args=validate_args)
-        transforms = [PowerTransform(self.concentration_reciprocal), AffineTransform(loc=0, scale=self.scale)]
+        transforms: list[Transform] = [
+            PowerTransform(self.concentration_reciprocal),
+            AffineTransform(loc=0, scale=self.scale),
+        ]
         super().__init__(base, transforms, validate_args=validate_args)
 
     @property
@@ -152,7 +155,7 @@ class Pareto(TransformedDistribution):
     def __init__(self, scale: Tensor | float, alpha: Tensor | float, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
         base = Exponential(self.alpha, validate_args=validate_args)
-        transforms = [ExpTransform(), AffineTransform(loc=0, scale=self.scale)]
+        transforms: list[Transform] = [ExpTransform(), AffineTransform(loc=0, scale=self.scale)]
         super().__init__(base, transforms, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)

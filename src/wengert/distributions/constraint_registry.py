@@ -140,17 +140,17 @@ def _corr_cholesky(constraint: Any) -> Transform:
 def _register_composites(registry: ConstraintRegistry) -> None:
     """Those that look up their parts in the same registry."""
 
-    @registry.register(constraints.independent)
+    @_register((registry,), constraints.independent)
     def independent(constraint: Any) -> Transform:
         return transforms.IndependentTransform(
             registry(constraint.base_constraint), constraint.reinterpreted_batch_ndims
         )
 
-    @registry.register(constraints.cat)
+    @_register((registry,), constraints.cat)
     def cat(constraint: Any) -> Transform:
         return transforms.CatTransform([registry(c) for c in constraint.cseq], constraint.dim, constraint.lengths)
 
-    @registry.register(constraints.stack)
+    @_register((registry,), constraints.stack)
     def stack(constraint: Any) -> Transform:
         return transforms.StackTransform([registry(c) for c in constraint.cseq], constraint.dim)
 

@@ -115,7 +115,8 @@ class Distribution:
         if not owners:
             raise NotImplementedError
         new = self._expand_parameters(owners[0], batch_shape, _instance)
-        super(owners[-1], new).__init__(Size(batch_shape), self.event_shape, validate_args=False)
+        base: Any = super(owners[-1], new)
+        base.__init__(Size(batch_shape), self.event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new
 

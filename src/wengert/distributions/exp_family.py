@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import wengert as torch
 
 from .._tensor import Tensor
@@ -37,7 +39,7 @@ class ExponentialFamily(Distribution):
     def _mean_carrier_measure(self) -> float:
         raise NotImplementedError
 
-    def _differentiated(self) -> tuple[list[Tensor], Tensor, tuple[Tensor, ...]]:
+    def _differentiated(self) -> tuple[list[Tensor], Tensor, tuple[Any, ...]]:
         """The natural parameters as leaves, the log normaliser there, and its derivatives."""
         params = [p.detach().requires_grad_() for p in self._natural_params]
         with torch.enable_grad():

@@ -35,7 +35,7 @@ class TransformedDistribution(Distribution):
 
     arg_constraints: dict[str, constraints.Constraint] = {}
     base_dist: Any
-    _expands = ()
+    _expands: tuple[str, ...] = ()
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ import numpy as np
 from .._blocks import LARGE, rows
 
 _SHORT = 128  # NumPy starts anew for each row: shorter groups are better off in whole passes
-_LONG = 1 << 16  # longer rows are added up pairwise
+_LONG = 4096  # longer rows are added up pairwise
 
 
 def suits(x: Any, view: tuple[int, ...], dims: tuple[int, ...]) -> bool:
@@ -132,7 +132,7 @@ def _by_channel(x: Any, layout: _Samples, scale: Any) -> Any:
     """The sums over the samples of a block for each channel; ``scale``: a factor for each group."""
     if x.ndim == 2:
         return np.add.reduce(x, 0) if scale is None else np.einsum("ij,i->j", x, scale[:, 0])
-    x = np.einsum("ijk->ij", x)
+    x = np.einsum("ijk->ij", x) if x.shape[2] <= _LONG else np.add.reduce(x, 2)
     if scale is not None:
         groups = len(scale) // len(x)
         x = (x.reshape(len(x), groups, -1) * scale.reshape(-1, groups, 1)).reshape(x.shape)

@@ -338,7 +338,7 @@ def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tupl
 def repeat(lib, self, repeats):
     """The tensor put several times side by side along each dimension."""
     full, mine = _interleaved(self.shape, repeats)
-    r = lib.empty(full, self.dtype)
+    r = allocate(lib.empty, full, self.dtype)
     r[...] = self.reshape(mine)
     return r.reshape(tuple(a * b for a, b in zip(full[::2], full[1::2], strict=True)))
 

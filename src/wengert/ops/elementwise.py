@@ -18,11 +18,13 @@ from .._kinds import unary
 from .._out import SAME, exactly, with_out, write_out
 from .._parametric import parametric
 from .._registry import REGISTRY, place, public
+from .._return_types import return_type
 from .._saved import is_complex
 from .._tensor import Tensor
 from ._elementwise import BOOL, one
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
+FrexpResult = return_type("frexp", "mantissa", "exponent")
 
 
 def copied(lib: Any, x: Any) -> Any:
@@ -556,8 +558,6 @@ def frexp_public(input: Tensor) -> Any:
     >>> mantissa, exponent
     (tensor([0.7500]), tensor([2], dtype=torch.int32))
     """
-    from .._return_types import return_type
-
     if logical_dtype(input) not in FLOATING:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    return return_type("frexp", "mantissa", "exponent")(frexp(input))
+    return FrexpResult(frexp(input))

@@ -33,8 +33,6 @@ LuFactor = return_type("linalg_lu_factor", "LU", "pivots")
 LuFactorEx = return_type("linalg_lu_factor_ex", "LU", "pivots", "info")
 Lu = return_type("linalg_lu", "P", "L", "U")
 LuUnpack = return_type("lu_unpack", "P", "L", "U")
-Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
-Geqrf = return_type("geqrf", "a", "tau")
 TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficient")
 
 

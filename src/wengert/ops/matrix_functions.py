@@ -21,24 +21,8 @@ from .matmul import dtype_name, matmul
 
 place(LinAlgError, "linalg.LinAlgError")
 
-Eigh = return_type("linalg_eigh", "eigenvalues", "eigenvectors")
-Eig = return_type("linalg_eig", "eigenvalues", "eigenvectors")
-Svd = return_type("linalg_svd", "U", "S", "Vh")
-OldSvd = return_type("svd", "U", "S", "V")
-Qr = return_type("linalg_qr", "Q", "R")
-OldQr = return_type("qr", "Q", "R")
-Slogdet = return_type("linalg_slogdet", "sign", "logabsdet")
-OldSlogdet = return_type("slogdet", "sign", "logabsdet")
-InvEx = return_type("linalg_inv_ex", "inverse", "info")
-CholeskyEx = return_type("linalg_cholesky_ex", "L", "info")
-SolveEx = return_type("linalg_solve_ex", "result", "info")
-LuFactor = return_type("linalg_lu_factor", "LU", "pivots")
-LuFactorEx = return_type("linalg_lu_factor_ex", "LU", "pivots", "info")
-Lu = return_type("linalg_lu", "P", "L", "U")
-LuUnpack = return_type("lu_unpack", "P", "L", "U")
 Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 Geqrf = return_type("geqrf", "a", "tau")
-TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficient")
 
 
 # --------------------------------------------------------------------------- least squares, pseudo-inverse, rank, norms

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from .._alias import inplace_of
 from .._backends.numpy import in_lib
-from .._blocks import LARGE, each
 from .._dims import normal_dim
 from .._dispatch import broadcast_error, logical_dtype, type_text
 from .._dtypes import BY_NUMPY
@@ -51,48 +49,6 @@ def along(shape: tuple[int, ...], index: Any, dim: int) -> Any:
     return at
 
 
-@in_lib
-def taken_along(x: Any, index: Any, dim: int) -> Any:
-    """The elements of a contiguous array that ``index`` points to along ``dim``."""
-    flat = x.reshape(-1)
-    if index.size < LARGE or index.ndim < 2:
-        return flat.take(along(x.shape, index, dim))
-    r = np.empty(index.shape, x.dtype)
-
-    def work(part: slice) -> None:
-        rows = index[part]
-        at = along(x.shape, rows, dim)
-        if dim:  # the first dimension is its own, so the lines of later parts begin later
-            at = at + part.start * (x.size // len(x))
-        r[part] = flat.take(at)
-
-    each(work, _slices(len(index)))
-    return r
-
-
-@in_lib
-def add_along(r: Any, index: Any, values: Any, dim: int) -> None:
-    """Add ``values`` to a contiguous array where ``index`` points to along ``dim``."""
-    lines = max((d for d in range(index.ndim) if d != dim), key=lambda d: index.shape[d], default=None)
-    if index.size < LARGE or lines is None:
-        np.add.at(r.reshape(-1), along(r.shape, index, dim).reshape(-1), values.reshape(-1))
-        return
-    step = math.prod(r.shape[lines + 1 :])
-    flat = r.reshape(-1)
-
-    def work(part: slice) -> None:  # lines of other parts never meet
-        here = (slice(None),) * lines + (part,)
-        at = along(r.shape, index[here], dim).reshape(-1)
-        np.add.at(flat, at + part.start * step, values[here].reshape(-1))
-
-    each(work, _slices(index.shape[lines]))
-
-
-def _slices(n: int, parts: int = 8) -> list[slice]:
-    step = -(-n // parts)
-    return [slice(i, min(i + step, n)) for i in range(0, n, step)]
-
-
 def _check_range(index: Any, dim: int, n: int) -> None:
     if not index.size or (index.dtype.itemsize == 8 and np.maximum.reduce(index.view(np.uint64), None) < n):
         return  # seen as unsigned, what is negative is large
@@ -130,7 +86,7 @@ def sample_places(*shape: int) -> Any:
 def gather(lib, self, index, dim):
     """The elements at ``index`` along a dimension, each in its own line."""
     if not self.ndim or self.flags.c_contiguous:
-        return lib.taken_along(self, index, dim)
+        return self.reshape(-1).take(lib.along(self.shape, index, dim))
     key = [lib.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape)]
     key[dim] = index
     return self[tuple(key)]
@@ -150,7 +106,7 @@ def gather(lib, self, index, dim):
 def gather_back(lib, self, index, size, dim):
     """Zeros of a size with the tensor added at ``index`` along a dimension."""
     r = lib.zeros(size, self.dtype)
-    lib.add_along(r, index, self, dim)
+    lib.add.at(r.reshape(-1), lib.along(r.shape, index, dim).reshape(-1), self.reshape(-1))
     return r
 
 
@@ -190,7 +146,7 @@ def scatter(lib, self, index, src, dim):
 def scatter_add(lib, self, index, src, dim):
     """A copy of ``self`` with ``src`` added at ``index`` along a dimension."""
     r = lib.array(self, order="C")
-    lib.add_along(r, index, src, dim)
+    lib.add.at(r.reshape(-1), lib.along(r.shape, index, dim).reshape(-1), src.reshape(-1))
     return r
 
 

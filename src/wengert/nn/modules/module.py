@@ -129,7 +129,10 @@ class Module(Hooked, Stateful, Named):
     _call_impl = _wrapped_call_impl = __call__
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Accepted, and changes nothing: there is no compiler for modules."""
+        """Accepted, and changes nothing: there is no compiler. One warning says so."""
+        from ...compiler import compile
+
+        compile(self, *args, **kwargs)
 
     # ----------------------------------------------------------------------------------------------------- registration
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:

@@ -1,0 +1,107 @@
+"""``torch.compiler`` and ``torch.compile``: there is no compiler, so functions and modules come back as they are.
+
+``compile`` says so once. What is asked about compiling is answered with no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ._errors import warn_once
+
+__all__ = [
+    "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
+    "is_dynamo_compiling", "is_exporting", "list_backends", "reset", "set_stance", "substitute_in_graph",
+]  # fmt: skip
+
+
+def compile(
+    model: Callable[..., Any] | None = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = "inductor",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """The function or module itself; without one, a decorator that returns what it decorates.
+
+    PyTorch translates what is compiled; wengert runs it as it is, with the same results. A module has no ``_orig_mod``.
+
+    Raises:
+        RuntimeError: both ``mode`` and ``options``.
+
+    >>> import wengert as torch
+    >>> @torch.compile(disable=True)
+    ... def double(x):
+    ...     return x + x
+    >>> double(torch.ones(2))
+    tensor([2., 2.])
+    """
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    if not disable:
+        warn_once("torch.compile: wengert has no compiler; functions and modules run as they are.")
+    return _itself if model is None else model
+
+
+def _itself(fn: Any) -> Any:
+    return fn
+
+
+def is_compiling() -> bool:
+    """False."""
+    return False
+
+
+def is_dynamo_compiling() -> bool:
+    """False."""
+    return False
+
+
+def is_exporting() -> bool:
+    """False."""
+    return False
+
+
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+    """The function itself, which is not compiled; without one, a decorator."""
+    return _itself if fn is None else fn
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """The function itself."""
+    return fn
+
+
+def assume_constant_result(fn: Any) -> Any:
+    """The function itself."""
+    return fn
+
+
+def substitute_in_graph(original_fn: Any, **kwargs: Any) -> Any:
+    """A decorator that returns what it decorates: nothing is substituted in what is not compiled."""
+    return _itself
+
+
+def list_backends(exclude_tags: Any = ()) -> list[str]:
+    """``[]``: there is no compiler."""
+    return []
+
+
+def reset() -> None:
+    """Nothing: nothing is kept of what was compiled."""
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Nothing: there are no CUDA graphs."""
+
+
+@contextmanager
+def set_stance(stance: str = "default", **kwargs: Any) -> Iterator[None]:
+    """A context that does nothing."""
+    yield

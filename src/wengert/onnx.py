@@ -1,0 +1,44 @@
+"""``torch.onnx``: there is no export; whether one is going on is answered.
+
+>>> import wengert as torch
+>>> torch.onnx.is_in_onnx_export()
+False
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._errors import noted
+
+__all__ = ["OnnxExporterError", "dynamo_export", "export", "is_in_onnx_export", "is_onnxrt_backend_supported"]
+
+
+class OnnxExporterError(RuntimeError):
+    """A model that could not be exported."""
+
+
+def is_in_onnx_export() -> bool:
+    """False."""
+    return False
+
+
+def is_onnxrt_backend_supported() -> bool:
+    """False."""
+    return False
+
+
+def export(*args: Any, **kwargs: Any) -> Any:
+    """Not possible.
+
+    Raises:
+        OnnxExporterError: always.
+    """
+    raise noted(
+        OnnxExporterError("torch.onnx.export: wengert cannot export models"),
+        "Why: ONNX files are made from a compiled program, which wengert does not have.",
+        "What to do: torch.save(model.state_dict(), path), load it in PyTorch, and export there.",
+    )
+
+
+dynamo_export = export

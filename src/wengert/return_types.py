@@ -1,0 +1,19 @@
+"""``torch.return_types``: the classes of the named tuples that functions of several results return.
+
+>>> import wengert as torch
+>>> isinstance(torch.tensor([3., 1.]).sort(), torch.return_types.sort)
+True
+"""
+
+from . import _return_types
+
+all_return_types = [
+    value
+    for value in vars(_return_types).values()
+    if isinstance(value, type)
+    and issubclass(value, _return_types.ReturnType)
+    and value is not _return_types.ReturnType
+]
+globals().update({each.__name__: each for each in all_return_types})
+
+__all__ = ["all_return_types", *(each.__name__ for each in all_return_types)]  # noqa: PLE0604
