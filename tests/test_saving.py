@@ -208,6 +208,23 @@ def test_a_conjugate_view_of_torch_comes_with_its_values(torch: ModuleType) -> N
     assert wengert.load(saved(z.conj().imag, torch)).tolist() == [-2.0, 1.0]
 
 
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks")
+def test_sparse_tensors_to_and_from_torch(torch: ModuleType) -> None:
+    sparse = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 0]], [1.0, 2.0, 3.0], (2, 3))
+    for tensor in (sparse, sparse.coalesce()):
+        ours = wengert.load(saved(tensor, torch))
+        assert ours._a.shape == (2, 3) and ours._a.coalesced == tensor.is_coalesced()
+        back = torch.load(saved(ours), weights_only=True)
+        assert torch.equal(back.to_dense(), tensor.to_dense()) and back.is_coalesced() == tensor.is_coalesced()
+    with zipfile.ZipFile(saved(sparse, torch)) as archive:
+        pickled = archive.read("archive/data.pkl")
+        parts = {f"data_{i}": archive.read(f"archive/data/{i}") for i in range(2)}
+    before, size, after = pickled.rpartition(b"K\2K\3\x86")  # the last: the tensor's own
+    with pytest.raises(RuntimeError, match="out of bounds for its size"):
+        wengert.load(archive_of(before + b"K\1K\3\x86" + after, **parts))
+    assert size
+
+
 class Tagged(wengert.Tensor):
     pass
 
@@ -522,7 +539,7 @@ TUPLES = b"(" + b"K\1" + b"\x85" * 5000 + b"K\1d"  # a tuple nested 5000 deep, t
         (b"\x80\xff.", "unsupported pickle protocol: 255"),
         (b"\x80\x02K\1Q.", "persistent_load id must be tuple"),
         (b"\x80\x02X\6\0\0\0moduleK\1\x86Q.", "Only persistent_load of storage is allowed"),
-        (b"\x80\x02ctorch._utils\n_rebuild_sparse_tensor\n)R.", "dense tensors on the CPU only"),
+        (b"\x80\x02ctorch._utils\n_rebuild_qtensor\n)R.", "a tensor that is quantized, nested"),
     ],
 )
 def test_pickles_that_are_not_admitted(pickled: bytes, message: str | None) -> None:

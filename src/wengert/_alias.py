@@ -84,7 +84,7 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
             "What to do: write under torch.no_grad() (an optimizer's step), or compute on a copy (y = x + 1).",
             code="W005",
         )
-    if base is not None and type(base._fn) is AccumulateGrad:
+    if base is not None and (type(base._fn) is AccumulateGrad or (base._fn is None and self._fn is not None)):
         raise noted(
             RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
             "Why: writing to the view writes to the leaf, whose .grad is the gradient for the value it had.",
@@ -382,7 +382,7 @@ def _apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[st
     if not isinstance(self, Tensor):
         raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
     if stale_views and is_grad_enabled():
-        refresh(self)
+        refresh_for_write(self)
     if quiet_views:
         refuse_quiet_view(self)
     if _tracked(self, args, kwargs):
@@ -418,7 +418,7 @@ def apply_composed_inplace(
     """``apply_inplace`` for a function composed of operators: what they save of ``self`` must outlive the write."""
     if isinstance(self, Tensor) and _tracked(self, args, kwargs) and is_grad_enabled():
         if stale_views:
-            refresh(self)
+            refresh_for_write(self)
         check_inplace(self, True)
         a = self._a
         return _recorded_inplace(
@@ -674,6 +674,14 @@ def _quiet_since(tensor: Tensor) -> int:
             return view[3].seq
         view = view_of(view[0])
     return 0
+
+
+def refresh_for_write(tensor: Tensor) -> None:
+    """``refresh`` of what will be written to: that one of several views may not be is said before all else."""
+    view = view_of(tensor)
+    if view is not None and view[3] == MULTI_OUTPUT_VIEW:
+        check_inplace(tensor, False)
+    refresh(tensor)
 
 
 def refresh_all(args: Any) -> None:

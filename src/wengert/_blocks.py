@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 
 LARGE = 1 << 18  # elements from which blocks pay
-_BLOCK = 1 << 20  # bytes of one operand in a block: several fit into a core's share of the cache
-_CACHED = 1 << 24  # bytes up to which one thread alone gains nothing from blocks
-_ROW = 4096  # elements that BLAS adds up; the sums of rows are added pairwise
+_BLOCK = 1 << 19  # bytes of one operand in a block: several fit into a core's cache, and NumPy reuses temporaries
+_CACHED = 1 << 21  # bytes of one operand up to which one thread alone gains nothing from blocks
+_ROW = 256  # elements that BLAS adds up; the sums of rows are added pairwise
 
 np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
 
@@ -202,6 +202,15 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     return result
 
 
+def over_blocks(fn: Callable[..., Any], *arrays: Any) -> list[Any] | None:
+    """What ``fn`` gives for each block of elementwise operands; ``None`` where they cannot be cut."""
+    layout = _layout(arrays)
+    if layout is None:
+        return None
+    views = layout.views
+    return each(lambda part: fn(*[a[part] if cut else a for a, cut in views]), layout.parts())
+
+
 def _is_operand(sample: Any, views: Any) -> bool:
     """Whether a body gave back what it was given."""
     return sample.base is not None and any(cut and np.may_share_memory(sample, a) for a, cut in views)
@@ -341,10 +350,12 @@ def fold(ufunc: Any, x: Any) -> Any:
     Floats are added up as precisely as NumPy does it: rows by BLAS, on many accumulators, then pairwise.
     """
     flat = _flat(x)
-    if flat is None or flat.size < LARGE:
+    if flat is None:
         return ufunc.reduce(x, None)
-    if ufunc is np.add and x.dtype.char in "fd":
+    if ufunc is np.add and x.dtype.char in "fd" and flat.size >= LARGE >> 2:
         return _sum(flat)
+    if flat.size < LARGE:
+        return ufunc.reduce(x, None)
     return ufunc.reduce(np.array(each(lambda part: ufunc.reduce(flat[part]), cut_parts(flat.shape, LARGE))))
 
 
@@ -360,10 +371,13 @@ def _flat(x: Any) -> Any:
 def _sum(x: Any) -> Any:
     """The sum of a contiguous array of float32 or float64.
 
-    BLAS multiplies rows by ones, on its own threads; a row of a power of two has the same digits on any number.
+    BLAS multiplies rows by ones, on its own threads; so many rows at once have the same digits on any number of them.
     """
     whole = x.size // _ROW * _ROW
-    sums = np.add.reduce(x[:whole].reshape(-1, _ROW) @ _ones(x.dtype))
+    table = x[:whole].reshape(-1, _ROW)
+    ones = _ones(x.dtype)
+    step = max(LARGE // _ROW, 1)
+    sums = np.add.reduce(np.concatenate([table[i : i + step] @ ones for i in range(0, len(table), step)]))
     return sums + np.add.reduce(x[whole:]) if whole < x.size else sums
 
 

@@ -380,6 +380,10 @@ def _refused_as(info: Info) -> str:
     return info.__dict__.get("refused_as", info.called)  # type: ignore[no-any-return]
 
 
+def _no_tensor(info: Info, y: Any) -> TypeError:
+    return TypeError(f"{_refused_as(info)}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
+
+
 def second_operand(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
     """The second operand is not a tensor, or its shape does not fit."""
     result = overridden(info, (x, y))
@@ -407,7 +411,7 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
     if isinstance(y, Value):
         return info.op(x, wrap(y))
     if not info.__dict__.get("numbers", True):
-        raise TypeError(f"{_refused_as(info)}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
+        raise _no_tensor(info, y)
     if isinstance(y, np.generic):
         return info.op(x, y.item())
     if type(y) in (bool, complex):
@@ -424,13 +428,13 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
             return info.op(x, wrap(np.asarray(y)))
         return NotImplemented
     if not info.__dict__.get("overloads"):
-        raise TypeError(f"{_refused_as(info)}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
+        raise _no_tensor(info, y)
     raise _no_overload(info, x, y)
 
 
 def _no_overload(info: Info, x: Any, y: Any) -> TypeError:
     return TypeError(
-        f"{_refused_as(info)}() received an invalid combination of arguments - got ({type_text(x)}, {type_text(y)}), but "
+        f"{_refused_as(info)}() received an invalid combination of arguments - got ({type_text(x)}, {type_text(y)}), "
         "expected "
         "one of:\n * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out "
         "= None)\n"

@@ -497,7 +497,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
         m.grad = _recorded_copy(g) if old is None else old + g
         return
     want = m.box.a.dtype
-    if g.dtype is not want and hasattr(want, "kind"):
+    if g.dtype is not want and hasattr(want, "kind") and hasattr(g, "astype"):  # a transform's value has none
         if g.dtype.kind == "c" and want.kind != "c":
             g = g.real
         g = g.astype(want)

@@ -22,7 +22,6 @@ class _ModeDecorator:
         return type(self)()
 
     def __call__(self, fn: Any) -> Any:
-        name = type(self).__name__
         if inspect.isclass(fn):
             import warnings
 
@@ -44,8 +43,6 @@ class _ModeDecorator:
                     return await fn(*args, **kwargs)
 
             return coroutine
-        del name
-
         @functools.wraps(fn)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
@@ -157,7 +154,11 @@ class set_grad_enabled(_ModeDecorator):
     """
 
     def __init__(self, mode: bool) -> None:
-        self.mode = bool(mode)
+        if type(mode) is not bool:
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self.mode = mode
         self.prev = MODE.get()
         MODE.set(changed(grad=self.mode))
 
@@ -177,7 +178,7 @@ class set_grad_enabled(_ModeDecorator):
         MODE.set(self.prev)
 
     def __repr__(self) -> str:
-        return f"set_grad_enabled(mode={self.mode})"
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
 
 class _Setting(_ModeDecorator):

@@ -388,6 +388,13 @@ _ONE = np.float32(1)
 
 
 # ------------------------------------------------------------------------------------------------- a tensor's own facts
+def assign_requires_grad(self: Tensor, value: bool) -> None:
+    """``t.requires_grad = value``: unlike ``requires_grad_()`` it is refused for every result of an operator."""
+    if value is True and type(current_fn(self)) not in (AccumulateGrad, type(None)):
+        raise RuntimeError("you can only change requires_grad flags of leaf variables.")
+    set_requires_grad(self, value)
+
+
 def set_requires_grad(self: Tensor, value: bool) -> None:
     """Turn recording for a leaf on or off."""
     if type(value) is not bool:
@@ -626,4 +633,4 @@ def pack_saved(result: Any, hooks: tuple[Any, Any]) -> None:
 
 
 late.grad_of_other, late.set_data = grad_of_other, set_data
-late.set_grad, late.set_requires_grad = set_grad, set_requires_grad
+late.set_grad, late.set_requires_grad = set_grad, assign_requires_grad

@@ -176,7 +176,9 @@ def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> 
         if h.post_accumulate:
             variable = m.variable
             for hook in list(h.post_accumulate.values()):
-                hook(variable)
+                result = hook(variable)
+                if result is not None:
+                    _refuse_result(result)
         if h.post:
             given = (_as_tensor(g),)
             for hook in list(h.post.values()):
@@ -185,4 +187,34 @@ def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> 
                     _check_all(result, (), hook)
 
 
-__all__ = ["call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks", "call_tensor_hooks"]
+def _refuse_result(result: Any) -> None:
+    """A hook after accumulation has nothing to return."""
+    if not isinstance(result, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type_text(result)}'")
+    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def call_directly(n: Node, grads: tuple[Any, ...]) -> Any:
+    """``node(*grads)``: one backward step by itself, recorded where recording is on. What was saved is kept."""
+    count = max(len(getattr(n, "meta", ())), 1)
+    for i, g in enumerate(grads):
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(f"argument {i} is not a Variable")
+    if len(grads) != count:
+        raise TypeError(f"expected {count} arguments, got {len(grads)} instead")
+    if type(n) is AccumulateGrad:
+        from ._engine import accumulate
+
+        if grads[0] is not None:
+            accumulate(n, grads[0]._a, False)
+        return ()
+    given = {k: g for k, g in enumerate(grads) if g is not None}
+    if not given and not n.runs_on_nothing:
+        return None if len(n.edges()) == 1 else (None,) * len(n.edges())
+    pairs = n.backward(T, Parts(given) if count > 1 or not given else grads[0], True)
+    found = iter(pairs[1::2])
+    results = tuple(None if edge is None else next(found) for edge in n.edges())
+    return results[0] if len(results) == 1 else results
+
+
+__all__ = ["call_directly", "call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks", "call_tensor_hooks"]

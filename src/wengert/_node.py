@@ -223,6 +223,15 @@ class Node:
             h.pre = HookDict()
         return _add_hook(h.pre, fn)
 
+    def __call__(self, *grads: Any) -> Any:
+        """The cotangents of the inputs from those of the outputs, as Tensors; nothing further down runs.
+
+        A leaf's node accumulates into ``.grad``.
+        """
+        from ._hooks import call_directly
+
+        return call_directly(self, grads)
+
     def __dir__(self) -> list[str]:
         names = (n for n in object.__dir__(self) if not n.startswith(("_saved_", "_raw_saved_")))
         return [*names, *("_saved_" + n for n in self.saved_names)]

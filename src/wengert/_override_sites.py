@@ -19,6 +19,7 @@ NOTE [ No override, no cost ]
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import types
@@ -161,15 +162,20 @@ class Site:
         return lambda: self.ask(found, args, kwargs)
 
 
+def _inner(fn: Any) -> Any:
+    """What a decorator wrapped, or what the short way of a template falls back to; ``None`` for a plain function."""
+    if hasattr(fn, "__wrapped__"):
+        return fn.__wrapped__
+    if "otherwise" in fn.__code__.co_freevars:
+        return fn.__closure__[fn.__code__.co_freevars.index("otherwise")].cell_contents
+    return None
+
+
 def _written(fn: Any) -> Any:
     """The function with the parameters by name: behind decorators, or behind the short way of a template."""
-    while True:
-        if hasattr(fn, "__wrapped__"):
-            fn = fn.__wrapped__
-        elif "otherwise" in fn.__code__.co_freevars:
-            fn = fn.__closure__[fn.__code__.co_freevars.index("otherwise")].cell_contents
-        else:
-            return fn
+    while (inner := _inner(fn)) is not None:
+        fn = inner
+    return fn
 
 
 def _copy_of(fn: Any) -> Any:
@@ -312,13 +318,52 @@ def add_guards() -> None:
             SITES[id(members[name])].func = members[method]
 
 
+def make_methods_their_own() -> None:
+    """Give ``Tensor`` a copy of each composed function that is also a function of a module.
+
+    A method's first argument is a tensor: most methods need no guard, and the call that a guard costs is felt.
+    """
+    members = PUBLIC["Tensor"]
+    spaces = ("torch", "nn.functional", "linalg", "special", "fft")
+    shared = {id(fn) for space in spaces for fn in PUBLIC.get(space, {}).values()}
+    shared -= {id(info.op) for info in REGISTRY.values()}
+    copies: dict[int, Any] = {}
+    for name, fn in members.items():
+        if isinstance(fn, types.FunctionType) and id(fn) in shared:
+            if id(fn) not in copies:
+                copies[id(fn)] = _copy_throughout(fn)
+            members[name] = copies[id(fn)]
+
+
+def _copy_throughout(fn: Any) -> Any:
+    """A copy of a function and of what its decorators wrapped."""
+    inner = _inner(fn)
+    copy = _copy_of(fn)
+    if inner is not None:
+        inner_copy = _copy_throughout(inner)
+        cells = [types.CellType(inner_copy) if c.cell_contents is inner else c for c in fn.__closure__]
+        copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells))
+        copy.__kwdefaults__ = fn.__kwdefaults__
+    functools.update_wrapper(copy, fn)
+    if inner is None:
+        del copy.__wrapped__
+    else:
+        copy.__wrapped__ = inner_copy
+    return copy
+
+
+NO_TENSORS = frozenset(("size", "sizes", "shape", "n", "start", "end", "low", "high", "m", "fill_value"))
+
+
 def _takes_another(space: str, fn: Any) -> bool:
-    """Whether a function may be given something that overrides; a method's first argument is a tensor."""
+    """Whether a function may be given something that overrides: in place of a tensor, beside a method's own."""
     code = _written(fn).__code__
-    only_method = space == "Tensor" and not any(
-        fn is PUBLIC.get(other, {}).get(fn.__name__) for other in ("torch", "nn.functional", "linalg", "special", "fft")
-    )
-    return bool(code.co_argcount > only_method or code.co_flags & 4)
+    names = code.co_varnames[: code.co_argcount + bool(code.co_flags & 4)]
+    if space == "Tensor":
+        annotations = _written(fn).__annotations__
+        tensors = any(name == "other" or "Tensor" in str(annotations.get(name, "")) for name in names[1:])
+        return tensors or fn.__name__ in REFUSABLE
+    return bool(names) and names[0] not in NO_TENSORS
 
 
 # ----------------------------------------------------------------------------------------------------------- reasons

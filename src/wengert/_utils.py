@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from . import _dtypes
+from ._protocol import array_of
 from ._saving.storages import tensor_on
 from ._storage import _Storage
-from ._tensor import Tensor
+from ._tensor import Tensor, wrap
 from .nn.parameter import Parameter
 
 
@@ -127,7 +128,7 @@ def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, r
 def _refuse_kind(*args: Any) -> Any:
     """A tensor of a kind that wengert does not have."""
     raise NotImplementedError(
-        "the file holds a sparse, quantized, nested or meta tensor; wengert has dense tensors on the CPU only"
+        "the file holds a tensor that is quantized, nested, meta or sparse in another layout than COO, which wengert has not"
     )
 
 
@@ -136,7 +137,37 @@ def _get_layout(name: str) -> Any:
     return _dtypes.LAYOUTS[name.removeprefix("torch.")]
 
 
-_KINDS = ("sparse_tensor", "qtensor", "nested_tensor", "meta_tensor_no_storage", "wrapper_subclass")
+def _rebuild_sparse_tensor(layout: Any, data: Any) -> Tensor:
+    """A sparse COO tensor: of indices, values, size and, in newer files, whether it is coalesced."""
+    if layout is not _dtypes.sparse_coo:
+        _refuse_kind()
+    indices, values, size, *coalesced = data
+    if not isinstance(indices, Tensor) or not isinstance(values, Tensor) or len(coalesced) > 1:
+        raise pickle.UnpicklingError("a sparse tensor needs indices and values")
+    from ._sparse import Sparse
+
+    places, elements, shape = array_of(indices), array_of(values), tuple(size)
+    if not all(type(n) is int and 0 <= n < 2**63 for n in shape):
+        raise RuntimeError("a sparse tensor's sizes must be integers that are not negative")
+    if places.ndim != 2 or places.dtype != np.int64 or elements.ndim < 1 or places.shape[1] != elements.shape[0]:
+        raise RuntimeError("a sparse tensor's indices and values do not belong together")
+    depth = places.shape[0]
+    if len(shape) != depth + elements.ndim - 1 or shape[depth:] != elements.shape[1:]:
+        raise RuntimeError("a sparse tensor's values do not fit its size")
+    limits = np.array(shape[:depth], np.int64).reshape(-1, 1)
+    if (places < 0).any() or (places >= limits).any():
+        raise RuntimeError("found an index of a sparse tensor that is out of bounds for its size")
+    return wrap(Sparse(places, elements, shape, bool(coalesced) and coalesced[0] is True and _is_sorted(places)))
+
+
+def _is_sorted(places: np.ndarray) -> bool:
+    """Whether each column is after the one before it: what a file says of it need not be true."""
+    order = np.lexsort(places[::-1])
+    same = (places[:, 1:] == places[:, :-1]).all(0)
+    return bool((order == np.arange(places.shape[1])).all() and not same.any())
+
+
+_KINDS = ("qtensor", "nested_tensor", "meta_tensor_no_storage", "wrapper_subclass")
 REFUSED = tuple(f"_rebuild_{kind}" for kind in _KINDS)
 globals().update(dict.fromkeys(REFUSED, _refuse_kind))
 
@@ -148,5 +179,6 @@ REBUILDERS = frozenset(
         _rebuild_parameter,
         _rebuild_parameter_with_state,
         _rebuild_device_tensor_from_cpu_tensor,
+        _rebuild_sparse_tensor,
     )
 )

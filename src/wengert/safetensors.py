@@ -139,7 +139,7 @@ def _write(file: Any, header: bytes, arrays: list[np.ndarray]) -> None:
     file.write(len(header).to_bytes(8, "little") + header)
     for a in arrays:
         data = a if sys.byteorder == "little" else a.byteswap()
-        file.write(memoryview(data.reshape(-1).view(np.uint8)))
+        file.write(data.reshape(-1).view(np.uint8).data)
 
 
 # -------------------------------------------------------------------------------------------------------------- reading

@@ -136,6 +136,16 @@ def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:
 _tables: list[_NumbersByDtype] = []
 
 
+def _learn_bfloat16(np_dtype: Any) -> None:
+    NUMBERS[np_dtype] = _Numbers(np_dtype)
+    for table in _tables:
+        if np.dtype("f4") in table:
+            table[np_dtype] = NUMBERS[np_dtype] if table[np.dtype("f4")] is not _AS_THEY_ARE else _AS_THEY_ARE
+
+
+_dtypes.learners.append(_learn_bfloat16)
+
+
 def also_constants_for(dtype: Any, base: Any) -> None:
     """Let a new dtype, that of a transform's values, take Python numbers wherever its base does."""
     for table in _tables:

@@ -5,7 +5,7 @@ the same module object under both names, so there is never a second copy of a cl
 do what `python program.py` and `python -m module` do, and leave the end to Python: an uncaught error goes up through
 this module, and only its traceback loses the frames that are ours.
 
-A process that multiprocessing starts afresh (spawn, forkserver) is plain Python again: there `torch` is PyTorch.
+What a process that multiprocessing starts afresh is told of this is `children`'s business.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
 from . import UsageError
+from .children import teach_children
 
 # --- import torch ---
 
@@ -222,6 +223,7 @@ def _set_first_path(folder: str) -> None:
 def _run_as_main(load: Callable[[], _Program], argv: list[str]) -> int:
     """Execute what `load` gives as `__main__`, and leave its errors and its SystemExit to Python."""
     install_torch_alias()
+    teach_children()
     sys.argv[:] = argv
     main = ModuleType("__main__")
     try:

@@ -44,7 +44,7 @@ def save(obj: object, file: Any, pickle_module: Any, protocol: int, folder: str,
     for key in keys:
         memory = table.memory[key]
         file.write(struct.pack("<q", memory.size))
-        file.write(memoryview(memory.view(np.uint8)))
+        file.write(memory.view(np.uint8).data)
 
 
 # -------------------------------------------------------------------------------------------------------------- reading

@@ -119,7 +119,8 @@ class TorchPickling:
 
 
 def _has_own_reduction(cls: type) -> bool:
-    return cls.__reduce_ex__ is not Tensor.__reduce_ex__
+    reduction: Any = cls.__reduce_ex__
+    return reduction is not Tensor.__reduce_ex__
 
 
 def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
@@ -130,6 +131,8 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
         if attributes:
             return _utils._rebuild_parameter_with_state, (obj.data, obj.requires_grad, hooks, attributes)
         return _utils._rebuild_parameter, (obj.data, obj.requires_grad, hooks)
+    if getattr(obj._a, "is_sparse", False):
+        return _reduce_sparse(obj._a)
     place = place_of(obj)
     by_name = BY_NUMPY[place.memory.dtype] in NAME_OF_DTYPE
     storage = storage_on(place.memory if by_name else place.memory.view(np.uint8), by_name)
@@ -141,6 +144,11 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
     if type(obj) is Tensor and not state:
         return function, args
     return _utils._rebuild_from_type_v2, (function, type(obj), args, state)
+
+
+def _reduce_sparse(a: Any) -> tuple[Any, ...]:
+    data = (wrap(a.indices), wrap(a.values), _dtypes.Size(a.shape), a.coalesced)
+    return _utils._rebuild_sparse_tensor, (_dtypes.sparse_coo, data)
 
 
 def _state(obj: Tensor) -> Any:

@@ -532,7 +532,7 @@ def make_unpickler(pickle_module: Any, file: Any, persistent_load: Callable[[Any
     def find_class(self: Any, module: str, name: str) -> Any:
         if module == "torch" or module.startswith("torch."):
             return torch_object(module, name)
-        return super(cls, self).find_class(module, name)  # type: ignore[misc]
+        return pickle_module.Unpickler.find_class(self, module, name)
 
     cls = type("TorchUnpickler", (pickle_module.Unpickler,), {"find_class": find_class})
     unpickler = cls(file, **options)

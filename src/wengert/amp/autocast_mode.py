@@ -36,7 +36,7 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def _checked(device_type: Any) -> str:
-    if device_type not in _DEVICES:
+    if _dtypes.device(device_type).type not in _DEVICES:
         raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
     return device_type
 
@@ -105,12 +105,11 @@ class autocast:
         _state.nesting += 1
         return self
 
-    def __exit__(self, *error: object) -> bool:
+    def __exit__(self, *error: object) -> None:
         _state.nesting -= 1
         set_autocast_enabled(self.device, self.prev)
         set_autocast_dtype(self.device, self.prev_fastdtype)
         _state.cache = self.prev_cache_enabled
-        return False
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(func):

@@ -18,6 +18,7 @@ from .. import _errors as lines
 from .._aten_names import aten_name
 from .._node import Port
 from .._tensor import Tensor
+from . import function as _function
 
 OPERATOR, BACKWARD, USER = 0, 1, 7  # PyTorch's RecordScope
 
@@ -58,6 +59,7 @@ class Recorder:
         active.append(self)
         _dispatch.watch_operators(self._operator)
         _engine.observers.append(self._step)
+        _function.watchers.append(self._call)
         _watch_leaves()
 
     def stop(self) -> None:
@@ -66,6 +68,7 @@ class Recorder:
         active.remove(self)
         _dispatch.unwatch_operators(self._operator)
         _engine.observers.remove(self._step)
+        _function.watchers.remove(self._call)
         _watch_leaves()
         for span in self.spans:
             if span.end == span.start:
@@ -109,6 +112,22 @@ class Recorder:
 
             span.flops = of_operator(name, span.shapes, results)
         return result
+
+    def _call(self, cls: Any, args: tuple[Any, ...], proceed: Any) -> Any:
+        if not self.here():
+            return proceed()
+        span = self.open(cls.__name__, OPERATOR)
+        if self.shapes:
+            span.shapes = [_shape(a) for a in args]
+        if self.stack:
+            span.stack = _calls()
+        try:
+            outputs, ctx = proceed()
+        finally:
+            span.end = perf_counter_ns()
+        if ctx.fx:
+            span.sequence = ctx.seq
+        return outputs, ctx
 
     def _step(self, n: Any, g: Any, step: Any) -> Any:
         if type(n) is Port or type(n) is _engine.NothingArrives or not self.here():

@@ -15,6 +15,7 @@ import numpy as np
 from .. import _dispatch, _engine, _errors
 from .._node import Node, Port, hooks_of
 from .._tensor import Tensor
+from . import function as _function
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
@@ -100,9 +101,11 @@ def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
     if mode and not _enabled:
         _dispatch.watch_operators(_record)
+        _function.watchers.append(_record_call)
         _engine.observers.append(_watch)
     elif not mode and _enabled:
         _dispatch.unwatch_operators(_record)
+        _function.watchers.remove(_record_call)
         _engine.observers.remove(_watch)
     _enabled = bool(mode)
     _check_nan = bool(check_nan)
@@ -114,6 +117,14 @@ def _record(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
     result = proceed()
     note_origin(result)
     return result
+
+
+def _record_call(cls: Any, args: tuple[Any, ...], proceed: Any) -> Any:
+    """The same for custom functions."""
+    outputs, ctx = proceed()
+    if ctx.fx:
+        keep_trace(ctx)
+    return outputs, ctx
 
 
 def note_origin(result: Any) -> None:

@@ -64,10 +64,24 @@ class DualTensor(Tensor):
         inner = _tracked(self._a)
         return inner.grad_fn if inner is not None and _visible(self._a) else None
 
-    def backward(  # type: ignore[override]  # a dual tensor does not take the legacy `retain_variables`
-        self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        from .._protocol import text_of
+
+        primal, tangent = unpack_dual(self)
+        if tangent is None or not isinstance(primal._a, (np.ndarray, np.generic)):
+            return text_of(primal if tangent is None else self)
+        return text_of(wrap(Dual(primal._a, tangent, 0), primal._fn))
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: Any = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+        *,
+        retain_variables: Any = None,
     ) -> None:
-        """As ``Tensor.backward``; what arrives in ``.grad`` is a dual tensor."""
+        """As ``Tensor.backward``; what arrives in ``.grad`` is a dual tensor. The graph is kept in any case."""
         listed = None if inputs is None else _graph._listed_inputs(inputs, "backward")
         backward_of_duals([self], [gradient], create_graph, listed)
 
@@ -191,6 +205,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
         )
+    if level is not None and level > 0:
+        raise RuntimeError("Invalid level given to _make_dual")
     if not (tensor.is_floating_point() or tensor.is_complex()):
         raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
     if not (tangent.is_floating_point() or tangent.is_complex()):
@@ -242,6 +258,8 @@ def _plain(p: Any) -> Tensor:
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """``(primal, tangent)`` of a tensor; the tangent is ``None`` if it has none."""
     now = _level()
+    if now is not None and level is not None and level > 0:
+        raise RuntimeError("Invalid level given to _fw_primal")
     if now is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
     a = tensor._a

@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import _errors as lines
 from .._alias import bump, check_inplace, rebase
-from .._dispatch import CUSTOM_VIEW, cast, type_text
+from .._dispatch import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, cast, type_text
 from .._errors import noted
 from .._grad_mode import grad_mode
 from .._modes import is_grad_enabled, saved_tensors_hooks
@@ -62,7 +62,7 @@ class FunctionCtx:
     def mark_shared_storage(self, *pairs: Any) -> None:
         """Deprecated, and does nothing: sharing is found without it."""
         warnings.warn(
-            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that "
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
             "calls to "
             "`set_()` are not tracked",
             FutureWarning,
@@ -154,9 +154,22 @@ class BackwardCFunction(Node, FunctionCtx):
     def _output_node(self, k: int) -> Node:
         return port_of(self, k) if len(self.meta) > 1 else self
 
+    @property
+    def boxed_edges(self) -> list[tuple[Any, Any]]:
+        """The history and the box of each saved value, for the error about one that was overwritten."""
+        return [
+            (self if isinstance(fn, int) else None if type(fn) is weakref.ref else fn, box)
+            for box, fn in self._boxes or ()
+        ]
+
     def release(self) -> None:
         if self._boxes is not None:
             self._boxes = FREED
+
+    maybe_clear_saved_tensors = release
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
 
     def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         grads = self._cotangents(g)
@@ -400,8 +413,23 @@ def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
 
 
 # -------------------------------------------------------------------------------------------------------------- running
+watchers: list[Any] = []  # who stands around every call of a custom function: fn(cls, args, proceed) -> proceed()
+
+
 def run(cls: Any, args: tuple[Any, ...], old_style: Any = None) -> tuple[Any, BackwardCFunction]:
     """Call ``forward`` without recording and give its outputs their history."""
+    if watchers:
+        return _watched(tuple(watchers), cls, args, old_style)
+    return _run(cls, args, old_style)
+
+
+def _watched(hooks: tuple[Any, ...], cls: Any, args: tuple[Any, ...], old_style: Any) -> Any:
+    if not hooks:
+        return _run(cls, args, old_style)
+    return hooks[-1](cls, args, lambda: _watched(hooks[:-1], cls, args, old_style))
+
+
+def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, BackwardCFunction]:
     ctx = cls._backward_cls()
     frame = lines.user_frame(lines.sys._getframe(1))
     ctx.code, ctx.lasti = frame.f_code, frame.f_lasti
@@ -492,7 +520,22 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
         differentiable = id(o) not in plain and o._a.dtype.kind in "fcV"
         node: Any = (Port(ctx, k) if many else ctx) if differentiable else None
         results.append(_one_output(ctx, o, node, id(o) in inputs, id(o) in dirty))
+    tracked = [r for r in results if isinstance(r, Tensor) and r._fn is not None]
+    if len(tracked) > 1:  # a write to one view of several could not be told from a write to the others
+        for r in tracked:
+            view = view_of(r)
+            if view is not None and id(r) not in dirty:
+                r._v = (*view[:3], MULTI_OUTPUT_VIEW)
+    _warn_of_dirty(ctx, inputs)
     return results
+
+
+def _warn_of_dirty(ctx: Any, inputs: dict[int, Any]) -> None:
+    if any(id(t) not in inputs for t in ctx.dirty_tensors):
+        lines.warn(
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
+            "be passed to ctx.mark_dirty()."
+        )
 
 
 def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:

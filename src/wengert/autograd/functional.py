@@ -12,7 +12,7 @@ import numpy as np
 
 from .._dispatch import logical_dtype
 from .._grad_mode import enable_grad, grad_mode
-from .._graph import grad
+from .._graph import check_floating, grad
 from .._modes import is_grad_enabled
 from .._tensor import Tensor, wrap
 
@@ -54,6 +54,7 @@ def _fresh(inputs: tuple[Tensor, ...], create_graph: bool, need_graph: bool) -> 
 
 def _leaf(t: Tensor) -> Tensor:
     """The tensor, requiring grad; inside of a transform too, where a user's requires_grad_() is refused."""
+    check_floating(t)
     t.requires_grad = True
     return t
 

@@ -71,7 +71,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
         if not isinstance(t, Tensor):
-            raise TypeError("increment_version expects each element of the iterable to be a tensor")
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         if not is_inference(t):
             bump(t)
 

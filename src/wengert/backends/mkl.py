@@ -21,5 +21,5 @@ class verbose:
     def __enter__(self) -> verbose:
         return self
 
-    def __exit__(self, *error: object) -> bool:
-        return False
+    def __exit__(self, *error: object) -> None:
+        pass

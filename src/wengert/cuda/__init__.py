@@ -6,6 +6,7 @@
 >>> torch.cuda.current_device()
 Traceback (most recent call last):
 AssertionError: Torch not compiled with CUDA enabled
+What to do: ...
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class Kumaraswamy(TransformedDistribution):
     """The Kumaraswamy distribution on [0, 1], like Beta with simpler functions.
 
     ``p(x) = a * b * x ** (a - 1) * (1 - x ** a) ** (b - 1)`` with a and b the concentrations 1 and 0. The mode is nan
-    unless both are at least 1.
+    unless both are at least 1 (in PyTorch 2.13 it always is).
 
     Parameters: ``concentration1`` and ``concentration0`` positive, which broadcast. Support: [0, 1].
 
@@ -134,8 +134,8 @@ class Kumaraswamy(TransformedDistribution):
     @property
     def mode(self) -> Tensor:
         a, b = self.concentration1, self.concentration0
-        log_mode = b.reciprocal() * (-b).log1p() - (-b * a).log1p()
-        return log_mode.masked_fill((b < 1) | (a < 1), math.nan).exp()
+        mode = ((a - 1) / (a * b - 1)).pow(a.reciprocal())
+        return mode.masked_fill((a < 1) | (b < 1), math.nan)
 
     @property
     def variance(self) -> Tensor:

@@ -1,4 +1,4 @@
-"""Layer and group norm of large inputs: block by block of samples, so that all passes over a block find it in the cache.
+"""Layer and group norm of large inputs: by blocks of samples, so that all passes over a block find it in the cache.
 
 A sample is a matrix of channels and positions (of layer norm a row, whose elements are the channels); its groups are
 standardised one by one. The weights' cotangents are the sums of those of the blocks.
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from .._backends.large import row_products, row_sums
 from .._blocks import LARGE, rows
 
 _SHORT = 128  # NumPy starts anew for each row: shorter groups are better off in whole passes
-_LONG = 4096  # longer rows are added up pairwise
 
 
 def suits(x: Any, view: tuple[int, ...], dims: tuple[int, ...]) -> bool:
@@ -43,9 +43,7 @@ def _samples(shape: tuple[int, ...], view: tuple[int, ...], along: tuple[int, ..
 
 def _sums(x: Any, y: Any = None) -> Any:
     """The sums of the rows of x (of x * y), kept."""
-    if x.shape[1] > _LONG:
-        return np.add.reduce(x if y is None else x * y, 1)[:, None]
-    return (np.einsum("ij->i", x) if y is None else np.einsum("ij,ij->i", x, y))[:, None]
+    return (row_sums(x) if y is None else row_products(x, y))[:, None]
 
 
 def _beside(weight: Any, layout: _Samples) -> Any:
@@ -132,7 +130,7 @@ def _by_channel(x: Any, layout: _Samples, scale: Any) -> Any:
     """The sums over the samples of a block for each channel; ``scale``: a factor for each group."""
     if x.ndim == 2:
         return np.add.reduce(x, 0) if scale is None else np.einsum("ij,i->j", x, scale[:, 0])
-    x = np.einsum("ijk->ij", x) if x.shape[2] <= _LONG else np.add.reduce(x, 2)
+    x = row_sums(x)
     if scale is not None:
         groups = len(scale) // len(x)
         x = (x.reshape(len(x), groups, -1) * scale.reshape(-1, groups, 1)).reshape(x.shape)

@@ -24,8 +24,13 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 
 
 # ------------------------------------------------------------------------------------------------- exponential branches
+def _negative(xp: Any, x: Any) -> Any:
+    """The negative elements, else 0: their ``exp`` does not overflow, nor has it a derivative where it is not used."""
+    return xp.where(x < 0, x, 0)
+
+
 def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    below = g * (input_scale * alpha * scale) * xp.exp(self * input_scale)
+    below = g * (input_scale * alpha * scale) * xp.exp(_negative(xp, self) * input_scale)
     return xp.where(self <= 0, below, g * scale if scale != 1 else g)
 
 
@@ -70,7 +75,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @parametric(
-    grad=lambda xp, g, self, alpha: xp.where(self <= 0, g * xp.exp(self * (1.0 / alpha)), g),
+    grad=lambda xp, g, self, alpha: xp.where(self <= 0, g * xp.exp(_negative(xp, self) * (1.0 / alpha)), g),
     node="CeluBackward0",
     fast=FLOATING,
     check=refuse_all_but_floats("elu_cpu"),
@@ -119,7 +124,7 @@ place(T.tanh, "nn.functional.tanh")
 
 
 def _logsigmoid_grad(xp: Any, g: Any, self: Any) -> Any:
-    decay = xp.exp(-xp.abs(self))
+    decay = xp.exp(xp.where(self < 0, self, -self))  # not of abs, whose derivative at 0 is 0
     part = decay / (1 + decay)
     return g * xp.where(self < 0, 1 - part, part)
 
@@ -208,8 +213,9 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _softplus_grad(xp: Any, g: Any, self: Any, beta: float, threshold: float) -> Any:
-    z = xp.exp(self * beta)
-    return xp.where(self * beta > threshold, g, g * z / (z + 1))
+    large = self * beta > threshold
+    z = xp.exp(xp.where(large, 0, self * beta))
+    return xp.where(large, g, g * z / (z + 1))
 
 
 @parametric(

@@ -15,6 +15,7 @@ import numpy as np
 
 from .._alias import apply_composed_inplace, inplace_form, quiet_views, unrecorded, warned, written
 from .._backends.numpy import ARITHMETIC
+from .._backends.numpy import NUMBERS as CONSTANTS
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, type_text
 from .._dtypes import COMPLEX, FLOATING, INEXACT
 from .._general import general
@@ -327,7 +328,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
             return otherwise(self, other, third, alpha)
         if alpha is not ONE:
             try:
-                b = b * alpha
+                b = b * (alpha if type(other) in SCALARS else CONSTANTS[a.dtype][alpha])
             except ARITHMETIC:
                 return otherwise(self, other, third, alpha)
         try:
@@ -340,8 +341,13 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
         return self
 
     def otherwise(self: Any, other: Any, third: Any, alpha: Any) -> Any:
-        rest = () if third is None else (third,)
-        return apply_composed_inplace(public_form, self, (other, *rest), {"alpha": alpha})
+        args = (other,) if third is None else (other, third)
+        try:
+            return apply_composed_inplace(public_form, self, args, {"alpha": alpha})
+        except (TypeError, AttributeError):  # as in _alias
+            from .._override_sites import recovered
+
+            return recovered(name, (self, *args), {} if alpha is ONE else {"alpha": alpha})
 
     name = f"{public_form.__name__}_"
     return own(form, name, doc=f"In-place form of ``{name[:-1]}``.")

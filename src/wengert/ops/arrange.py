@@ -23,7 +23,7 @@ from .._tensor import Tensor, wrap
 from .broadcasting import _expand_size, atleast_2d
 from .chains import renamed
 from .convert import clone
-from .create import element
+from .create import allocate, element
 from .index import index
 from .join import stack, tensor_list
 from .shape import expand, ints, payload, unsqueeze_dim, view

@@ -134,12 +134,6 @@ def _inside(self: Any, min: Any, max: Any) -> Any:
     return self >= min if max is None else (self >= min) & (self <= max)
 
 
-def _limited(lib: Any, x: Any, min: Any, max: Any) -> Any:
-    if min is not None:
-        x = lib.maximum(x, min)
-    return x if max is None else lib.minimum(x, max)
-
-
 @parametric(
     grad=lambda xp, g, self, min, max: xp.where(_inside(self, min, max), g, 0),
     node="ClampBackward1",
@@ -148,7 +142,7 @@ def _limited(lib: Any, x: Any, min: Any, max: Any) -> Any:
 )
 def _clamp(lib, self, min, max):
     """Each element, at least ``min`` and at most ``max``."""
-    return _limited(lib, self, min, max)
+    return lib.limited(self, min, max)
 
 
 @parametric(
@@ -159,7 +153,7 @@ def _clamp(lib, self, min, max):
 )
 def _clamp_min(lib, self, min):
     """Each element, at least ``min``."""
-    return lib.maximum(self, min)
+    return lib.limited(self, min, None)
 
 
 @parametric(
@@ -170,7 +164,7 @@ def _clamp_min(lib, self, min):
 )
 def _clamp_max(lib, self, max):
     """Each element, at most ``max``."""
-    return lib.minimum(self, max)
+    return lib.limited(self, None, max)
 
 
 def _clamp_min_grad(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
@@ -200,7 +194,7 @@ def _clamp_max_grad(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
 )
 def _clamp_tensors(lib, self, min, max):
     """Each element, at least that of ``min`` and at most that of ``max``."""
-    return _limited(lib, self, min, max)
+    return lib.limited(self, min, max)
 
 
 @binary(

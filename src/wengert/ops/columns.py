@@ -232,10 +232,26 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
     return y.reshape(samples, groups * filters, *out)
 
 
+def _cheap_as_convolution(filters: int, channels: int, groups: int, size: Ints, out: Ints, around: Ints) -> bool:
+    """Whether the transpose for stride one is better computed as a convolution of the cotangent with zeros around it.
+
+    It has windows of all filters at all places of the input, but nothing to add up.
+    """
+    if min(around) < 0 or groups * channels == groups == filters * groups:
+        return False
+    places, given = math.prod(size), math.prod(out)
+    return given >= _FEW and places * filters <= 1.5 * given * channels
+
+
 def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """The transpose of ``convolve`` in its input: what each place sends back to the elements of its window."""
     kernel, out = weight.shape[2:], g.shape[2:]
     samples, filters, channels = g.shape[0], weight.shape[0] // groups, weight.shape[1]
+    around = tuple(d * (n - 1) - p for d, n, p in zip(dilation, kernel, padding, strict=True))
+    if math.prod(stride) == 1 and _cheap_as_convolution(filters, channels, groups, size, out, around):
+        turned = np.flip(weight, tuple(range(2, weight.ndim))).reshape(groups, filters, channels, *kernel)
+        turned = turned.swapaxes(1, 2).reshape(groups * channels, filters, *kernel)
+        return convolve(g, turned, stride, around, dilation, groups)
     w = weight.reshape(groups, filters, -1).swapaxes(1, 2)
     g = np.ascontiguousarray(g).reshape(samples, groups, filters, *out)
     whole_size = tuple(n + 2 * p for n, p in zip(size, padding, strict=True))

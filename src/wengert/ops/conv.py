@@ -269,7 +269,7 @@ def per_dim(name: str, value: Any, k: int) -> Ints:
     return (int(value),) * k
 
 
-def _check_ranks(name: str, k: int, input: Any, weight: Any) -> None:
+def _check_ranks(name: str, k: int, input: Any, weight: Any, padding: Any = 0) -> None:
     """PyTorch's refusals of what is no batch of signals, images or volumes."""
     for position, (argument, t) in enumerate((("input", input), ("weight", weight)), 1):
         if not isinstance(t, Tensor):
@@ -281,6 +281,11 @@ def _check_ranks(name: str, k: int, input: Any, weight: Any) -> None:
         )
     if len(w) < 3:
         raise RuntimeError("weight should have at least three dimensions")
+    if len(w) != k + 2 and isinstance(padding, str):
+        raise RuntimeError(
+            f"Expected {len(w)}-dimensional input for {len(w)}-dimensional weight{list(w)}, but got "
+            f"{len(x)}-dimensional input of size {list(x)} instead"
+        )
     if len(w) != k + 2:
         raise RuntimeError(
             f"expected stride to be a single integer value or a list of {len(w) - 2} values to match the convolution "
@@ -361,7 +366,7 @@ def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Int
 
 
 def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
-    _check_ranks(f"conv{k}d", k, input, weight)
+    _check_ranks(f"conv{k}d", k, input, weight, padding)
     stride, dilation = per_dim("stride", stride, k), per_dim("dilation", dilation, k)
     kernel = tuple(weight._a.shape[2:])
     single = input._a.ndim == k + 1

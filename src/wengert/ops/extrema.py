@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,7 +129,9 @@ def _tie_count(lib, mask, self, dim):
 def shared(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """The cotangent of an extremum over dims, shared evenly among equal elements."""
     mask = xp._ties(self, restored(xp, result, self.shape, dim, keepdim), False)
-    return xp.where(mask, restored(xp, g, self.shape, dim, keepdim) / xp._tie_count(mask, self, dim), 0.0)
+    g = restored(xp, g, self.shape, dim, keepdim)
+    count = xp._tie_count(mask, self, dim)
+    return xp.where(mask, g / count, xp.where(count == 0, math.nan, 0.0))  # nan equals nothing, and has no derivative
 
 
 def shared_by_all(xp: Any, g: Any, self: Any, result: Any) -> Any:

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from .._backends.large import large, sum_of, sum_over
 from .._backends.numpy import in_lib
+from .._blocks import LARGE
 from .._dispatch import cast, common_dtype, logical_dtype
 from .._general import general
-from .._registry import T, U, public
+from .._registry import RAW, T, U, public
 from .._tensor import Tensor
 from .matmul import as_tensors, dtype_name
 
@@ -49,10 +51,28 @@ def reduced(r: Any, reduction: int) -> Any:
     """An array of losses, their mean or their sum; half precision is added up in float32."""
     if reduction == NONE:
         return r
-    total = np.add.reduce(r, None) if r.itemsize > 2 else np.add.reduce(r, None, np.float32)
+    total = sum_over(r, None) if r.itemsize > 2 else np.add.reduce(r, None, np.float32)
     if reduction == MEAN:
         total = total / r.size if r.size else total * np.nan
     return total if r.itemsize > 2 else total.astype(r.dtype)
+
+
+def reduced_losses(body: Any, reduction: int, *arrays: Any) -> Any:
+    """The losses that an elementwise body gives, reduced; of large arrays block by block."""
+    size = arrays[0].size
+    if reduction == NONE or size < LARGE or arrays[0].itemsize == 2:
+        return reduced(body(*arrays), reduction)
+    total = sum_of(body, *arrays)
+    return total / size if reduction == MEAN else total
+
+
+def times_slope(xp: Any, g: Any, self: Any, target: Any, slope: Any, *p: Any) -> Any:
+    """A slope at the difference of input and target, times the cotangent: in blocks for large arrays."""
+
+    def product(self: Any, target: Any, g: Any) -> Any:
+        return slope(xp, self - target, *p) * g
+
+    return large(product, self, target, g) if xp is RAW else product(self, target, g)
 
 
 def shared(g: Any, reduction: int, shape: Any) -> Any:
@@ -158,12 +178,16 @@ def _both(d: Any, needs: Any) -> Any:
     return d if needs[0] else None, -d if needs[1] else None
 
 
+def _identity(xp: Any, d: Any) -> Any:
+    return d
+
+
 _PAIRS = [((3, 4), (3, 4), (r,)) for r in (0, 1, 2)] + [((), (), (1,))]
 
 
 @general(
     grad=lambda xp, g, self, target, needs, reduction: _both(
-        (self - target) * (shared(g, reduction, self.shape) * 2.0), needs
+        times_slope(xp, shared(g, reduction, self.shape) * 2.0, self, target, _identity), needs
     ),
     tensors=2,
     node="MseLossBackward0",
@@ -173,6 +197,8 @@ _PAIRS = [((3, 4), (3, 4), (r,)) for r in (0, 1, 2)] + [((), (), (1,))]
 )
 def squared_error(lib, self, target, reduction):
     """Squared differences, their mean or their sum."""
+    if self.size >= LARGE:
+        return reduced_losses(lambda self, target: (self - target) ** 2, reduction, self, target)
     d = self - target
     if reduction == NONE or not 0 < d.size < 65536 or d.ndim == 0 or d.dtype.itemsize < 4:
         return lib.reduced(d * d, reduction)
@@ -220,12 +246,12 @@ def l1_loss(
 
 
 def _smooth_slope(xp: Any, d: Any, beta: float) -> Any:
-    return xp.where(xp.abs(d) < beta, d * (1.0 / beta), xp.sign(d))
+    return xp.where(xp.abs(d) >= beta, xp.sign(d), d * (1.0 / beta))
 
 
 @general(
     grad=lambda xp, g, self, target, needs, reduction, beta: _both(
-        _smooth_slope(xp, self - target, beta) * shared(g, reduction, self.shape), needs
+        times_slope(xp, shared(g, reduction, self.shape), self, target, _smooth_slope, beta), needs
     ),
     tensors=2,
     node="SmoothL1LossBackward0",
@@ -235,8 +261,12 @@ def _smooth_slope(xp: Any, d: Any, beta: float) -> Any:
 )
 def smooth_l1(lib, self, target, reduction, beta):
     """A parabola up to a difference of beta, a line beyond."""
-    d = lib.abs(self - target)
-    return lib.reduced(lib.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
+
+    def losses(self: Any, target: Any) -> Any:
+        d = lib.abs(self - target)
+        return lib.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
+
+    return reduced_losses(losses, reduction, self, target)
 
 
 @public("nn.functional.smooth_l1_loss")
@@ -259,12 +289,12 @@ def smooth_l1_loss(
 
 
 def _huber_slope(xp: Any, d: Any, delta: float) -> Any:
-    return xp.where(xp.abs(d) <= delta, d, xp.sign(d) * delta)
+    return xp.where(xp.abs(d) >= delta, xp.sign(d) * delta, d)
 
 
 @general(
     grad=lambda xp, g, self, target, needs, reduction, delta: _both(
-        _huber_slope(xp, self - target, delta) * shared(g, reduction, self.shape), needs
+        times_slope(xp, shared(g, reduction, self.shape), self, target, _huber_slope, delta), needs
     ),
     tensors=2,
     node="HuberLossBackward0",
@@ -274,8 +304,12 @@ def _huber_slope(xp: Any, d: Any, delta: float) -> Any:
 )
 def huber(lib, self, target, reduction, delta):
     """A parabola up to a difference of delta, its tangent beyond."""
-    d = lib.abs(self - target)
-    return lib.reduced(lib.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta), reduction)
+
+    def losses(self: Any, target: Any) -> Any:
+        d = lib.abs(self - target)
+        return lib.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
+
+    return reduced_losses(losses, reduction, self, target)
 
 
 @public("nn.functional.huber_loss")
@@ -334,8 +368,13 @@ def _bce_samples(weights: Any, more: Any = ()) -> Any:
 )
 def bernoulli_nll(lib, self, target, weight, reduction):
     """Cross entropy of probabilities; a logarithm counts as at least -100, so that 0 and 1 give finite losses."""
-    r = (target - 1) * lib.maximum(lib.log1p(-self), -100.0) - target * lib.maximum(lib.log(self), -100.0)
-    return lib.reduced(r if weight is None else r * weight, reduction)
+
+    def losses(self: Any, target: Any, weight: Any) -> Any:
+        r = (target - 1) * lib.limited(lib.log1p(-self), -100.0, None)
+        r -= target * lib.limited(lib.log(self), -100.0, None)
+        return r if weight is None else r * weight
+
+    return reduced_losses(losses, reduction, self, target, weight)
 
 
 def _in_unit_interval(a: Any) -> bool:
@@ -406,12 +445,15 @@ def _logit_target_slope(xp: Any, x: Any, pos_weight: Any) -> Any:
 )
 def bernoulli_logits_nll(lib, self, target, weight, pos_weight, reduction):
     """Cross entropy of sigmoid(self): ``(1 - t) x + log(1 + exp(-x))``, which neither overflows nor cancels."""
-    log_sigmoid = lib.minimum(self, 0) - lib.log1p(lib.exp(-lib.abs(self)))
-    if pos_weight is None:
+
+    def losses(self: Any, target: Any, weight: Any, pos_weight: Any) -> Any:
+        log_sigmoid = lib.limited(self, None, 0) - lib.log1p(lib.exp(-lib.abs(self)))
+        if pos_weight is not None:
+            log_sigmoid *= 1 + (pos_weight - 1) * target
         r = (1 - target) * self - log_sigmoid
-    else:
-        r = (1 - target) * self - (1 + (pos_weight - 1) * target) * log_sigmoid
-    return lib.reduced(r if weight is None else r * weight, reduction)
+        return r if weight is None else r * weight
+
+    return reduced_losses(losses, reduction, self, target, weight, pos_weight)
 
 
 @public("nn.functional.binary_cross_entropy_with_logits")

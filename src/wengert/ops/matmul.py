@@ -282,6 +282,7 @@ def as_tensors(name: str, *arguments: tuple[str, Any]) -> Any:
 
 @public("torch.matmul Tensor.matmul linalg.matmul")
 @between(REGISTRY["mat_mat"], (2, 2))
+@between(REGISTRY["mat_vec"], (2, 1))
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks.
 
@@ -372,6 +373,7 @@ def _refuse_batches(a: Any, b: Any) -> Any:
 
 
 @between(REGISTRY["mat_mat"], (2, 2))
+@between(REGISTRY["mat_vec"], (2, 1))
 def __matmul__(self: Tensor, other: Any, *, out: None = None) -> Any:
     """``a @ b``: see ``matmul``."""
     try:

@@ -432,8 +432,10 @@ def _reflected(Q: Any, v: Any, tau: Any) -> Any:
 )
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
-    m, n = matrix_shape("torch.ormqr", input, "input")[-2:]
-    matrix_shape("torch.ormqr", other, "other")
+    for name, t in (("input", input), ("other", other)):
+        if t._a.ndim < 2:
+            raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
+    m, n = input._a.shape[-2:]
     if tau._a.shape[-1] > n:
         raise RuntimeError("torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]")
     if other._a.shape[-2 if left else -1] != m:

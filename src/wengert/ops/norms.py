@@ -58,16 +58,17 @@ def vector_norm_over(lib: Any, x: Any, ord: Order, dim: tuple[int, ...], keepdim
     if ord == 0:
         return lib.add.reduce(x != 0, dim, None, None, keepdim).astype(x.real.dtype)
     if ord == 2:
-        square = x * x if x.dtype.kind == "f" else x.real * x.real + x.imag * x.imag
-        return lib.sqrt(lib.add.reduce(square, dim, None, None, keepdim))
+        if x.dtype.kind == "f":
+            return lib.sqrt(lib.sum_of_squares(x, dim, keepdim))
+        return lib.sqrt(lib.add.reduce(x.real * x.real + x.imag * x.imag, dim, None, None, keepdim))
     size = lib.abs(x)
     if ord == INF:
         return lib.maximum.reduce(size, dim, None, None, keepdim)
     if ord == -INF:
         return lib.minimum.reduce(size, dim, None, None, keepdim)
     if ord == 1 or count_of(x.shape, dim) == 1:
-        return lib.add.reduce(size, dim, None, None, keepdim)
-    return lib.add.reduce(size**ord, dim, None, None, keepdim) ** (1.0 / ord)
+        return lib.sum_over(size, dim, keepdim)
+    return lib.sum_over(size**ord, dim, keepdim) ** (1.0 / ord)
 
 
 _SAMPLES = [
@@ -295,7 +296,9 @@ def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     dim = normal_dim(dim, ndim, "renorm")
     _check_floating(input)
     norms = linalg_vector_norm(input, p, tuple(d for d in range(ndim) if d != dim), True)
-    return input * T.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)  # type: ignore[no-any-return]
+    long = norms > maxnorm
+    shrunk = maxnorm / (T.where(long, norms, maxnorm) + 1e-7)
+    return input * T.where(long, shrunk, 1.0)  # type: ignore[no-any-return]
 
 
 place(inplace_of(renorm, "renorm_"), "Tensor.renorm_")

@@ -39,9 +39,16 @@ LN2 = math.log(2.0)
 
 
 # ------------------------------------------------------------------------------------------------------ angles, lengths
+def _inverse_square(xp: Any, self: Any, other: Any) -> Any:
+    """``1 / (self^2 + other^2)``; at the origin 0, which is PyTorch's gradient of ``atan2`` there."""
+    square = self * self + other * other
+    origin = square == 0
+    return xp.where(origin, 0, 1 / xp.where(origin, 1, square))
+
+
 @binary(
-    self=lambda xp, g, self, other: g * (other / (self * self + other * other)),
-    other=lambda xp, g, self, other: g * (-self / (self * self + other * other)),
+    self=lambda xp, g, self, other: g * (other * _inverse_square(xp, self, other)),
+    other=lambda xp, g, self, other: g * (-self * _inverse_square(xp, self, other)),
     names="torch.atan2 torch.arctan2 Tensor.atan2 Tensor.arctan2",
     libname="arctan2",
     numbers=NOTHING,

@@ -432,7 +432,9 @@ def embedding_public(
     tensor([[4., 5.],
             [0., 1.]])
     """
-    n = payload(weight, "embedding").shape[0]
+    if payload(weight, "embedding").ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    n = weight._a.shape[0]
     if padding_idx is None:
         padding_idx = -1
     elif padding_idx >= n or padding_idx < -n:

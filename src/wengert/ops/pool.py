@@ -159,7 +159,11 @@ def max_pool1d(
         if isinstance(first, int) and first <= 0:
             raise RuntimeError(f"max_pool1d() {argument} must be greater than zero, but got {first}")
     d = input._a.ndim - 1
-    pads = (0, padding[0] if isinstance(padding, (tuple, list)) else padding)
+    kernel, step, pad, apart = (_first(v) for v in (kernel_size, stride, padding, dilation))
+    count = pooled_size((input._a.shape[d],), (kernel,), (step or kernel,), (pad,), (apart,), ceil_mode)[0]
+    if count <= 0 <= pad <= kernel // 2:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
+    pads = (0, pad)
     found = max_pool2d(
         T.unsqueeze_dim(input, d),
         _one("max_pool1d", "kernel_size", kernel_size),
@@ -270,13 +274,13 @@ def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
     if not isinstance(output_size, (tuple, list)):
         output_size = (output_size,) * k
     if len(output_size) != k:
-        raise RuntimeError(f"{name}: output_size must be {k}")
+        if k == 1:
+            raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {len(output_size)})")
+        what = "(): internal error: output_size.size()" if "max" in name else ": output_size"
+        raise RuntimeError(f"{name}{what} must be {k}")
     out = tuple(n if o is None else int(o) for o, n in zip(output_size, shape[-k:], strict=True))
     if min(out) < 0:
-        raise RuntimeError(
-            f"{name}: elements of output_size must be greater than or equal to 0 but received "
-            f"{{{', '.join(map(str, out))}}}"
-        )
+        raise _negative_size(name, k, shape, out)
     for i, n in enumerate(shape[-k:]):
         if n == 0:
             raise RuntimeError(
@@ -287,6 +291,19 @@ def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
     if logical_dtype(input).kind in "iub":
         raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
     return out
+
+
+def _negative_size(name: str, k: int, shape: Ints, out: Ints) -> RuntimeError:
+    if k == 1:  # PyTorch's one-dimensional ones are two-dimensional
+        name, out = name.replace("1d", "2d"), (1, *out)
+    if "max" in name:
+        return RuntimeError(
+            f"Trying to create tensor with negative dimension {min(out)}: {[*shape[:-k], *out]}"
+        )
+    received = ", ".join(map(str, out[:2])) + "".join(f",{n}" for n in out[2:])  # as PyTorch writes them
+    return RuntimeError(
+        f"{name}: elements of output_size must be greater than or equal to 0 but received {{{received}}}"
+    )
 
 
 def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:

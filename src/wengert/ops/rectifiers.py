@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._alias import apply_composed_inplace, inplace_of
+from .._backends.large import MANY
 from .._dispatch import logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT, finfo
 from .._general import general
@@ -60,6 +61,8 @@ def relu(lib, input):
     >>> torch.relu(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
+    if input.size >= MANY:
+        return lib.limited(input, 0, None)
     return lib.maximum(input, lib.ZEROS[input.dtype])
 
 
@@ -81,7 +84,7 @@ place(relu_, "torch.relu_ Tensor.relu_ nn.functional.relu_")
 )
 def _hardtanh(lib, self, min_val, max_val):
     """Each element, at least ``min_val`` and at most ``max_val``."""
-    return lib.minimum(lib.maximum(self, min_val), max_val)
+    return lib.limited(self, min_val, max_val)
 
 
 @activation("nn.functional.hardtanh", "nn.functional.hardtanh_")

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._backends.numpy import in_lib, vector_of_ones
+from .._backends.large import MANY, sum_over
+from .._backends.numpy import in_lib, lib, vector_of_ones
 from .._dims import normal_dim, normal_dims, numpy_names, numpy_spelling, rank
-from .._dispatch import cast, default_np, logical_dtype
+from .._dispatch import cast, default_np, logical_dtype, type_text
 from .._dtypes import BY_NUMPY, INEXACT, as_dtype
+from .._errors import noted
 from .._general import general
 from .._linear import linear
 from .._out import CONVERTIBLE, EXACT, convertible, exactly, write_out
@@ -74,7 +76,7 @@ def add_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     """Sum as PyTorch: integers and bools give int64, half precision is added up in float32. NumPy's pairwise order."""
     wide = ACCUMULATOR[x.dtype]
     if wide is None:
-        return lib.add.reduce(x, dim, None, None, keepdim)
+        return lib.sum_over(x, dim, keepdim)
     r = lib.add.reduce(x, dim, wide, None, keepdim)
     return r if wide.kind == "i" else r.astype(x.dtype)
 
@@ -106,6 +108,14 @@ def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callab
         return public(*names)(form)
 
     return decorate
+
+
+def no_keepdim(name: str, keepdim: Any) -> TypeError:
+    """PyTorch's error for a ``keepdim`` that is no bool: ``x.sum(0, 1)`` is not the sum over two dims."""
+    return noted(
+        TypeError(f"{name}(): argument 'keepdim' (position 2) must be bool, not {type_text(keepdim)}"),
+        f"What to do: several dims are given as a tuple, x.{name}((0, 1)).",
+    )
 
 
 def dtype_for(out: Any, input: Any, rule: Any = None) -> Any:
@@ -171,6 +181,8 @@ def sum(
     """
     if dtype is None and out is None and not spelling:
         dims = wanted_dims(dim, rank(input, "sum"), "sum")
+        if keepdim and keepdim is not True:
+            raise no_keepdim("sum", keepdim)
         return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
     if out is not None:
         return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype or dtype_for(out, input), **spelling})
@@ -185,7 +197,9 @@ def sum_of_all(x: Any) -> Any:
     n = x.size
     if n <= FEW and x.dtype in BY_BLAS:
         return vector_of_ones(n, x.dtype).dot(x.ravel())
-    return add_reduce(x, None) if ACCUMULATOR[x.dtype] is None else add_up(np, x, None, False)
+    if ACCUMULATOR[x.dtype] is None:
+        return add_reduce(x, None) if n < MANY else sum_over(x, None)
+    return add_up(lib, x, None, False)
 
 
 @linear(
@@ -265,6 +279,8 @@ def mean(
     """
     if dtype is None and out is None and not spelling:
         dims = wanted_dims(dim, rank(input, "mean"), "mean")
+        if keepdim and keepdim is not True:
+            raise no_keepdim("mean", keepdim)
         return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
     if out is not None:
         rule = convertible("mean.dtype_out(): input types can't be cast to the desired output type {Out}")
@@ -302,7 +318,7 @@ def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
     """Mean over dims that hold ``count`` elements together; of half precision in float32."""
     wide = MEAN_ACCUMULATOR[x.dtype]
     if wide is None:
-        return lib.add.reduce(x, dim, None, None, keepdim) / count
+        return lib.sum_over(x, dim, keepdim) / count
     return (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
 
 
@@ -312,7 +328,9 @@ def mean_of_all(x: Any) -> Any:
     n = x.size
     if 0 < n <= FEW and x.dtype in BY_BLAS:
         return vector_of_ones(n, x.dtype).dot(x.ravel()) / n
-    return add_reduce(x, None) / x.size if MEAN_ACCUMULATOR[x.dtype] is None else average(np, x, None, x.size, False)
+    if MEAN_ACCUMULATOR[x.dtype] is None:
+        return (add_reduce(x, None) if n < MANY else sum_over(x, None)) / n
+    return average(lib, x, None, n, False)
 
 
 @linear(
@@ -374,6 +392,8 @@ def multiply_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     """Product as PyTorch: integers and bools give int64, half precision is multiplied in float32."""
     wide = ACCUMULATOR[x.dtype]
     if wide is None:
+        if x.size >= MANY and not keepdim and (dim is None or (type(dim) is tuple and len(dim) == x.ndim)):
+            return lib.product_of_all(x)
         return lib.multiply.reduce(x, dim, None, None, keepdim)
     r = lib.multiply.reduce(x, dim, wide, None, keepdim)
     return r if wide.kind == "i" else r.astype(x.dtype)

@@ -346,7 +346,8 @@ def _cummin(input: Tensor, dim: int) -> Any:
 # --------------------------------------------------------------------------------------------------------- log-sum-exps
 def _logcumsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: int) -> Any:
     # u[t] = sum over k >= t of g[k] exp(result[t] - result[k]): a recurrence whose coefficients lie in [0, 1]
-    decay = xp.exp(xp._delay(result, dim, 1) - result)
+    before = xp._delay(result, dim, 1)
+    decay = xp.exp(xp.where(before == result, 0, before - result))  # two infinities differ by nothing
     return xp.exp(self - result) * xp._recurrence(decay, g, dim, True)
 
 

@@ -151,8 +151,17 @@ def ndtri(input):
     """The number below which a standard normal variable lies with each probability."""
 
 
+def _log_ndtr_grad(xp: Any, g: Any, self: Any) -> Any:
+    """The density over the probability; where that is nearly 1 ``erfcx`` would overflow."""
+    right = self > 1
+    low = xp.where(right, 0, self)
+    high = xp.where(right, self, 0)
+    near_one = xp.exp(high * high * -0.5) / (xp.ndtr(high) * math.sqrt(2.0 * math.pi))
+    return g * xp.where(right, near_one, math.sqrt(2.0 / math.pi) / xp.erfcx(low * (-1 / SQRT_2)))
+
+
 @unary(
-    grad=lambda xp, g, self: g / xp.erfcx(self * (-1 / SQRT_2)) * math.sqrt(2.0 / math.pi),
+    grad=_log_ndtr_grad,
     names="special.log_ndtr",
     libname="scipy_log_ndtr",
     node="SpecialLogNdtrBackward0",

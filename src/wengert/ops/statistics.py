@@ -24,21 +24,26 @@ MedianResult = return_type("median", "values", "indices")
 NanmedianResult = return_type("nanmedian", "values", "indices")
 ModeResult = return_type("mode", "values", "indices")
 
+FEW = 4096  # so many float32 are widened, as PyTorch does with any number of them: their squares may overflow
+
 if TYPE_CHECKING:
     Order = int | float
 
 
 # --------------------------------------------------------------------------------------------------------------- spread
 def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """Variance and mean over dims: two passes, each added up pairwise. Half precision in float32."""
-    if x.dtype.itemsize == 2:
-        v, m = _variance(lib, x.astype(np.float32), dim, correction, keepdim)
+    """Variance and mean over dims: two passes, each added up pairwise. Half precision, and little, in more digits."""
+    if x.dtype.itemsize == 2 or (x.dtype.itemsize == 4 and x.size <= FEW):
+        wide = np.float64 if x.size <= FEW else np.float32
+        v, m = _variance(lib, x.astype(wide), dim, correction, keepdim)
         return v.astype(x.dtype), m.astype(x.dtype)
     n = count_of(x.shape, dim)
     mean = average(lib, x, dim, n, True)
-    d = x - mean
-    square = d * d if x.dtype.kind == "f" else d.real * d.real + d.imag * d.imag
-    v = lib.add.reduce(square, dim, None, None, keepdim)
+    if x.dtype.kind == "f":
+        v = lib.sum_of_deviations(x, mean, dim, keepdim)
+    else:
+        d = x - mean
+        v = lib.add.reduce(d.real * d.real + d.imag * d.imag, dim, None, None, keepdim)
     if n > correction:
         v = v / (n - correction)
     else:  # over zero, without NumPy's warning

@@ -1,43 +1,240 @@
-"""Nested tuples, lists and dicts as flat lists and back: ``tree_flatten``, ``tree_unflatten``, ``tree_map``."""
+"""Nested tuples, lists, dicts, ... ("pytrees") as flat lists and back: ``tree_flatten``, ``tree_unflatten``, maps.
+
+What counts as a container stands in ``SUPPORTED_NODES``, to which ``register_pytree_node`` adds; all else is a leaf. A
+``TreeSpec`` is the shape of a tree without its leaves. Texts of specs (``treespec_dumps``) are PyTorch's.
+"""
 
 from __future__ import annotations
 
+import functools
+import json
+import types
+import warnings
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Any, TypeAlias
 
-PyTree = Any
+from .._errors import noted, warn
+from ._pytree_nodes import (  # noqa: F401  re-exported
+    BUILTIN_TYPES,
+    BY_NAME,
+    CONSTANT_NODES,
+    STANDARD_DICT_TYPES,
+    SUPPORTED_NODES,
+    WRITTEN,
+    ConstantNode,
+    Context,
+    DumpableContext,
+    FlattenFn,
+    FlattenFunc,
+    FromDumpableContextFn,
+    GetAttrKey,
+    IsLeaf,
+    KeyEntry,
+    KeyPath,
+    MappingKey,
+    NodeDef,
+    PyTree,
+    SequenceKey,
+    ToDumpableContextFn,
+    UnflattenFn,
+    UnflattenFunc,
+    _deregister_pytree_node,
+    _get_node_type,
+    _register_namedtuple,
+    _register_pytree_node,
+    is_constant_class,
+    is_namedtuple,
+    is_namedtuple_class,
+    is_namedtuple_instance,
+    is_structseq,
+    is_structseq_class,
+    is_structseq_instance,
+    key_get,
+    keystr,
+    register_constant,
+    register_dataclass,
+    register_pytree_node,
+    tree_is_leaf,
+)
+
+__all__ = [
+    "PyTree",
+    "Context",
+    "FlattenFn",
+    "UnflattenFn",
+    "DumpableContext",
+    "ToDumpableContextFn",
+    "FromDumpableContextFn",
+    "PyTreeSpec",
+    "TreeSpec",
+    "LeafSpec",
+    "keystr",
+    "key_get",
+    "register_pytree_node",
+    "tree_is_leaf",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_unflatten",
+    "tree_iter",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_structure",
+    "tree_map",
+    "tree_map_with_path",
+    "tree_map_",
+    "tree_map_only",
+    "tree_map_only_",
+    "tree_all",
+    "tree_any",
+    "tree_all_only",
+    "tree_any_only",
+    "treespec_dumps",
+    "treespec_loads",
+    "treespec_pprint",
+    "is_namedtuple",
+    "is_namedtuple_class",
+    "is_namedtuple_instance",
+    "is_structseq",
+    "is_structseq_class",
+    "is_structseq_instance",
+]
 
 
+# --------------------------------------------------------------------------------------------------------------- specs
 class TreeSpec:
-    """The shape of a nested structure: enough to put a flat list of leaves back into it."""
+    """The shape of a tree: enough to put a flat list of leaves back into it. Made by ``tree_flatten``.
 
-    __slots__ = ("children_specs", "context", "num_leaves", "type")
+    Attributes:
+        type: the container's class (``collections.namedtuple`` for all of those); None for a leaf.
+        context: what its ``flatten_fn`` gave besides the children.
+        num_leaves, num_children, num_nodes: how many there are.
+    """
 
-    def __init__(self, type_: Any, context: Any, children: list[TreeSpec]) -> None:
-        self.type = type_
-        self.context = context
-        self.children_specs = children
-        self.num_leaves: int = sum(c.num_leaves for c in children) if type_ is not None else 1
+    __slots__ = ("_children", "_context", "num_children", "num_leaves", "num_nodes", "type")
+
+    def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
+        if type is None and (context is not None or children_specs):
+            raise AssertionError("leaf node should not have a context or children")
+        self.type = type
+        self._context = context
+        self._children = children_specs
+        self.num_children = len(children_specs)
+        self.num_nodes: int = 1 + sum([child.num_nodes for child in children_specs])
+        self.num_leaves: int = 1 if type is None else sum([child.num_leaves for child in children_specs])
+
+    @property
+    def context(self) -> Context:
+        """What the container's ``flatten_fn`` gave besides the children."""
+        return self._context
+
+    @property
+    def children_specs(self) -> list[TreeSpec]:
+        """The old form of ``children()``."""
+        warn(
+            "`treespec.children_specs` is deprecated. Use `treespec.child(index)` to access a single child, or "
+            "`treespec.children()` to get all children.",
+            FutureWarning,
+        )
+        return self._children
+
+    def children(self) -> list[TreeSpec]:
+        """The specs of what is directly in it."""
+        return list(self._children)
+
+    def child(self, index: int) -> TreeSpec:
+        """The spec of one of them."""
+        return self._children[index]
 
     def is_leaf(self) -> bool:
         """Whether this is a single value."""
         return self.type is None
 
     def unflatten(self, leaves: Iterable[Any]) -> PyTree:
-        """The structure with these leaves."""
-        return tree_unflatten(leaves, self)
+        """The tree with these leaves.
+
+        Raises:
+            ValueError: there are too many or too few.
+        """
+        leaves = list(leaves)
+        if len(leaves) != self.num_leaves:
+            raise ValueError(
+                f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec refers to a pytree that "
+                f"holds {self.num_leaves} items ({self})."
+            )
+        return self._build(iter(leaves))
+
+    def _build(self, leaves: Iterator[Any]) -> PyTree:
+        if self.type is None:
+            return next(leaves)
+        return SUPPORTED_NODES[self.type].unflatten_fn(
+            [child._build(leaves) for child in self._children], self._context
+        )
+
+    def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
+        """What lies in another tree where this one has its leaves.
+
+        Raises:
+            ValueError: the other tree does not have this shape.
+        """
+        found: list[PyTree] = []
+        self._collect(tree, found)
+        return found
+
+    def _collect(self, tree: PyTree, found: list[PyTree]) -> None:
+        if self.type is None:
+            found.append(tree)
+            return
+        for child, spec in zip(self._matched(tree), self._children, strict=True):
+            spec._collect(child, found)
+
+    def _matched(self, tree: PyTree) -> list[PyTree]:
+        """The children of another container of this kind, in this one's order."""
+        kind = _get_node_type(tree)
+        dicts = kind in STANDARD_DICT_TYPES and self.type in STANDARD_DICT_TYPES
+        builtin = self.type in BUILTIN_TYPES
+        if kind != self.type and not dicts:
+            raise ValueError(
+                f"{'Node type' if builtin else 'Type'} mismatch; expected {self.type!r}, but got {kind!r}."
+            )
+        children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+        if len(children) != self.num_children:
+            raise ValueError(f"Node arity mismatch; expected {self.num_children}, but got {len(children)}.")
+        if dicts:
+            return self._by_keys(tree)
+        if context != self._context and kind is not deque:
+            what = f"node type {self.type!r}; expected {self._context!r}, but got {context!r}"
+            raise ValueError(f"Node context mismatch for {what if builtin else f'custom node type {self.type!r}'}.")
+        return children
+
+    def _by_keys(self, tree: Mapping[Any, Any]) -> list[PyTree]:
+        keys = self._context[1] if self.type is defaultdict else self._context
+        missing, extra = set(keys) - set(tree), set(tree) - set(keys)
+        if missing or extra:
+            text = f"; missing key(s): {missing}" if missing else ""
+            text += f"; extra key(s): {extra}" if extra else ""
+            raise ValueError(f"Node keys mismatch{text}.")
+        return [tree[key] for key in keys]
 
     def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
         return (
-            isinstance(other, TreeSpec)
-            and self.type is other.type
-            and self.context == other.context
-            and self.children_specs == other.children_specs
+            str(self.type) == str(other.type) and self._context == other._context and self._children == other._children
         )
 
     def __hash__(self) -> int:
-        return hash((self.type, self.num_leaves))
+        context = self._context
+        if self.type is defaultdict:
+            context = (context[0], tuple(context[1]))
+        elif self.type in (dict, OrderedDict):
+            context = tuple(context)
+        elif isinstance(context, ConstantNode):
+            context = context.value
+        elif self.type not in BUILTIN_TYPES:
+            context = None
+        return hash((self.type, context, tuple(self._children)))
 
     def __repr__(self) -> str:
         return _spec_text(self, 0)
@@ -47,65 +244,75 @@ def _spec_text(spec: TreeSpec, indent: int) -> str:
     if spec.type is None:
         return "*"
     indent += 2
-    children = f",\n{' ' * indent}".join(_spec_text(c, indent) for c in spec.children_specs)
-    return f"TreeSpec({spec.type.__name__}, {spec.context}, [{children}])"
+    children = f",\n{' ' * indent}".join([_spec_text(child, indent) for child in spec._children])
+    return f"TreeSpec({spec.type.__name__}, {spec._context}, [{children}])"
 
 
-class _Star:
-    def __repr__(self) -> str:
-        return "*"
-
-
-def pprint(spec: TreeSpec) -> str:
-    """A spec as the structure that it describes, with a star for each leaf."""
-    return repr(tree_unflatten([_Star()] * spec.num_leaves, spec))
+PyTreeSpec = TreeSpec
 
 
 class LeafSpec(TreeSpec):
-    """The spec of a single value."""
+    """The spec of a single value. Deprecated: ``spec.is_leaf()`` asks, ``treespec_leaf()`` gives one."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
+        warn(
+            "`isinstance(treespec, LeafSpec)` is deprecated, use `isinstance(treespec, TreeSpec) and "
+            "treespec.is_leaf()` instead.",
+            FutureWarning,
+        )
         super().__init__(None, None, [])
 
 
-_nodes: dict[type, tuple[Callable[[Any], tuple[list[Any], Any]], Callable[[list[Any], Any], Any]]] = {}
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    _LEAF_SPEC = LeafSpec()
 
 
-def register_pytree_node(cls: type, flatten_fn: Any, unflatten_fn: Any, **_: Any) -> None:
-    """Teach the tree functions a container.
+def treespec_leaf() -> TreeSpec:
+    """The spec of a single value."""
+    return _LEAF_SPEC
 
-    ``flatten_fn(x) -> (children, context)``, ``unflatten_fn(children, context)``.
+
+def _check_specs(specs: Iterable[Any], what: str, given: Any) -> None:
+    if not all(isinstance(spec, TreeSpec) for spec in specs):
+        raise ValueError(f"Expected a {what} of TreeSpec values, got: {given!r}.")
+
+
+def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
+    """The spec of a tuple, from those of what is in it."""
+    specs = list(iterable)
+    _check_specs(specs, "tuple", specs)
+    return TreeSpec(tuple, None, specs)
+
+
+def treespec_dict(mapping: Any = (), /, **kwargs: TreeSpec) -> TreeSpec:
+    """The spec of a dict, from those of what is in it."""
+    specs = dict(mapping, **kwargs)
+    _check_specs(specs.values(), "dictionary", specs)
+    return TreeSpec(dict, list(specs), list(specs.values()))
+
+
+class _Star(str):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "*"
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """A spec as the tree that it describes, with a star for each leaf.
+
+    >>> treespec_pprint(tree_structure({"a": [1, (2,)]}))
+    "{'a': [*, (*,)]}"
     """
-    _nodes[cls] = (flatten_fn, unflatten_fn)
+    return repr(treespec.unflatten([_Star("*")] * treespec.num_leaves))
 
 
-register_pytree_node(tuple, lambda t: (list(t), None), lambda c, _: tuple(c))
-register_pytree_node(list, lambda t: (list(t), None), lambda c, _: list(c))
-register_pytree_node(dict, lambda d: (list(d.values()), list(d)), lambda c, k: dict(zip(k, c, strict=True)))
-register_pytree_node(
-    OrderedDict, lambda d: (list(d.values()), list(d)), lambda c, k: OrderedDict(zip(k, c, strict=True))
-)
-register_pytree_node(
-    defaultdict,
-    lambda d: (list(d.values()), (d.default_factory, list(d))),
-    lambda c, x: defaultdict(x[0], zip(x[1], c, strict=True)),
-)
-register_pytree_node(deque, lambda d: (list(d), d.maxlen), lambda c, n: deque(c, maxlen=n))
-
-
-def _node_type(tree: Any) -> Any:
-    ty = type(tree)
-    if ty in _nodes:
-        return ty
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return "namedtuple"
-    return None
-
-
-def tree_flatten(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
-    """The leaves of a structure, in order, and its spec.
+# ------------------------------------------------------------------------------------------------------ apart, together
+def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
+    """The leaves of a tree, in order, and its spec. ``is_leaf`` may stop it at what is a container.
 
     >>> tree_flatten({"a": 1, "b": (2, 3)})[0]
     [1, 2, 3]
@@ -114,103 +321,281 @@ def tree_flatten(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> 
     return leaves, _flatten(tree, leaves, is_leaf)
 
 
-def _flatten(tree: Any, leaves: list[Any], is_leaf: Any) -> TreeSpec:
-    kind = None if is_leaf is not None and is_leaf(tree) else _node_type(tree)
-    if kind is None:
+def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
+    kind = _get_node_type(tree)
+    if kind not in SUPPORTED_NODES or (is_leaf is not None and is_leaf(tree)):
         leaves.append(tree)
-        return LeafSpec()
-    if kind == "namedtuple":
-        return TreeSpec(type(tree), "namedtuple", [_flatten(c, leaves, is_leaf) for c in tree])
-    children, context = _nodes[kind][0](tree)
-    return TreeSpec(kind, context, [_flatten(c, leaves, is_leaf) for c in children])
+        return _LEAF_SPEC
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+    return TreeSpec(kind, context, [_flatten(child, leaves, is_leaf) for child in children])
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
-    """The structure of a spec with these leaves.
+    """The tree of a spec with these leaves.
+
+    Raises:
+        TypeError: ``treespec`` is none.
+        ValueError: there are too many or too few leaves.
 
     >>> leaves, spec = tree_flatten([1, (2,)])
     >>> tree_unflatten([x * 10 for x in leaves], spec)
     [10, (20,)]
     """
-    leaves = list(leaves)
-    if len(leaves) != treespec.num_leaves:
-        raise ValueError(
-            f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that "
-            f"holds {treespec.num_leaves} items ({treespec})."
-        )
-    return _build(iter(leaves), treespec)
+    if not isinstance(treespec, TreeSpec):
+        if not isinstance(leaves, TreeSpec):
+            raise TypeError(
+                f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}."
+            )
+        leaves, treespec = treespec, leaves  # the order of other libraries
+    return treespec.unflatten(leaves)
 
 
-def _build(leaves: Any, spec: TreeSpec) -> Any:
-    if spec.type is None:
-        return next(leaves)
-    children = [_build(leaves, c) for c in spec.children_specs]
-    if spec.context == "namedtuple" and spec.type not in _nodes:
-        return spec.type(*children)
-    return _nodes[spec.type][1](children, spec.context)
+def tree_iter(tree: PyTree, is_leaf: IsLeaf = None) -> Iterator[Any]:
+    """The leaves of a tree, one by one."""
+    if tree_is_leaf(tree, is_leaf):
+        yield tree
+    else:
+        for child in SUPPORTED_NODES[_get_node_type(tree)].flatten_fn(tree)[0]:
+            yield from tree_iter(child, is_leaf)
 
 
-def tree_leaves(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
-    """The leaves of a structure, in order."""
+def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
+    """The leaves of a tree, in order."""
     return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_structure(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> TreeSpec:
-    """The spec of a structure."""
+def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
+    """The leaves of all arguments."""
+    return tree_leaves((args, kwargs))
+
+
+def tree_structure(tree: PyTree, is_leaf: IsLeaf = None) -> TreeSpec:
+    """The spec of a tree."""
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_map(
-    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: Callable[[Any], bool] | None = None
-) -> PyTree:
-    """The structure with ``func`` applied to every leaf (and to the corresponding leaves of ``rests``).
+def tree_leaves_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+    """Pairs of a leaf's path and the leaf, in order.
 
-    >>> tree_map(lambda x: x + 1, {"a": [1, 2]})
-    {'a': [2, 3]}
+    Raises:
+        ValueError: a container was registered without ``flatten_with_keys_fn``.
+
+    >>> [(keystr(path), leaf) for path, leaf in tree_leaves_with_path({"a": [1, 2]})]
+    [("['a'][0]", 1), ("['a'][1]", 2)]
+    """
+    return list(_paths((), tree, is_leaf))
+
+
+def _paths(path: KeyPath, tree: PyTree, is_leaf: IsLeaf) -> Iterator[tuple[KeyPath, Any]]:
+    if tree_is_leaf(tree, is_leaf):
+        yield path, tree
+        return
+    kind = _get_node_type(tree)
+    flatten_with_keys = SUPPORTED_NODES[kind].flatten_with_keys_fn
+    if flatten_with_keys is None:
+        raise ValueError(
+            f"Did not find a flatten_with_keys_fn for type: {kind}. Please pass a flatten_with_keys_fn argument to "
+            "register_pytree_node."
+        )
+    for key, child in flatten_with_keys(tree)[0]:
+        yield from _paths((*path, key), child, is_leaf)
+
+
+def tree_flatten_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+    """Pairs of a leaf's path and the leaf, and the spec."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+# ----------------------------------------------------------------------------------------------------------------- maps
+def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None) -> PyTree:
+    """The tree with ``func`` applied to every leaf, and to what lies at the same place in ``rests``.
+
+    >>> tree_map(lambda x, y: [x, *y], {"a": 5, "b": 6}, {"a": [7, 9], "b": [1]})
+    {'a': [5, 7, 9], 'b': [6, 1]}
     """
     leaves, spec = tree_flatten(tree, is_leaf)
-    others = [tree_flatten(r, is_leaf)[0] for r in rests]
-    return tree_unflatten([func(*xs) for xs in zip(leaves, *others, strict=True)], spec)
+    return spec.unflatten(map(func, leaves, *[spec.flatten_up_to(rest) for rest in rests]))
 
 
-def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree) -> PyTree:
-    """Call ``func`` on every leaf for its effect; returns the tree."""
-    for xs in zip(*[tree_leaves(t) for t in (tree, *rests)], strict=True):
-        func(*xs)
+def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None) -> PyTree:
+    """Call ``func`` as ``tree_map`` does, for its effect; returns the tree."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    deque(map(func, leaves, *[spec.flatten_up_to(rest) for rest in rests]), maxlen=0)
     return tree
 
 
-def tree_map_only(type_or_types: Any, func: Callable[[Any], Any], tree: PyTree) -> PyTree:
-    """``tree_map`` on the leaves of these types only."""
-    return tree_map(lambda x: func(x) if isinstance(x, type_or_types) else x, tree)
+def tree_map_with_path(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None) -> PyTree:
+    """``tree_map`` with the leaf's path as the first argument of ``func``."""
+    pairs, spec = tree_flatten_with_path(tree, is_leaf)
+    others = [spec.flatten_up_to(rest) for rest in rests]
+    return spec.unflatten(func(*pair, *more) for pair, *more in zip(pairs, *others, strict=True))
 
 
-def tree_all(pred: Callable[[Any], bool], tree: PyTree) -> bool:
+TypeAny: TypeAlias = Any  # a class, a tuple or union of classes
+
+
+def map_only(type_or_types_or_pred: TypeAny | Callable[[Any], bool], /) -> Callable[[Callable[[Any], Any]], Any]:
+    """A decorator: the function for what is of these types, or of what the function says so; all else stays.
+
+    >>> map_only(int)(lambda x: x + 1)("a")
+    'a'
+    """
+    if isinstance(type_or_types_or_pred, (type, tuple, types.UnionType)):
+        kinds = type_or_types_or_pred
+        chosen: Any = lambda x: isinstance(x, kinds)
+    elif callable(type_or_types_or_pred):
+        chosen = type_or_types_or_pred
+    else:
+        raise TypeError("Argument must be a type, a tuple of types, or a callable.")
+
+    def decorate(func: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        @functools.wraps(func)
+        def call(x: Any) -> Any:
+            return func(x) if chosen(x) else x
+
+        return call
+
+    return decorate
+
+
+def tree_map_only(
+    type_or_types_or_pred: TypeAny, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """``tree_map`` on the leaves of these types only, or on those of which a function says so.
+
+    >>> tree_map_only(int, lambda x: x + 1, [1, "a"])
+    [2, 'a']
+    """
+    return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(
+    type_or_types_or_pred: TypeAny, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """Call ``func`` on those leaves for its effect; returns the tree."""
+    return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Whether ``pred`` holds for every leaf."""
-    return all(map(pred, tree_leaves(tree)))
+    return all(map(pred, tree_iter(tree, is_leaf)))
 
 
-def tree_any(pred: Callable[[Any], bool], tree: PyTree) -> bool:
+def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Whether ``pred`` holds for some leaf."""
-    return any(map(pred, tree_leaves(tree)))
+    return any(map(pred, tree_iter(tree, is_leaf)))
 
 
-def broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec) -> list[Any] | None:
-    """A structure's prefix, such as ``in_dims=(0, None)``, as one value for each leaf; ``None`` if it does not fit."""
-    if _node_type(tree) is None:
-        return [tree] * treespec.num_leaves
-    if treespec.type is None or _node_type(tree) not in (treespec.type, "namedtuple"):
+def tree_all_only(type_or_types: TypeAny, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether ``pred`` holds for every leaf of these types."""
+    return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
+
+
+def tree_any_only(type_or_types: TypeAny, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether ``pred`` holds for some leaf of these types."""
+    return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
+
+
+def broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: IsLeaf = None) -> list[Any] | None:
+    """A tree's prefix, such as ``in_dims=(0, None)``, as one value for each leaf; None if it does not fit."""
+    values, prefix = tree_flatten(tree, is_leaf)
+    if prefix == treespec:  # the usual case
+        return values
+    try:
+        parts = prefix.flatten_up_to(treespec.unflatten(range(treespec.num_leaves)))
+    except ValueError:
         return None
-    children = list(tree.values()) if isinstance(tree, dict) else list(tree)
-    if len(children) != len(treespec.children_specs):
-        return None
-    result: list[Any] = []
-    for child, spec in zip(children, treespec.children_specs, strict=True):
-        part = broadcast_to_and_flatten(child, spec)
-        if part is None:
-            return None
-        result += part
-    return result
+    return [value for value, part in zip(values, parts, strict=True) for _ in tree_iter(part, is_leaf)]
 
 
 _broadcast_to_and_flatten = broadcast_to_and_flatten
+
+
+# ---------------------------------------------------------------------------------------------------------------- texts
+_PROTOCOL = 1
+
+
+class _EnumEncoder(json.JSONEncoder):
+    def default(self, o: object) -> Any:
+        if isinstance(o, Enum):
+            return {"__enum__": True, "fqn": f"{type(o).__module__}:{type(o).__qualname__}", "name": o.name}
+        return super().default(o)
+
+
+def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
+    """A spec as a text, PyTorch's, for ``treespec_loads``.
+
+    Raises:
+        TypeError: ``treespec`` is none, or a context cannot be written as JSON.
+        ValueError: the protocol is not 1.
+        NotImplementedError: a container has no ``serialized_type_name``.
+    """
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
+    _check_protocol(protocol)
+    return json.dumps((_PROTOCOL, _as_json(treespec)), cls=_EnumEncoder)
+
+
+def _check_protocol(protocol: int | None) -> None:
+    if protocol not in (None, _PROTOCOL):
+        raise ValueError(f"Unknown protocol {protocol}. Available protocols: {[_PROTOCOL]}")
+
+
+def _as_json(spec: TreeSpec) -> dict[str, Any]:
+    if spec.type is None:
+        return {"type": None, "context": None, "children_spec": []}
+    written = WRITTEN[spec.type]
+    if written.name is None:
+        raise NotImplementedError(
+            f"No registered serialization name for {spec.type} found. Please update your _register_pytree_node call "
+            "with a `serialized_type_name` kwarg."
+        )
+    if written.to_text is not None:
+        context = written.to_text(spec._context)
+    else:
+        try:
+            context = json.dumps(spec._context, cls=_EnumEncoder)
+        except TypeError as error:
+            raise TypeError(
+                "Unable to serialize context. Please make the context json dump-able, or register a custom serializer "
+                "using _register_pytree_node."
+            ) from error
+    return {"type": written.name, "context": context, "children_spec": [_as_json(each) for each in spec._children]}
+
+
+def treespec_loads(serialized: str) -> TreeSpec:
+    """The spec of a text of ``treespec_dumps``, here or in PyTorch.
+
+    Raises:
+        ValueError: the protocol is not 1.
+        NotImplementedError: it names a container that is not registered, or an enum, whose code would have to run.
+
+    >>> spec = tree_structure({"a": [1, (2,)]})
+    >>> treespec_loads(treespec_dumps(spec)) == spec
+    True
+    """
+    protocol, schema = json.loads(serialized)
+    _check_protocol(protocol)
+    return _from_json(schema)
+
+
+def _from_json(schema: dict[str, Any]) -> TreeSpec:
+    name = schema["type"]
+    if name is None:
+        return _LEAF_SPEC
+    if name not in BY_NAME:
+        raise NotImplementedError(f"Deserializing {name} in pytree is not registered.")
+    from_text = WRITTEN[BY_NAME[name]].from_text or (lambda text: json.loads(text, object_hook=_no_enum))
+    return TreeSpec(BY_NAME[name], from_text(schema["context"]), [_from_json(each) for each in schema["children_spec"]])
+
+
+def _no_enum(found: dict[str, Any]) -> dict[str, Any]:
+    if "__enum__" in found:
+        raise noted(
+            NotImplementedError(f"Deserializing the enum {found.get('fqn')} in pytree is not registered."),
+            "What to do: register the container with from_dumpable_context.",
+        )
+    return found
+
+
+pprint = treespec_pprint

@@ -48,7 +48,7 @@ class _Carrier:
 
 
 class _Writable:
-    """The memory of a capsule: capsules of the first version cannot say that it may be written to, so NumPy forbids it."""
+    """A capsule's memory: one of the first version cannot say that it may be written to, so NumPy forbids it."""
 
     def __init__(self, a: np.ndarray) -> None:
         self._array = a

@@ -5,7 +5,7 @@
 >>> timer.timeit(10)
 <torch.utils.benchmark.utils.common.Measurement object at 0x...>
 add
-  ... us
+  ...
   1 measurement, 10 runs , 1 thread
 """
 

@@ -77,8 +77,8 @@ class DataLoader(Generic[_T_co]):
     >>> _ = torch.manual_seed(0)
     >>> for x, y in torch.utils.data.DataLoader(data, batch_size=4, shuffle=True):
     ...     print(x, y)
-    tensor([0, 4, 3, 1]) tensor([ 0, 40, 30, 10])
-    tensor([2, 5]) tensor([20, 50])
+    tensor([0, 4, 3, 5]) tensor([ 0, 40, 30, 50])
+    tensor([2, 1]) tensor([20, 10])
     """
 
     dataset: Any

@@ -283,7 +283,7 @@ def random_split(
     >>> import wengert as torch
     >>> g = torch.Generator().manual_seed(0)
     >>> [part.indices for part in torch.utils.data.random_split(range(5), [0.7, 0.3], generator=g)]
-    [[4, 1, 3, 0], [2]]
+    [[4, 0, 1, 3], [2]]
     """
     total: Any = sum(lengths)
     if math.isclose(total, 1) and total <= 1:

@@ -80,7 +80,7 @@ class RandomSampler(Sampler[int]):
 
     >>> import wengert as torch
     >>> list(torch.utils.data.RandomSampler(range(5), generator=torch.Generator().manual_seed(0)))
-    [4, 1, 3, 0, 2]
+    [4, 0, 1, 3, 2]
     """
 
     data_source: Sized

@@ -16,12 +16,12 @@ try:
     from tensorboardX import FileWriter, RecordWriter
     from tensorboardX.proto.event_pb2 import Event, SessionLog
     from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
-except ImportError as error:
-    raise ImportError(
-        "torch.utils.tensorboard needs tensorboardX, which cannot be imported here. What to do: pip install "
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"No module named {error.name!r}, which torch.utils.tensorboard needs. What to do: pip install "
         "'wengert[tensorboard]'",
         name=error.name,
-    ) from error
+    ) from None
 
 __all__ = ["FileWriter", "RecordWriter", "SummaryWriter"]
 

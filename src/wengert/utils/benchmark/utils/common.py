@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -77,9 +78,9 @@ class Measurement:
 
     >>> import wengert as torch
     >>> from wengert.utils.benchmark import Measurement, TaskSpec
-    >>> m = Measurement(10, [1e-5, 2e-5, 3e-5], TaskSpec("f()", "pass"))
+    >>> m = Measurement(10, [10.0, 20.0, 30.0], TaskSpec("f()", "pass"))
     >>> m.median, m.stmt
-    (2e-06, 'f()')
+    (2.0, 'f()')
     """
 
     number_per_run: int
@@ -182,13 +183,19 @@ class Measurement:
         return [Measurement(1, t, spec) for spec, t in times.items()]
 
 
+def log10(x: float) -> float:
+    """The decimal logarithm in float32, in which PyTorch decides about units and digits."""
+    return float(np.float32(math.log10(float(np.float32(x)))))
+
+
 def select_unit(t: float) -> tuple[str, float]:
     """The unit in which a time in seconds is read best, and its length in seconds.
 
-    >>> select_unit(2e-5)
+    >>> import wengert as torch
+    >>> torch.utils.benchmark.select_unit(2e-5)
     ('us', 1e-06)
     """
-    thousands = int(torch.tensor(t).log10().item() // 3)
+    thousands = int(log10(t) // 3)
     unit = {-3: "ns", -2: "us", -1: "ms"}.get(thousands, "s")
     return unit, _UNITS[unit][0]
 
@@ -196,7 +203,8 @@ def select_unit(t: float) -> tuple[str, float]:
 def unit_to_english(u: str) -> str:
     """The name of a unit.
 
-    >>> unit_to_english("us")
+    >>> import wengert as torch
+    >>> torch.utils.benchmark.unit_to_english("us")
     'microsecond'
     """
     return _UNITS[u][1]
@@ -205,12 +213,13 @@ def unit_to_english(u: str) -> str:
 def trim_sigfig(x: float, n: int) -> float:
     """A number with ``n`` significant figures, in float32.
 
-    >>> round(trim_sigfig(3.14159, 2), 5)
+    >>> import wengert as torch
+    >>> round(torch.utils.benchmark.trim_sigfig(3.14159, 2), 5)
     3.1
     """
     if n != int(n):
         raise AssertionError("Number of significant figures must be an integer")
-    magnitude = int(torch.tensor(x).abs().log10().ceil().item())
+    magnitude = math.ceil(log10(abs(x)))
     scale = 10 ** (magnitude - n)
     return float(torch.tensor(x / scale).round() * scale)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterable
 from typing import Any
 
-import wengert as torch
-
-from .common import Measurement, ordered_unique, select_unit, trim_sigfig, unit_to_english
+from .common import Measurement, log10, ordered_unique, select_unit, trim_sigfig, unit_to_english
 
 __all__ = ["Colorize", "Compare"]
 
@@ -41,7 +40,7 @@ def _coloured(text: str, time: float, best: float) -> str:
 
 def _digits(x: float) -> int:
     """Digits before the point."""
-    return int(torch.tensor(x).log10().ceil().item())
+    return math.ceil(log10(x))
 
 
 class _Column:

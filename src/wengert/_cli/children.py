@@ -1,0 +1,85 @@
+"""Processes that a program under `python -m wengert run` starts afresh: there too, `torch` is wengert.
+
+`multiprocessing` runs a program's main file anew in such a process, under the name `__mp_main__`, before anything else
+of the program. `teach_children` has it run this file in its place, which sets up the alias and then runs the program's.
+Which one that is stands in the environment: nothing else reaches the new process early enough.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+_SPAWN = "multiprocessing.spawn"
+_VARIABLE = "WENGERT_RUN_MAIN"  # "init_main_from_path:/a/b.py" or "init_main_from_name:package.module"
+
+
+def teach_children() -> None:
+    """Do so for the processes that this one starts, once it imports what starts them."""
+    if _SPAWN in sys.modules:
+        _change(sys.modules[_SPAWN])
+    else:
+        sys.meta_path.insert(0, _SpawnFinder())
+
+
+class _SpawnFinder(MetaPathFinder):
+    """Waits for `multiprocessing.spawn` to be imported: most programs never do, and it takes 15 ms."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the module's own spec, with a loader that also changes it."""
+        if fullname != _SPAWN:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            loader: Any = spec.loader
+            execute = loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                _change(module)
+
+            loader.exec_module = exec_module
+        return spec
+
+
+def _change(spawn: Any) -> None:
+    prepare = spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        data: dict[str, Any] = prepare(name)
+        key = "init_main_from_name" if "init_main_from_name" in data else "init_main_from_path"
+        if key in data:  # not in an interactive session
+            os.environ[_VARIABLE] = f"{key}:{data.pop(key)}"
+            data["init_main_from_path"] = __file__
+        return data
+
+    spawn.get_preparation_data = get_preparation_data
+
+
+def _run_main() -> dict[str, Any]:
+    """In the new process: the names of the program's main file."""
+    import runpy
+
+    from wengert._cli.run import install_torch_alias
+
+    install_torch_alias()
+    teach_children()
+    kind, _, main = os.environ[_VARIABLE].partition(":")
+    if kind == "init_main_from_path":
+        return runpy.run_path(main, run_name="__mp_main__")
+    if main.endswith("__main__"):  # a package's: `multiprocessing` does not run those
+        return {}
+    return runpy.run_module(main, run_name="__mp_main__", alter_sys=True)
+
+
+if __name__ == "__mp_main__":
+    globals().update(_run_main())

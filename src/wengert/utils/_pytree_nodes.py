@@ -1,0 +1,446 @@
+"""What the tree functions of ``_pytree`` take for containers, how each is taken apart, the keys of what is in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeAlias
+
+from .._errors import warn
+from .._return_types import ReturnType
+
+PyTree: TypeAlias = Any
+Context: TypeAlias = Any
+DumpableContext: TypeAlias = Any
+FlattenFn: TypeAlias = Callable[[PyTree], tuple[list[Any], Context]]
+UnflattenFn: TypeAlias = Callable[[Iterable[Any], Context], PyTree]
+ToDumpableContextFn: TypeAlias = Callable[[Context], DumpableContext]
+FromDumpableContextFn: TypeAlias = Callable[[DumpableContext], Context]
+FlattenFunc, UnflattenFunc = FlattenFn, UnflattenFn
+IsLeaf: TypeAlias = Callable[[PyTree], bool] | None
+
+
+# ---------------------------------------------------------------------------------------------------------- key paths
+@dataclasses.dataclass(frozen=True, slots=True)
+class SequenceKey:
+    """A place in a sequence."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence: Any) -> Any:
+        """What is there."""
+        return sequence[self.idx]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MappingKey:
+    """A key of a mapping."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Any) -> Any:
+        """What is there."""
+        return mapping[self.key]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class GetAttrKey:
+    """The name of an attribute."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, obj: Any) -> Any:
+        """What is there."""
+        return getattr(obj, self.name)
+
+
+KeyEntry: TypeAlias = SequenceKey | MappingKey | GetAttrKey
+KeyPath: TypeAlias = tuple[Any, ...]
+FlattenWithKeysFn: TypeAlias = Callable[[PyTree], tuple[list[tuple[Any, Any]], Context]]
+
+
+def keystr(kp: KeyPath) -> str:
+    """A path as it would be written in a program.
+
+    >>> keystr((MappingKey("a"), SequenceKey(0), GetAttrKey("x")))
+    "['a'][0].x"
+    """
+    return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: KeyPath) -> Any:
+    """What lies at a path.
+
+    >>> key_get({"a": [7]}, (MappingKey("a"), SequenceKey(0)))
+    7
+    """
+    for key in kp:
+        obj = key.get(obj)
+    return obj
+
+
+# ---------------------------------------------------------------------------------------------------------- containers
+class NodeDef(NamedTuple):
+    """How a container is taken apart and put together."""
+
+    type: type[Any]
+    flatten_fn: FlattenFn
+    unflatten_fn: UnflattenFn
+    flatten_with_keys_fn: FlattenWithKeysFn | None
+
+
+class Written(NamedTuple):
+    """How a container stands in the text of a spec."""
+
+    name: str | None
+    to_text: ToDumpableContextFn | None
+    from_text: FromDumpableContextFn | None
+
+
+SUPPORTED_NODES: dict[Any, NodeDef] = {}
+WRITTEN: dict[Any, Written] = {}
+BY_NAME: dict[str, Any] = {}
+CONSTANT_NODES: set[type] = set()
+_lock = threading.RLock()
+
+
+def register_pytree_node(
+    cls: type[Any],
+    flatten_fn: FlattenFn,
+    unflatten_fn: UnflattenFn,
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: ToDumpableContextFn | None = None,
+    from_dumpable_context: FromDumpableContextFn | None = None,
+    flatten_with_keys_fn: FlattenWithKeysFn | None = None,
+) -> None:
+    """Teach the tree functions a container.
+
+    Args:
+        cls: its class; a subclass is another container.
+        flatten_fn: ``flatten_fn(x) -> (children, context)``.
+        unflatten_fn: ``unflatten_fn(children, context) -> x``.
+        serialized_type_name: its name in ``treespec_dumps``.
+        to_dumpable_context, from_dumpable_context: the context to and from what JSON can say.
+        flatten_with_keys_fn: as ``flatten_fn``, with pairs of a key and a child; for paths.
+
+    Raises:
+        ValueError: the class is known already.
+    """
+    with _lock:
+        if cls in SUPPORTED_NODES:
+            raise ValueError(f"{cls} is already registered as pytree node.")
+        _register(
+            NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn),
+            Written(serialized_type_name, to_dumpable_context, from_dumpable_context),
+        )
+
+
+def _register(definition: NodeDef, written: Written) -> None:
+    kind = definition.type
+    if (written.to_text is None) != (written.from_text is None):
+        raise ValueError(f"Both to_dumpable_context and from_dumpable_context for {kind} must be None or registered.")
+    with _lock:
+        SUPPORTED_NODES[kind] = definition
+        WRITTEN[kind] = written
+        if written.name is not None:
+            BY_NAME[written.name] = kind
+
+
+def _register_pytree_node(cls: type[Any], flatten_fn: FlattenFn, unflatten_fn: UnflattenFn, **options: Any) -> None:
+    """The old name of ``register_pytree_node``, under which a class could be registered again."""
+    warn(
+        "`torch.utils._pytree._register_pytree_node` is deprecated. Please use "
+        "`torch.utils._pytree.register_pytree_node` instead.",
+        FutureWarning,
+    )
+    _deregister_pytree_node(cls)
+    register_pytree_node(cls, flatten_fn, unflatten_fn, **options)
+
+
+def _deregister_pytree_node(cls: type[Any]) -> None:
+    """Forget a container."""
+    with _lock:
+        SUPPORTED_NODES.pop(cls, None)
+        written = WRITTEN.pop(cls, None)
+        if written is not None and written.name is not None:
+            BY_NAME.pop(written.name, None)
+        CONSTANT_NODES.discard(cls)
+
+
+def register_dataclass(
+    cls: type[Any],
+    *,
+    field_names: list[str] | None = None,
+    drop_field_names: list[str] | None = None,
+    serialized_type_name: str | None = None,
+) -> None:
+    """Teach the tree functions a dataclass, or a class that is made from its fields by keyword.
+
+    ``field_names`` are the fields that it is made from, by default those of the dataclass; ``drop_field_names`` are
+    left out.
+
+    Raises:
+        ValueError: ``field_names`` is missing for a class that is no dataclass, or does not fit.
+    """
+    names = field_names
+    if not dataclasses.is_dataclass(cls):
+        if names is None:
+            raise ValueError(
+                f"field_names must be specified with a list of all fields used to initialize {cls}, as it is not a "
+                "dataclass."
+            )
+    else:
+        own = [field.name for field in dataclasses.fields(cls) if field.init]
+        if names is None:
+            names = own
+        else:
+            _check_fields(set(own) - set(drop_field_names or ()), set(names))
+    fields = names
+
+    def flatten(obj: Any) -> tuple[list[Any], Context]:
+        values = {name: getattr(obj, name) for name in fields}
+        there = [name for name in fields if values[name] is not None]
+        return [values[name] for name in there], [there, [name for name in fields if values[name] is None]]
+
+    def unflatten(values: Iterable[Any], context: Context) -> Any:
+        there, none = context
+        return cls(**dict(zip(there, values, strict=True)), **dict.fromkeys(none))
+
+    def flatten_with_keys(obj: Any) -> tuple[list[tuple[Any, Any]], Context]:
+        values, context = flatten(obj)
+        return [(GetAttrKey(name), value) for name, value in zip(context[0], values, strict=True)], context
+
+    _register(NodeDef(cls, flatten, unflatten, flatten_with_keys), Written(serialized_type_name, None, None))
+
+
+def _check_fields(own: set[str], given: set[str]) -> None:
+    if own == given:
+        return
+    text = "field_names does not include all dataclass fields.\n"
+    if own - given:
+        text += (
+            f"Missing fields in `field_names`: {own - given}. If you want to include these fields in the pytree, "
+            "please add them to `field_names`, otherwise please add them to `drop_field_names`.\n"
+        )
+    if given - own:
+        text += (
+            f"Unexpected fields in `field_names`: {given - own}. Please remove these fields, or add them to "
+            "`drop_field_names`.\n"
+        )
+    raise ValueError(text)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConstantNode:
+    """The context of a constant: the constant."""
+
+    value: Any
+
+
+def register_constant(cls: type[Any]) -> None:
+    """Have instances of a class be containers without leaves: part of a tree's shape, compared by ``==``.
+
+    Raises:
+        TypeError: the class has no ``__eq__`` or no ``__hash__`` of its own.
+    """
+    for name, inherited in (("__eq__", object.__eq__), ("__hash__", None)):
+        if getattr(cls, name) is inherited:
+            raise TypeError(f"register_constant(cls) expects `cls` to have a non-default `{name}` implementation.")
+    apart: Any = lambda x: ([], ConstantNode(x))
+    _register(NodeDef(cls, apart, lambda _, context: context.value, apart), Written(None, None, None))
+    CONSTANT_NODES.add(cls)
+
+
+def is_constant_class(cls: type[Any]) -> bool:
+    """Whether a class was registered as constant."""
+    return isinstance(cls, type) and cls in CONSTANT_NODES
+
+
+# ----------------------------------------------------------------------------------------------------- the usual ones
+def is_namedtuple_class(cls: type) -> bool:
+    """Whether a class is a named tuple's."""
+    fields = getattr(cls, "_fields", None)
+    return (
+        isinstance(cls, type)
+        and issubclass(cls, tuple)
+        and isinstance(fields, tuple)
+        and all(type(name) is str for name in fields)
+        and callable(getattr(cls, "_make", None))
+        and callable(getattr(cls, "_asdict", None))
+    )
+
+
+def is_namedtuple_instance(obj: object) -> bool:
+    """Whether an object is a named tuple."""
+    return is_namedtuple_class(type(obj))
+
+
+def is_namedtuple(obj: object | type) -> bool:
+    """Whether an object is a named tuple, or the class of one."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+_FINAL = 1 << 10  # the flag of classes that may be inherited from (Py_TPFLAGS_BASETYPE)
+
+
+def is_structseq_class(cls: type) -> bool:
+    """Whether a class is that of a C structure seen as a tuple, as ``os.stat_result``."""
+    return (
+        isinstance(cls, type)
+        and cls.__bases__ == (tuple,)
+        and all(isinstance(getattr(cls, f"n_{part}fields", None), int) for part in ("", "sequence_", "unnamed_"))
+        and not cls.__flags__ & _FINAL
+    )
+
+
+def is_structseq_instance(obj: object) -> bool:
+    """Whether an object is a C structure seen as a tuple."""
+    return is_structseq_class(type(obj))
+
+
+def is_structseq(obj: object | type) -> bool:
+    """Whether an object is a C structure seen as a tuple, or the class of one."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
+def _usual(
+    kind: Any,
+    name: str | None,
+    flatten: FlattenFn,
+    unflatten: UnflattenFn,
+    key: Callable[[Any], Any] = SequenceKey,
+    keys: Callable[[Context], Iterable[Any]] | None = None,
+    to_text: ToDumpableContextFn | None = None,
+    from_text: FromDumpableContextFn | None = None,
+) -> None:
+    """Register one: ``keys`` reads its keys from the context, else they count."""
+
+    def flatten_with_keys(tree: Any) -> tuple[list[tuple[Any, Any]], Context]:
+        children, context = flatten(tree)
+        there = range(len(children)) if keys is None else keys(context)
+        return [(key(k), child) for k, child in zip(there, children, strict=True)], context
+
+    _register(NodeDef(kind, flatten, unflatten, flatten_with_keys), Written(name, to_text, from_text))
+
+
+def _class_name(kind: Any) -> str:
+    written = WRITTEN.get(kind)
+    if written is None or written.name is None:
+        raise NotImplementedError(
+            f"Can't serialize TreeSpec of namedtuple class {kind} because we didn't register a serializated_type_name. "
+            "Please register using `_register_namedtuple`."
+        )
+    return written.name
+
+
+def _class_named(name: str) -> Any:
+    if name not in BY_NAME:
+        raise NotImplementedError(
+            f"Can't deserialize TreeSpec of namedtuple class {name} because we couldn't find a serializated name."
+        )
+    return BY_NAME[name]
+
+
+def _register_namedtuple(cls: type[Any], *, serialized_type_name: str) -> None:
+    """Give a named tuple's class a name in ``treespec_dumps``."""
+    definition = SUPPORTED_NODES[namedtuple]
+    _register(definition._replace(type=cls), Written(serialized_type_name, _class_name, _class_named))
+
+
+def _factory_to_text(context: Context) -> DumpableContext:
+    factory, keys = context
+    return {
+        "default_factory_module": factory.__module__,
+        "default_factory_name": factory.__qualname__,
+        "dict_context": keys,
+    }
+
+
+_FACTORIES = {kind.__qualname__: kind for kind in (int, float, complex, str, bytes, bool, list, tuple, dict, set)}
+
+
+def _factory_from_text(text: DumpableContext) -> Context:
+    # no code is imported because a text says so
+    if text["default_factory_module"] != "builtins" or text["default_factory_name"] not in _FACTORIES:
+        raise NotImplementedError(
+            f"Can't deserialize a defaultdict of {text['default_factory_module']}.{text['default_factory_name']}: only "
+            f"{', '.join(_FACTORIES)} are known."
+        )
+    return [_FACTORIES[text["default_factory_name"]], text["dict_context"]]
+
+
+_usual(tuple, "builtins.tuple", lambda t: (list(t), None), lambda c, _: tuple(c))
+_usual(list, "builtins.list", lambda t: (t, None), lambda c, _: list(c))
+_usual(
+    dict,
+    "builtins.dict",
+    lambda d: (list(d.values()), list(d)),
+    lambda c, keys: dict(zip(keys, c, strict=True)),
+    MappingKey,
+    lambda keys: keys,
+)
+_usual(
+    OrderedDict,
+    "collections.OrderedDict",
+    lambda d: (list(d.values()), list(d)),
+    lambda c, keys: OrderedDict(zip(keys, c, strict=True)),
+    MappingKey,
+    lambda keys: keys,
+)
+_usual(
+    defaultdict,
+    "collections.defaultdict",
+    lambda d: (list(d.values()), [d.default_factory, list(d)]),
+    lambda c, context: defaultdict(context[0], zip(context[1], c, strict=True)),
+    MappingKey,
+    lambda context: context[1],
+    _factory_to_text,
+    _factory_from_text,
+)
+_usual(deque, "collections.deque", lambda d: (list(d), d.maxlen), deque)
+_usual(
+    namedtuple,
+    "collections.namedtuple",
+    lambda t: (list(t), type(t)),
+    lambda c, kind: kind(*c),
+    GetAttrKey,
+    lambda kind: kind._fields,
+    _class_name,
+    _class_named,
+)
+
+STANDARD_DICT_TYPES: frozenset[type] = frozenset({dict, OrderedDict, defaultdict})
+BUILTIN_TYPES: frozenset[Any] = frozenset({tuple, list, dict, namedtuple, OrderedDict, defaultdict, deque})
+
+
+def _get_node_type(tree: Any) -> Any:
+    """The key of a container in ``SUPPORTED_NODES``, if it is one: its class, or ``namedtuple``."""
+    kind = type(tree)
+    if kind is tuple or not issubclass(kind, tuple):
+        return kind
+    if issubclass(kind, ReturnType):
+        if kind not in SUPPORTED_NODES:
+            _usual(kind, None, lambda t: (list(t), None), lambda c, _: kind(c))
+        return kind
+    return namedtuple if is_namedtuple_class(kind) else kind
+
+
+def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether something is a leaf: not a known container, or one of which ``is_leaf`` says so.
+
+    >>> tree_is_leaf(None), tree_is_leaf([])
+    (True, False)
+    """
+    return (is_leaf is not None and bool(is_leaf(tree))) or _get_node_type(tree) not in SUPPORTED_NODES
