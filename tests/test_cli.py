@@ -519,7 +519,7 @@ assert torch is wengert and torch.autograd is autograd is wengert.autograd
 
 import importlib, pkgutil, sys
 names = [found.name for found in pkgutil.walk_packages(wengert.__path__, "wengert.")]
-names = [name for name in names if "._" not in name]
+names = [name for name in names if "._" not in name and ".tensorboard" not in name]  # that one needs an extra
 for name in names:
     alias = "torch" + name.removeprefix("wengert")
     one = importlib.import_module(alias)

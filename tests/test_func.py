@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 import pytest
 from programs import running
@@ -44,3 +45,56 @@ def test_nothing_is_left_open() -> None:
             running.log_of(prog, T)
             assert DEPTH.get() == 0
             assert not M
+
+
+# ------------------------------------------------------------------------------------------------------- written inside
+def captured_by(name: str, y: T.Tensor) -> Any:
+    ones = T.ones(2)
+    return {
+        "vmap": lambda: T.vmap(lambda x: y.add_(x).sum())(ones),
+        "vmap, returned": lambda: T.vmap(lambda x: y.add_(x))(ones),
+        "vmap, an argument that is not mapped": lambda: T.vmap(lambda x, z: z.add_(x), (0, None))(ones, y),
+        "jvp": lambda: T.func.jvp(lambda x: y.add_(x).sum(), (ones,), (ones,)),
+        "grad in vmap": lambda: T.vmap(T.func.grad(lambda x: y.add_(x).sum()))(T.ones(3, 2)),
+        "vmap in grad": lambda: T.func.grad(lambda x: T.vmap(lambda z: y.add_(z).sum())(x).sum())(T.ones(3, 2)),
+    }[name]()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["vmap", "vmap, returned", "vmap, an argument that is not mapped", "jvp", "grad in vmap", "vmap in grad"],
+)
+def test_a_write_to_a_captured_tensor_is_refused_and_undone(name: str) -> None:
+    y = T.ones(2)
+    with pytest.raises(RuntimeError, match="inplace arithmetic.* is not possible|would mutate a captured Tensor"):
+        captured_by(name, y)
+    assert y.tolist() == [1.0, 1.0]
+    assert not y.requires_grad
+
+
+def test_what_is_made_inside_may_be_written_to() -> None:
+    assert T.vmap(lambda x: T.zeros(2).add_(x))(T.ones(3)).tolist() == [[1.0, 1.0]] * 3
+    assert T.vmap(T.func.grad(lambda x: x.clone().mul_(2).sum()))(T.ones(3, 2)).tolist() == [[2.0, 2.0]] * 3
+
+
+def test_a_cotangent_of_another_shape_is_refused() -> None:
+    _, pull = T.func.vjp(T.sin, T.ones(2))
+    with pytest.raises(RuntimeError, match="^Mismatch in shape: grad_output"):
+        pull(T.ones(1))
+
+
+VALUES_INSIDE = {
+    "mask": lambda L: L.vmap(lambda x: x[x > 0])(L.ones(2, 3)),
+    "nonzero": lambda L: L.vmap(lambda x: x.nonzero())(L.ones(2, 3)),
+    "unique": lambda L: L.vmap(lambda x: x.unique())(L.ones(2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", VALUES_INSIDE)
+def test_shapes_that_depend_on_values_are_refused_as_by_torch(name: str, torch: ModuleType) -> None:
+    texts = []
+    for L in (T, torch):
+        with pytest.raises(RuntimeError) as error:
+            VALUES_INSIDE[name](L)
+        texts.append(str(error.value))
+    assert texts[0] == texts[1]

@@ -37,7 +37,7 @@ from ._dispatch import (
 )
 from ._dtypes import BY_NUMPY, FLOATING, can_cast
 from ._errors import here, noted
-from ._modes import EVERY, MODE, add_reason, drop_reason, is_grad_enabled
+from ._modes import EVERY, MODE, add_reason, drop_reason, in_transform, is_grad_enabled
 from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, ticks, view_of
 from ._registry import Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
@@ -443,6 +443,9 @@ def rebind(self: Tensor, a: Any) -> None:
     view = view_of(self)
     if view is not None:
         _rebind_base(self, a)
+    inside = in_transform()
+    if inside is not None and getattr(self._a, "tag", None) != getattr(a, "tag", None):
+        inside.rebound.append((weakref.ref(self), self._a, self._fn))
     self._a = a
     if self._m is not None:
         self._m = None  # what was saved keeps the old payload

@@ -37,7 +37,16 @@ def batched(info: Info, operands: list[Any], inner: list[Any], mine: list[bool],
             return _folded(info, inner, mine, p, rule[1])
     if callable(rule):
         return rule(U, info, inner, mine, p)
-    raise RuntimeError(f"Batching rule not implemented for wengert::{info.name}. We could not generate a fallback.")
+    if info.name in _OF_VALUES:
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+            f"aten::{info.name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
+            "feature."
+        )
+    raise RuntimeError(f"Batching rule not implemented for aten::{info.name}. We could not generate a fallback.")
+
+
+_OF_VALUES = frozenset(("_unique2", "unique_dim", "_unique_consecutive", "unique_dim_consecutive"))
 
 
 def batch_size(inner: list[Any], mine: list[bool]) -> int:

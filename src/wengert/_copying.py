@@ -16,7 +16,7 @@ from ._dtypes import BY_NUMPY
 from ._errors import noted
 from ._node import leaf_node
 from ._registry import public
-from ._tensor import Tensor, alias_payload, current_fn, new
+from ._tensor import Tensor, alias_payload, current_fn, new, wrap
 
 _OWN = frozenset(
     ("_grad", "_retains", "_reward", "_stochastic", "_volatile")
@@ -30,6 +30,11 @@ def _attributes(self: Tensor) -> dict[str, Any]:
 
 def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
     """A tensor from what was pickled."""
+    if not isinstance(a, (np.ndarray, np.generic)):  # a sparse array
+        t = wrap(a)
+        if requires_grad:
+            leaf_node(t)
+        return t
     known = BY_NUMPY[a.dtype].np
     if a.dtype is not known:  # unpickling made another dtype object; operators compare dtypes by identity
         a = a.view(known)

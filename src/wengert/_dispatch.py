@@ -193,6 +193,10 @@ def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
         x, y = lifted
         if x._a.dtype is y._a.dtype:
             return info.op(x, y)
+    if type(x._a) is not type(y._a):
+        run = getattr(type(x._a), "with_dense", None) or getattr(type(y._a), "with_dense", None)
+        if run is not None:
+            return run(info, x, y)
     dtype = info.__dict__.get("promote", common_dtype)((x, y))
     check = info.__dict__.get("check")
     if check is not None:
@@ -209,6 +213,10 @@ def mixed_product(info: Info, tensors: Any, p: tuple[Any, ...]) -> Any:
         given = [t for t in lifted if t is not None]
         if len({t._a.dtype for t in given}) == 1:
             return info.op(*lifted, *p)
+    for t in tensors:
+        run = getattr(type(getattr(t, "_a", None)), "with_dense", None)
+        if run is not None:
+            return run(info, *tensors, *p)
     return info.refuse_mixed(info, *tensors, *p)  # type: ignore[attr-defined]
 
 

@@ -375,6 +375,42 @@ def _plain_dtype(a: Any) -> Any:
     return getattr(dtype, "base_dtype", dtype)
 
 
+def _fresh_box(a: Any) -> Box:
+    b = Box()
+    b.a = a
+    b.cell = None
+    return b
+
+
+def _storing(name: str, sources: Any, users: Any, joint: bool) -> Any:
+    """The function that makes the list of what a node saves: one expression for each, instead of a loop over kinds."""
+    parts = []
+    for (how, i), wanted in zip(sources, users, strict=True):
+        if how == "operand":  # kept only if a formula that will run names it
+            t = f"operands[{i}]"
+            kept = f"box_of({t})"
+            if not joint:
+                kept = f"({kept} if {' or '.join(f'edges[{u}] is not None' for u in wanted)} else None)"
+            parts.append(f"{kept} if isinstance({t}, Tensor) else {t}")
+        else:
+            parts.append(
+                {
+                    "param": f"p[{i}]",
+                    "shape": f"getattr(raws[{i}], 'shape', ())",
+                    "dtype": f"_plain_dtype(raws[{i}])",
+                    "result": f"_fresh_box(results[{i}])",
+                    "operands": f"[box_of(t) if isinstance(t, Tensor) else t for t in operands[{i}:]]",
+                    "shapes": "[a.shape for a in raws]",
+                    "dtypes": "[_plain_dtype(a) for a in raws]",
+                    "needs": "tuple([e is not None for e in edges])",
+                }[how]
+            )
+    scope = {"box_of": box_of, "Tensor": Tensor, "_plain_dtype": _plain_dtype, "_fresh_box": _fresh_box}
+    text = f"def store(operands, raws, p, edges, results):\n    return [{', '.join(parts)}]"
+    exec(compile(text, f"<what {name} saves>", "exec"), scope)
+    return scope["store"]
+
+
 class Plan:
     """What a general operator saves and how its formulas are called; made once per operator."""
 
@@ -407,6 +443,8 @@ class Plan:
             if plain
             else None
         )
+        self.store = _storing(info.name, self.sources, self.users, self.joint is not None)
+        self.kept_results = tuple((j, i) for j, (how, i) in enumerate(self.sources) if how == "result")
         self.public_names = tuple(n for n, (how, _) in zip(self.uses, self.sources, strict=True) if how != "needs")
         self.single = sum(info.differentiable) == 1 and info.outputs > 0
 
@@ -436,40 +474,8 @@ class Plan:
         self, n: Any, operands: Any, raws: Any, p: Any, edges: Any, result: Any, many: bool
     ) -> dict[int, Box] | None:
         """Store what the formulas name; the boxes made for outputs, by output."""
-        s: list[Any] = []
-        boxes: dict[int, Box] | None = None
-        for (how, i), users in zip(self.sources, self.users, strict=True):
-            if how == "operand":
-                t = operands[i]
-                if not isinstance(t, Tensor):
-                    s.append(t)
-                else:  # kept only if a formula that will run names it
-                    s.append(
-                        box_of(t) if any([edges[u] is not None for u in users]) else None  # noqa: C419  faster so
-                    )
-            elif how == "param":
-                s.append(p[i])
-            elif how == "shape":
-                s.append(getattr(raws[i], "shape", ()))
-            elif how == "result":
-                b = Box()
-                b.a = result[i] if many else result
-                b.cell = None
-                boxes = boxes or {}
-                boxes[i] = b
-                s.append(b)
-            elif how == "dtype":
-                s.append(_plain_dtype(raws[i]))
-            elif how == "operands":
-                s.append([box_of(t) if isinstance(t, Tensor) else t for t in operands[i:]])
-            elif how == "shapes":
-                s.append([a.shape for a in raws])
-            elif how == "dtypes":
-                s.append([_plain_dtype(a) for a in raws])
-            else:
-                s.append(tuple(e is not None for e in edges))
-        n.s = s
-        return boxes
+        n.s = s = self.store(operands, raws, p, edges, result if many else (result,))
+        return {i: s[j] for j, i in self.kept_results} if self.kept_results else None
 
     def value(self, n: Any, j: int, xp: Any) -> Any:
         """The j-th saved value as ``xp`` wants it."""

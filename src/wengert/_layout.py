@@ -15,7 +15,7 @@ from . import _dtypes
 from ._alias import base_of, bump, check_inplace, writable
 from ._dims import normal_dim
 from ._dispatch import type_text
-from ._dtypes import BY_NUMPY, as_dtype, make_size
+from ._dtypes import BY_NUMPY, make_size
 from ._errors import noted
 from ._node import view_of
 from ._protocol import array_of, attribute, checked
@@ -328,12 +328,11 @@ def _constant(name: str, value: Any, doc: str) -> None:
     place(property(get), f"Tensor.{name}")
 
 
-for _name in ("cuda", "xpu", "ipu", "mps", "meta", "xla", "vulkan", "maia", "mtia", "mkldnn", "sparse", "sparse_csr"):
+for _name in ("cuda", "xpu", "ipu", "mps", "meta", "xla", "vulkan", "maia", "mtia", "mkldnn", "sparse_csr"):
     _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
 for _name in ("quantized", "nested"):
     _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
 _constant("is_cpu", True, "True: tensors are on the CPU.")
-_constant("layout", _dtypes.strided, "How the elements are stored: always ``torch.strided``.")
 _constant("name", None, "``None``: kept for programs that ask.")
 
 
@@ -341,24 +340,6 @@ _constant("name", None, "``None``: kept for programs that ask.")
 def _never(self: Tensor) -> bool:
     """False: here a tensor's memory holds its elements as they are, all of them."""
     return False
-
-
-@method("Tensor.dense_dim")
-def dense_dim(self: Tensor) -> int:
-    """The number of dimensions, all of which are dense."""
-    return len(self._a.shape)
-
-
-@method("Tensor.sparse_dim")
-def sparse_dim(self: Tensor) -> int:
-    """0: no dimension is sparse."""
-    return 0
-
-
-@method("Tensor.to_dense")
-def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
-    """The tensor itself, as every tensor is dense; converted if ``dtype`` is given."""
-    return self if dtype is None else self.to(as_dtype(dtype, "to_dense"))
 
 
 # -------------------------------------------------------------------------------------------- Python functions in place

@@ -86,23 +86,26 @@ def changed(*, grad: bool | None = None, inference: bool | None = None, hooks: A
 
 
 transforms: list[None] = []  # one entry for each transform of torch.func that is open, in whatever thread
-_transformed: ContextVar[bool] = ContextVar("wengert_transformed", default=False)
+_innermost: ContextVar[transform | None] = ContextVar("wengert_transform", default=None)
 
 
 class transform:
     """Inside, a transform of torch.func runs its function: what changes tensors for good is refused."""
 
-    __slots__ = ("token",)
+    __slots__ = ("outer", "rebound", "token")
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> transform:
         transforms.append(None)
-        self.token = _transformed.set(True)
+        self.outer = _innermost.get()
+        self.rebound: list[Any] = []  # weak tensors whose payload was replaced, with their old payload and node
+        self.token = _innermost.set(self)
+        return self
 
     def __exit__(self, *exc: object) -> None:
         transforms.pop()
-        _transformed.reset(self.token)
+        _innermost.reset(self.token)
 
 
-def in_transform() -> bool:
-    """Whether a transform of torch.func is running its function in this thread or task."""
-    return bool(transforms) and _transformed.get()
+def in_transform() -> transform | None:
+    """The innermost transform of torch.func that is running its function in this thread or task."""
+    return _innermost.get() if transforms else None

@@ -55,6 +55,10 @@ def text_of(self: Tensor, indent: int = 0) -> str:
     from ._values import Batched, Dual, Value
 
     a = self._a
+    if getattr(a, "is_sparse", False):
+        from ._sparse import text_of as sparse_text
+
+        return sparse_text(self, indent, _grad_fn_name(self))
     if isinstance(a, Tensor):
         return format_wrapper("GradTrackingTensor", text_of(a), level=_level(a) + 1)
     name = type(self).__name__ if type(self) not in PLAIN_NAMES else "tensor"

@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from . import _registry
 from ._backends.numpy import BY_DTYPE
-from ._dispatch import cast, logical_dtype
 from ._errors import INTERNAL, noted
-from ._registry import RAW, XP, T
-from ._tensor import Tensor, wrap
+from ._general import PLAIN
+from ._registry import RAW, XP, Info
+from ._tensor import Tensor
 from ._values import DEEPEST, VALUE_DTYPES
 
 _ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
@@ -110,15 +111,27 @@ class Sparse:
             raise missing(_public_name(sys._getframe(1)))
         raise AttributeError(f"a sparse array has no attribute {name!r}")
 
+    def _no_comparison(self, other: object) -> Any:
+        raise missing("eq.Tensor")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> Any:
+        return Sparse, (self.indices, self.values, self.shape, self.coalesced)
+
+    def __deepcopy__(self, memo: Any) -> Sparse:
+        return self.copy()
+
     @staticmethod
-    def with_dense(info: Any, x: Tensor, y: Tensor) -> Any:
-        """An operator of two tensors, one of which is sparse."""
+    def with_dense(info: Any, *tensors: Any) -> Any:
+        """An operator of several tensors, some of which are sparse."""
         from .ops import sparse
 
         mix = sparse.WITH_DENSE.get(info.name)
         if mix is None:
             raise missing(info.called)
-        return mix(x, y)
+        return mix(*tensors)
 
 
 def _dtype(dtype: Any) -> Any:
@@ -148,7 +161,7 @@ def missing(operator: str) -> NotImplementedError:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------- raw functions
+# ------------------------------------------------------------------------------------------------------- raw functions
 class Operators:
     """The raw functions of operators on sparse arrays, by the operators' names."""
 
@@ -160,6 +173,16 @@ class Operators:
             raise missing(name.strip("_"))
 
         return refuse
+
+    def _add_scaled(self, x: Any, y: Any, alpha: Any) -> Any:
+        """``add`` with a factor."""
+        if isinstance(x, Sparse) or not isinstance(y, Sparse):
+            return self.add(x, self.mul(y, alpha) if isinstance(y, Sparse) else y)
+        return dense_plus(np.asarray(x), y, alpha)
+
+    def _sub_scaled(self, x: Any, y: Any, alpha: Any) -> Any:
+        """``sub`` with a factor."""
+        return self._add_scaled(x, y, -alpha)
 
     def add(self, x: Any, y: Any) -> Any:
         """Two sparse arrays give a sparse one; a dense one with a sparse one the dense sum."""
@@ -226,6 +249,34 @@ class Operators:
     def sum_all(self, x: Any) -> Any:
         """The sum of all values."""
         return RAW.sum_all(x.values)
+
+    def sum_dim(self, x: Any, dims: Any, keepdim: bool) -> Any:
+        """Sparse as long as a sparse dimension is left."""
+        if keepdim:
+            raise missing("sum.dim_IntList")
+        return summed(x, dims)
+
+    def linalg_vector_norm(self, x: Any, order: Any, dims: Any, keepdim: bool) -> Any:
+        """Of all elements, for an order above zero, to which zeros add nothing."""
+        if len(dims) != x.ndim or keepdim or order <= 0:
+            raise missing("linalg_vector_norm")
+        return RAW.linalg_vector_norm(x.coalesce().values.reshape(-1), order, (0,), False)
+
+    def mat_mat(self, x: Any, y: Any) -> Any:
+        """Of two sparse matrices: sparse."""
+        from .ops.sparse import scipy_product
+
+        return scipy_product(x, y)
+
+    def copy(self, x: Any, y: Any, *rest: Any) -> Any:
+        """Of one sparse tensor into another."""
+        if not isinstance(x, Sparse) or not isinstance(y, Sparse):
+            raise RuntimeError("copy() between dense and sparse Tensors is not implemented!")
+        return y.astype(x.values.dtype)
+
+    def reshape(self, x: Any, *size: Any) -> Any:
+        """There is none."""
+        raise RuntimeError("reshape is not implemented for sparse tensors")
 
     def transpose_dims(self, x: Any, dim0: int, dim1: int) -> Sparse:
         """Two dimensions exchanged, both of them sparse or both dense."""
@@ -332,6 +383,19 @@ for _name in KEEP_ZERO.split():
 
 SPARSE: Any = Operators()
 XP[Sparse] = SPARSE
+PLAIN[Sparse] = False  # general operators bring it to ``bind``
+_bind_values = _registry.bind
+
+
+def bind(info: Info, *args: Any) -> Any:
+    """``_values.bind``, for operators on sparse arrays as well."""
+    operands = args[: info.arity] if info.arity >= 0 else args[0]
+    if any(isinstance(a, Sparse) for a in operands):
+        return getattr(SPARSE, info.name)(*args)
+    return _bind_values(info, *args)
+
+
+_registry.bind = bind
 
 
 def empty(x: Sparse) -> Sparse:
@@ -348,10 +412,27 @@ def joined(x: Sparse, y: Sparse, factor: int) -> Sparse:
         )
     if len(x.indices) != len(y.indices):
         raise RuntimeError("add: expected 'self' and 'other' to have same number of sparse dimensions")
-    indices = np.concatenate([x.indices, y.indices], 1)
-    values = np.concatenate([x.values, y.values if factor == 1 else y.values * y.values.dtype.type(factor)])
-    both = Sparse(indices, values, x.shape)
-    return both.coalesce() if x.coalesced and y.coalesced and (x.values.size and y.values.size) else both
+    if not y.indices.shape[1]:
+        return x
+    added = y.values if factor == 1 else y.values * y.values.dtype.type(factor)
+    if not x.indices.shape[1]:
+        return y.like(added)
+    both = Sparse(np.concatenate([x.indices, y.indices], 1), np.concatenate([x.values, added]), x.shape)
+    if not (_in_order(x) and _in_order(y)):
+        return both
+    both = both.coalesce()
+    both.coalesced = x.coalesced and y.coalesced
+    return both
+
+
+def _in_order(x: Sparse) -> bool:
+    """Whether indices are unique and sorted, and values in memory as PyTorch merges them: in rows."""
+    if not x.values.flags.c_contiguous:
+        return False
+    if x.coalesced:
+        return True
+    flat = np.ravel_multi_index(tuple(x.indices), x.shape[: len(x.indices)])
+    return bool((flat[1:] > flat[:-1]).all())
 
 
 def dense_plus(a: Any, x: Sparse, factor: Any) -> Any:
@@ -378,13 +459,26 @@ def intersection(x: Sparse, y: Sparse) -> Sparse:
     return Sparse(x.indices[:, i], x.values[i] * y.values[j], x.shape, True)
 
 
+def summed(x: Sparse, dims: Any) -> Any:
+    """The sum over some dims: sparse as long as a sparse dimension is left, else an array."""
+    x = x.coalesce()
+    n = len(x.indices)
+    left = [d for d in range(n) if d not in dims]
+    dense = tuple(d - n + 1 for d in dims if d >= n)
+    values = x.values.sum(dense) if dense else x.values
+    if not left:
+        return np.asarray(values.sum(0))
+    shape = tuple(s for d, s in enumerate(x.shape) if d not in dims)
+    return Sparse(x.indices[left], values, shape).coalesce()
+
+
 def masked(a: Any, x: Sparse) -> Sparse:
     """The elements of a dense array where x stores something."""
     return x.like(np.array(a[tuple(x.indices)]))
 
 
-# --------------------------------------------------------------------------------------------------------------- printing
-def text_of(self: Tensor, indent: int, suffixes: list[str]) -> str:
+# ------------------------------------------------------------------------------------------------------------ printing
+def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
     """What a sparse tensor prints."""
     from . import _dtypes
     from ._printing import format_array, join_suffixes
@@ -397,27 +491,14 @@ def text_of(self: Tensor, indent: int, suffixes: list[str]) -> str:
 
     def part(label: str, a: Any, dtype_name: str) -> str:
         text = format_array(a, dtype_name=dtype_name, default_dtype=dtype_name, indent=inner + len(label))
-        return f"{label}{text[:-1]}, size={a.shape})" if a.size == 0 and a.ndim == 1 else label + text
+        return label + (f"{text[:-1]}, size={a.shape})" if a.size == 0 and a.ndim == 1 else text)
 
-    text = (
-        f"tensor({part('indices=', x.indices, 'int64')},\n{' ' * inner}{part('values=', x.values, name)},\n"
-        f"{' ' * inner}size={x.shape}"
-    )
+    parts = f"tensor({part('indices=', x.indices, 'int64')},\n{' ' * inner}{part('values=', x.values, name)},\n"
     facts = [f"nnz={x.indices.shape[1]}"]
     facts += [] if name in understood else [f"dtype=torch.{name}"]
-    line = join_suffixes(text.rpartition("\n")[2][:-0 or None], [*facts, "layout=torch.sparse_coo", *suffixes], inner)
-    return text.rpartition("\n")[0] + "\n" + line + ")"
-
-
-def payload_dtype(t: Tensor) -> Any:
-    """NumPy's dtype of a tensor."""
-    return logical_dtype(t)
-
-
-def of(t: Tensor) -> Sparse:
-    """A tensor's sparse payload."""
-    a: Sparse = t._a
-    return a
-
-
-__all__ = ["SPARSE", "Sparse", "T", "cast", "missing", "of", "wrap"]
+    facts += ["layout=torch.sparse_coo"]
+    if grad_fn_name is not None:
+        facts.append(f"grad_fn=<{grad_fn_name}>")
+    elif self._fn is not None:
+        facts.append("requires_grad=True")
+    return parts + join_suffixes(f"{' ' * inner}size={x.shape}", facts, inner, column=-2) + ")"

@@ -128,7 +128,8 @@ def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, r
 def _refuse_kind(*args: Any) -> Any:
     """A tensor of a kind that wengert does not have."""
     raise NotImplementedError(
-        "the file holds a tensor that is quantized, nested, meta or sparse in another layout than COO, which wengert has not"
+        "the file holds a tensor that is quantized, nested, meta, or sparse in another layout than COO: "
+        "wengert has no such tensors"
     )
 
 

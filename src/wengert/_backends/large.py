@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._blocks import LARGE, cut_parts, each, elementwise, fold, over_blocks, rows
-from .numpy import in_lib
+from .numpy import in_lib, lib
 
 MANY = 2048  # elements from which these ways are the faster ones
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
@@ -124,7 +124,28 @@ def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     if dims == (x.ndim - 1,) and x.shape[-1] >= _SHORT:
         r = row_sums(x)
         return r[..., None] if keepdim else r
+    if len(dims) == 1 and x.shape[dims[0]] > 2 * _BLOCK:
+        r = _in_blocks(x, dims[0])
+        return np.expand_dims(r, dims[0]) if keepdim else r
     return np.add.reduce(x, dim, None, None, keepdim)
+
+
+_BLOCK = 128
+
+
+def _in_blocks(x: Any, d: int) -> Any:
+    """The sum over a dim that is not the last, where NumPy adds one row after the other: the error of a million rows.
+
+    Blocks of rows are summed, then their sums likewise, as pairwise summation and PyTorch's cascade do.
+    """
+    n = x.shape[d]
+    if n <= 2 * _BLOCK:
+        return np.add.reduce(x, d)
+    whole = n // _BLOCK * _BLOCK
+    rows_of = (slice(None),) * d
+    blocks = x[(*rows_of, slice(0, whole))].reshape(*x.shape[:d], whole // _BLOCK, _BLOCK, *x.shape[d + 1 :])
+    r = _in_blocks(np.add.reduce(blocks, d + 1), d)
+    return r if whole == n else r + np.add.reduce(x[(*rows_of, slice(whole, n))], d)
 
 
 @in_lib
@@ -187,3 +208,37 @@ def product_of_all(x: Any) -> Any:
     whole = x.size // _ROW * _ROW
     columns = np.multiply.reduce(flat[:whole].reshape(-1, _ROW), 0)
     return np.multiply.reduce(columns) * np.multiply.reduce(flat[whole:])
+
+
+# ----------------------------------------------------------------------------------------------------------------- erf
+# The Taylor-like coefficients of atanh(erf(x)) / x in x * x on [0, 15.2], a minimax fit (relative error of erf 3e-8).
+_ERF = [
+    np.float32(c)
+    for c in (
+        -1.6405562464072432e-09,
+        5.3911062281031263e-08,
+        -5.150386641616933e-07,
+        -1.8613322936289478e-06,
+        7.649022882105783e-05,
+        -6.036816630512476e-04,
+        -2.0215163324113336e-04,
+        1.0277131199836731e-01,
+        1.128379225730896,
+    )
+]
+
+
+@in_lib
+def quick_erf(x: Any) -> Any:
+    """The error function; of many float32 to 2.4e-7 (relative), in a tenth of SciPy's time, by NumPy's fast tanh."""
+    if x.size < MANY or x.dtype != np.float32:
+        return lib.scipy_erf(x)
+    z = np.clip(x, np.float32(-3.9), np.float32(3.9))  # beyond, it is 1 in float32
+    z *= z
+    r = z * _ERF[0]
+    for c in _ERF[1:-1]:
+        r += c
+        r *= z
+    r += _ERF[-1]
+    r *= x
+    return np.tanh(r, out=r)

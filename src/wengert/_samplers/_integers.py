@@ -7,10 +7,10 @@ Source: PyTorch's `ATen/native/DistributionTemplates.h` (`random_from_to_impl`),
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
+from .._errors import warn
 from .._generator import Generator
 from ._common import (
     CLASSIC_INTS,
@@ -154,11 +154,10 @@ def _check_range(first: int, last: int, dtype: np.dtype) -> None:
     if name_of(dtype) in REAL:
         for bound, word in ((first, "from"), (last, "to - 1")):
             if abs(bound) > 1 << digits:
-                warnings.warn(
+                warn(
                     f"{word} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
                     f"{cpp_name(dtype)} can support discrete uniform distribution only within this range. "
-                    "This warning will become an error in version 1.7 release, please fix the code in advance",
-                    stacklevel=4,
+                    "This warning will become an error in version 1.7 release, please fix the code in advance",,
                 )
 
 

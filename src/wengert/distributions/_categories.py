@@ -82,8 +82,11 @@ class Categorical(ProbsOrLogits, Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        places, log_probs = torch.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
-        return log_probs.gather(-1, places[..., :1]).squeeze(-1)
+        places, log_probs = value.long().unsqueeze(-1), self.logits
+        if value.shape != log_probs.shape[:-1]:
+            wide, log_probs = torch.broadcast_tensors(places, log_probs)
+            places = wide[..., :1]
+        return log_probs.gather(-1, places).squeeze(-1)
 
     def entropy(self) -> Tensor:
         finite = torch.clamp(self.logits, min=torch.finfo(self.logits.dtype).min)

@@ -19,14 +19,14 @@ import numpy as np
 from .._dispatch import logical_dtype
 from .._engine import run
 from .._grad_mode import grad_mode
-from .._graph import check_floating
+from .._graph import _check_cotangent, check_floating
 from .._modes import is_grad_enabled, transform
 from .._node import leaf_node
 from .._registry import T
 from .._tensor import Tensor, current_fn, wrap
 from .._values import DEPTH, Dual, Lift, entered, ones_payload, zeros_payload
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
-from ._levels import TAPES, bare, only_leads_to, payload, tensor
+from ._levels import TAPES, bare, check_captured, only_leads_to, payload, tensor
 from ._vmap import vmap
 
 Argnums = int | tuple[int, ...]
@@ -50,13 +50,14 @@ class _Tape:
             self.tag = self.level.__enter__()
         self.mode = grad_mode(True)
         self.mode.__enter__()
-        self.inside = transform()
-        self.inside.__enter__()
+        self.inside = transform().__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.open = False
         self.inside.__exit__(*exc)
+        if self.inside.rebound and self.inside.outer is not None:  # looked at when the results are out of the way
+            self.inside.outer.rebound += self.inside.rebound
         self.mode.__exit__(*exc)
         if self.level is not None:
             self.level.__exit__(*exc)
@@ -266,6 +267,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 "function. "
                 f"cotangents: {pprint(given_spec)}, primal output: {pprint(out_spec)}"
             )
+        for i, (y, g) in enumerate(zip(outs, flat_given, strict=True)):
+            if isinstance(g, Tensor):
+                _check_cotangent(i, y, g)
         tape.recording = is_grad_enabled() if create_graph is None else create_graph
         with grad_mode(True):
             return tree_unflatten(tape.pulled_back(outs, flat_given, True), spec)
@@ -314,7 +318,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
         for v in values:
             if not isinstance(v, Tensor):
                 raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(v)}")
-    with transform(), entered() as tag:
+    with transform() as inside, entered() as tag:
         inner = [_dual(x, v, tag) for x, v in zip(flat, flat_tangents, strict=True)]
         out = func(*tree_unflatten(inner, spec))
     aux = None
@@ -327,8 +331,18 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     parts = [_unpacked(y, tag, strict) for y in outs]
     result = tree_unflatten([p for p, _ in parts], out_spec), tree_unflatten([t for _, t in parts], out_spec)
     if has_aux:
-        return *result, tree_map(lambda y: _unpacked(y, tag, False)[0] if isinstance(y, Tensor) else y, aux)
-    return result
+        aux = tree_map(lambda y: _unpacked(y, tag, False)[0] if isinstance(y, Tensor) else y, aux)
+    if inside.rebound:
+        del inner, out, outs
+        check_captured(inside, tag, CAPTURED)
+    return (*result, aux) if has_aux else result
+
+
+CAPTURED = (
+    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation that "
+    "would mutate a captured Tensor. This is not supported; please rewrite the function being transformed to "
+    "explicitly accept the mutated Tensor(s) as inputs."
+)
 
 
 def _dual(x: Tensor, v: Tensor, tag: int) -> Tensor:

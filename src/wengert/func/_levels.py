@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from .._errors import noted
 from .._node import AccumulateGrad, Node
 from .._tensor import Tensor, current_fn, wrap
-from .._values import Const
+from .._values import DEEPEST, Const
 
 
 def payload(x: Tensor) -> Any:
@@ -23,6 +24,29 @@ def tensor(p: Any) -> Tensor:
 def bare(t: Tensor) -> Tensor:
     """The tensor without its tape."""
     return t if t._fn is None else wrap(t._a)
+
+
+def check_captured(inside: Any, tag: int, message: str) -> None:
+    """Refuse that a transform's function wrote to a tensor that outlives it.
+
+    Such a tensor would go on as a value of a transform that is over. It gets its old value back.
+    """
+    captured = []
+    for ref, a, fn in inside.rebound:
+        t = ref()
+        if t is None:
+            continue
+        if getattr(t._a, "tag", 0) & DEEPEST >= tag & DEEPEST:  # a value of this transform, or of one inside of it
+            t._a, t._fn, t._m = a, fn, None
+            captured.append(t)
+        elif inside.outer is not None:
+            inside.outer.rebound.append((ref, a, fn))
+    if captured:
+        raise noted(
+            RuntimeError(message),
+            f"Which: a tensor of shape {list(captured[0].shape)} that was made outside; it has its old value again.",
+            "What to do: compute a new tensor (y = y + x rather than y += x) and return it.",
+        )
 
 
 TAPES: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()  # the variables of transforms, and whose they are

@@ -12,7 +12,7 @@ from .._tensor import Tensor, wrap
 from .._values import Batched, entered
 from .._vmap_randomness import randomness_level
 from ..utils._pytree import TreeSpec, broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
-from ._levels import payload, tensor
+from ._levels import check_captured, payload, tensor
 
 
 def vmap(
@@ -134,20 +134,29 @@ def _size(flat: list[Any], dims: list[int | None]) -> int:
 
 # -------------------------------------------------------------------------------------------------------------- running
 def _run(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any, size: int, randomness: str) -> Any:
-    with transform(), entered() as tag:
+    with transform() as inside, entered() as tag:
         inner = [x if d is None else _enter(x, d, tag) for x, d in zip(flat, dims, strict=True)]
         with randomness_level(randomness, size, tag):
             out = func(*tree_unflatten(inner, spec), **kwargs)
         changed = [(x, y, d) for x, y, d in zip(flat, inner, dims, strict=True) if d is not None]
     _write_back(changed, tag)
     outs, out_spec = tree_flatten(out)
-    return tree_unflatten(
-        [
-            _leave(y, d, tag, size, func)
-            for y, d in zip(outs, _flat_out_dims(out, out_dims, out_spec, func), strict=True)
-        ],
-        out_spec,
-    )
+    results = [
+        _leave(y, d, tag, size, func)
+        for y, d in zip(outs, _flat_out_dims(out, out_dims, out_spec, func), strict=True)
+    ]
+    if inside.rebound:
+        del out, outs, inner, changed
+        check_captured(inside, tag, _CAPTURED)
+    return tree_unflatten(results, out_spec)
+
+
+_CAPTURED = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
+    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
+    "over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic. If said operator is being "
+    "called inside the PyTorch framework, please file a bug report instead."
+)
 
 
 def _enter(x: Tensor, d: int, tag: int) -> Tensor:

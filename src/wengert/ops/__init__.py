@@ -6,6 +6,7 @@ Importing a module of this package enters its operators into the registry. A new
 from importlib import import_module
 
 from .._backends import large as large  # puts its functions in the place of NumPy's
+from .._dtypes import learners
 
 MODULES = (
     "create", "ranges", "random", "sampling", "dropout", "arithmetic", "division", "powers", "compare", "choose",
@@ -17,11 +18,12 @@ MODULES = (
     "multihead", "recurrent", "inverses", "decompositions", "linalg", "matrix_functions", "fft", "window_functions", "spectral",
     "low_level", "segments", "indefinite", "linear_cross_entropy",
     "recurrent_functions", "symbolic", "lobpcg",
-    "implicit",
+    "implicit", "sparse",
 )  # fmt: skip
 
 for _name in MODULES:
     import_module(f"{__name__}.{_name}")
+learners.append(lambda np_dtype: import_module("wengert._bfloat16").attach(np_dtype))
 
 
 def __getattr__(name: str) -> object:

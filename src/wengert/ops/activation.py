@@ -16,7 +16,7 @@ from .._general import general
 from .._kinds import unary
 from .._out import SAME, exactly, with_out
 from .._parametric import parametric
-from .._registry import T, place, public
+from .._registry import RAW, T, place, public
 from .._tensor import Tensor
 from ._elementwise import activation, floats_only, one, refuse_all_but_floats
 
@@ -254,9 +254,10 @@ def _gelu_grad(xp: Any, g: Any, self: Any, approximate: str) -> Any:
         t = xp.tanh((self + _GELU_B * (square * self)) * _GELU_A)
         inner = (1 + (3 * _GELU_B) * square) * _GELU_A
         return g * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * inner)
-    cdf = 0.5 * (1 + xp.erf(self * math.sqrt(0.5)))
-    pdf = xp.exp(-0.5 * (self * self)) * (1 / math.sqrt(2 * math.pi))
-    return g * (cdf + self * pdf)
+    erf = xp.lib.quick_erf if xp is RAW else xp.erf
+    cdf = (erf(self * math.sqrt(0.5)) + 1) * 0.5
+    pdf = xp.exp(self * self * -0.5) * (1 / math.sqrt(2 * math.pi))
+    return g * (self * pdf + cdf)
 
 
 @parametric(
@@ -271,7 +272,7 @@ def _gelu(lib, self, approximate):
     """x times the probability that a standard normal variable is below x."""
     if approximate == "tanh":
         return 0.5 * self * (1 + lib.tanh((self + _GELU_B * (self * self * self)) * _GELU_A))
-    return 0.5 * self * (1 + lib.scipy_erf(self * math.sqrt(0.5)))
+    return (lib.quick_erf(self * math.sqrt(0.5)) + 1) * (self * 0.5)
 
 
 @public("nn.functional.gelu")

@@ -6,11 +6,11 @@ forms of 2017, ``addmm(beta, input, alpha, mat1, mat2)``, are understood too.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from .._errors import warn
 from .._affine import affine
 from .._alias import inplace_of
 from .._backends.numpy import in_lib
@@ -210,12 +210,11 @@ def _unusual(fn: Any, args: tuple[Any, ...], beta: Any, alpha: Any, out: Any) ->
         args = tuple(a for a in args if isinstance(a, Tensor))
         if len(args) != 3 or len(numbers) > 2:
             raise TypeError(f"{name}() takes 3 tensors, beta and alpha")
-        warnings.warn(
+        warn(
             f"This overload of {name} is deprecated:\n\t{name}(Number beta, Tensor input, Number alpha, "
             "...)\nConsider using "
             f"one of the following signatures instead:\n\t{name}(Tensor input, ..., *, Number beta, Number alpha)",
-            UserWarning,
-            stacklevel=3,
+            UserWarning,,
         )
         beta, alpha = numbers[0], numbers[1] if len(numbers) > 1 else 1
     kwargs = {"beta": beta, "alpha": alpha}

@@ -7,12 +7,12 @@ more arguments (``alpha``) is a public function in front of one of two primitive
 from __future__ import annotations
 
 import operator
-import warnings
 from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
+from .._errors import warn
 from .._alias import apply_composed_inplace, inplace_form, quiet_views, unrecorded, warned, written
 from .._backends.numpy import ARITHMETIC
 from .._backends.numpy import NUMBERS as CONSTANTS
@@ -246,12 +246,11 @@ def _legacy_operand(name: str, third: Any) -> Any:
     """``torch.add(x, 2, y)``: the number in the middle scales the last argument."""
     if not isinstance(third, Tensor):
         raise TypeError(f"{name}() takes 2 positional arguments but 3 were given")
-    warnings.warn(
+    warn(
         f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number alpha, Tensor other, *, Tensor out = "
         f"None)\nConsider using one of the following signatures instead:\n\t{name}(Tensor input, Tensor other, *, "
         "Number alpha = 1, Tensor out = None)",
-        UserWarning,
-        stacklevel=3,
+        UserWarning,,
     )
     return third
 

@@ -5,11 +5,11 @@ The cotangent goes to the operand that was taken; on a tie ``maximum`` and ``min
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from .._errors import warn
 from .._alias import inplace_of
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL, finfo
@@ -93,11 +93,10 @@ def _condition(condition: Tensor) -> Tensor:
     if dtype is BOOL:
         return condition
     if dtype == np.uint8:
-        warnings.warn(
+        warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
             "version of PyTorch. Use a boolean condition instead.",
-            UserWarning,
-            stacklevel=3,
+            UserWarning,,
         )
         return cast(condition, BOOL)
     raise RuntimeError(

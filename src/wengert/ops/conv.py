@@ -7,11 +7,11 @@ the three products are the other two, so derivatives of any order need nothing e
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
+from .._errors import warn
 from .._affine import affine
 from .._backends.numpy import in_lib
 from .._dispatch import cpp_name, logical_dtype, type_text
@@ -354,11 +354,10 @@ def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Int
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     total = [d * (n - 1) for d, n in zip(dilation, kernel, strict=True)]
     if any(t % 2 for t in total):
-        warnings.warn(
+        warn(
             "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
             "input be "
-            "created",
-            stacklevel=4,
+            "created",,
         )
         extra = [n for t in reversed(total) for n in (0, t % 2)]
         input = T.constant_pad_nd(input, tuple(extra), 0)

@@ -612,6 +612,12 @@ def _like(
     else:
         np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
     if not isinstance(input._a, (np.ndarray, np.generic)):
+        if getattr(input._a, "is_sparse", False) and layout is None:
+            from .._sparse import empty, missing
+
+            if value:
+                raise missing("fill_.Scalar")
+            return made(empty(input._a).astype(np_dtype), requires_grad)
         return made(_inside_like(input._a, tuple(input.shape), value, np_dtype), requires_grad)
     a = empty_array_like(input, np_dtype, order)
     if value is not None:

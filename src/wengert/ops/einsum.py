@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from typing import Any
 
+from .._errors import warn
 from .._dispatch import logical_dtype
 from .._linear import bilinear
 from .._out import exactly, with_out, write_out
@@ -563,11 +563,10 @@ def _cheapest(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
 @public("torch.chain_matmul")
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.multi_dot``."""
-    warnings.warn(
+    warn(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters.",
-        UserWarning,
-        stacklevel=2,
+        UserWarning,,
     )
     if len(matrices) == 1:
         return matrices[0]

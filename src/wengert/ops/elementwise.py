@@ -305,9 +305,13 @@ def _sinc_grad(xp: Any, g: Any, self: Any) -> Any:
 def sinc(lib, input):
     """``sin(pi x) / (pi x)``, and 1 at 0."""
     if input.dtype.kind in "fV" and input.dtype.itemsize == 2:  # pi is not to be rounded to so few digits
-        return sinc.decl(lib, input.astype(lib.float32)).astype(input.dtype)
-    angle = input * math.pi
-    return lib.where(input == 0, input * 0 + 1, lib.sin(angle) / angle)
+        return _sinc(lib, input.astype(lib.float32)).astype(input.dtype)
+    return _sinc(lib, input)
+
+
+def _sinc(lib: Any, x: Any) -> Any:
+    angle = x * math.pi
+    return lib.where(x == 0, x * 0 + 1, lib.sin(angle) / angle)
 
 
 # ------------------------------------------------------------------------------------------------------ rounding, signs

@@ -5,11 +5,11 @@ Composed of ``embedding`` (the rows), ``index_back`` or ``sum`` (their sums) and
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from .._errors import warn
 from .._backends.numpy import lib
 from .._dispatch import logical_dtype
 from .._general import general
@@ -17,7 +17,7 @@ from .._registry import REGISTRY, T, public
 from .._saved import _type_name
 from .._tensor import Tensor, wrap
 from .chains import renamed
-from .places import _renorm
+from .places import _renorm, torch_embedding
 from .scatter import known_values
 from .shape import payload
 
@@ -171,7 +171,7 @@ def embedding_bag(
     The bags are the rows of a 2-d input, or the parts of a 1-d one that begin at ``offsets`` (with
     ``include_last_offset`` its last element ends the last bag). An empty bag has zeros. ``per_sample_weights`` are
     factors of the rows (sums only); indices equal to ``padding_idx`` do not count; ``max_norm`` as in ``embedding``.
-    ``sparse`` changes nothing: the gradient is dense.
+    ``sparse``: the gradient of ``weight`` is a sparse tensor, of the rows that were read.
 
     >>> import wengert as torch
     >>> table = torch.tensor([[0., 1.], [2., 3.], [4., 5.]])
@@ -181,10 +181,9 @@ def embedding_bag(
     """
     payload(weight, "embedding_bag")
     if logical_dtype(weight).kind == "i" and logical_dtype(input).kind in "fV":
-        warnings.warn(
+        warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
-            "deprecated, and should now be `embedding_bag(input, weight, ...)`.",
-            stacklevel=2,
+            "deprecated, and should now be `embedding_bag(input, weight, ...)`.",,
         )
         weight, input = input, weight
     _check(input, weight, offsets, per_sample_weights, mode)
@@ -211,7 +210,10 @@ def embedding_bag(
     chosen = np.arange(bag.size) if padding is None else (indices[: bag.size] != padding).nonzero()[0]
     if chosen.size != indices.size:
         indices, bag, length = indices[chosen], bag[chosen], None
-    rows = T.embedding(weight, wrap(indices), -1, bool(scale_grad_by_freq))
+    if sparse:
+        rows = torch_embedding(weight, wrap(indices), -1, scale_grad_by_freq, True)
+    else:
+        rows = T.embedding(weight, wrap(indices), -1, bool(scale_grad_by_freq))
     if per_sample_weights is not None:
         factors = per_sample_weights.reshape(-1)
         if chosen.size != factors._a.size:

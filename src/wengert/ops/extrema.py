@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,7 +130,7 @@ def shared(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdi
     mask = xp._ties(self, restored(xp, result, self.shape, dim, keepdim), False)
     g = restored(xp, g, self.shape, dim, keepdim)
     count = xp._tie_count(mask, self, dim)
-    return xp.where(mask, g / count, xp.where(count == 0, math.nan, 0.0))  # nan equals nothing, and has no derivative
+    return xp.where(mask, g / count, (count - count) / count)  # 0; nan equals nothing: its derivative is nan
 
 
 def shared_by_all(xp: Any, g: Any, self: Any, result: Any) -> Any:

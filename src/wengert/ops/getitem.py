@@ -368,8 +368,8 @@ def fitted(tensors: list[Tensor], dims: tuple[int, ...], indices: list[Tensor]) 
             continue
         if not is_plain(i):
             raise RuntimeError(
-                "vmap: It looks like you're attempting to index with a mask inside of vmap: the result's shape depends "
-                "on the values. Use torch.where or masked_fill."
+                "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
+                "indexing with a boolean mask."
             )
         ds += range(d, d + i._a.ndim)
         found += [wrap(j) for j in i._a.nonzero()]

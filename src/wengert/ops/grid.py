@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
+from .._errors import warn
 from .._dispatch import logical_dtype
 from .._general import general, named_by
 from .._linear import linear
@@ -285,7 +285,7 @@ def grid_sample(
             f"'{padding_mode}'"
         )
     if align_corners is None:
-        warnings.warn(_CHANGED, stacklevel=2)
+        warn(_CHANGED)
         align_corners = False
     _check_grid(input, grid, mode)
     orders = (0,) * (input._a.ndim - 2)
@@ -343,7 +343,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     Or maps ``(N, 3, 4)`` to volumes ``(N, C, D, H, W)``.
     """
     if align_corners is None:
-        warnings.warn(_CHANGED, stacklevel=2)
+        warn(_CHANGED)
         align_corners = False
     if logical_dtype(theta).kind not in "fV":
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
@@ -358,11 +358,10 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
             f"Expected a batch of {k}D affine matrices of shape Nx{k}x{k + 1} for size {size}. Got {theta.shape}."
         )
     if align_corners and min(size[-k:]) == 1:
-        warnings.warn(
+        warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
             "is not an "
-            "intended use case of affine_grid. See the documentation of affine_grid for details.",
-            stacklevel=2,
+            "intended use case of affine_grid. See the documentation of affine_grid for details.",,
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
+from .._errors import warn
 from .._linear import linear
 from .._registry import REGISTRY, T, public
 from .._tensor import Tensor
@@ -370,7 +370,7 @@ def _check_sizes(input: Any, out: tuple[int, ...], mode: str) -> None:
 
 
 def _deprecated(name: str, instead: str) -> None:
-    warnings.warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.{instead}` instead.", stacklevel=3)
+    warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.{instead}` instead.")
 
 
 @public("nn.functional.upsample")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
+from .._errors import warn
 from .._dispatch import logical_dtype
 from .._registry import T, public
 from .._tensor import Tensor
@@ -91,11 +91,10 @@ def _chunkable(
     known = reduction in ("mean", "sum", "none")
     if known and not label_smoothing and logical_dtype(target).name == "int64" and not places:
         return True
-    warnings.warn(
+    warn(
         "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
         f"label_smoothing == 0, target.dtype == int64, out_features == (). Got reduction={reduction!r}, "
         f"label_smoothing={label_smoothing}, target.dtype={target.dtype}, out_features={places}, tracing=False, "
-        f"linear_bias.shape={None if bias is None else tuple(bias.shape)}.",
-        stacklevel=3,
+        f"linear_bias.shape={None if bias is None else tuple(bias.shape)}.",,
     )
     return False

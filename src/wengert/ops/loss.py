@@ -7,11 +7,11 @@ A loss with a derivative of its own is one node, as in PyTorch; its last paramet
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
+from .._errors import warn
 from .._backends.large import large, sum_of, sum_over
 from .._backends.numpy import in_lib
 from .._blocks import LARGE
@@ -31,15 +31,15 @@ def reduction_code(reduction: str, size_average: bool | None = None, reduce: boo
     if size_average is not None or reduce is not None:
         code = NONE if reduce is False else SUM if size_average is False else MEAN
         name = next(k for k, v in _REDUCTIONS.items() if v == code)
-        warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.", stacklevel=3
+        warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{name}' instead."
         )
         return code
     code_or_none = _REDUCTIONS.get(reduction)
     if code_or_none is None:
         if reduction == "elementwise_mean":
-            warnings.warn(
-                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
+            warn(
+                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead."
             )
             return MEAN
         raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -118,11 +118,10 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
     except AttributeError:
         return as_tensors(name, ("input", input), ("target", target))
     if a.shape != b.shape:
-        warnings.warn(
+        warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
             "likely "
-            "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
+            "lead to incorrect results due to broadcasting. Please ensure they have the same size.",,
         )
         input, target = broadcast_pair(input, target)
     if a.dtype is not b.dtype:
@@ -504,12 +503,11 @@ def kl_div(
     """``target * (log(target) - input)`` for log-probabilities input; "batchmean" divides by the size of the batch."""
     by_batch = reduction == "batchmean" and size_average is None and reduce is None
     if reduction == "mean" and size_average is None and reduce is None:
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
             "divides only by "
             "the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
-            "'batchmean' in the next major release.",
-            stacklevel=2,
+            "'batchmean' in the next major release.",,
         )
     code = SUM if by_batch else reduction_code(reduction, size_average, reduce)
     if log_target:

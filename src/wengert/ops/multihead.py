@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from .._dispatch import logical_dtype
+from .._errors import warn
 from .._registry import PUBLIC, T, public
 from .._tensor import Tensor, wrap
 from .attention import additive_mask, scaled_dot_product_attention
@@ -54,8 +54,8 @@ def _additive(mask: Any, name: str, query: Any, other: Any = None) -> Any:
     if kind not in "bfV":
         raise AssertionError(f"only bool and floating types of {name} are supported")
     if other is not None and logical_dtype(mask) is not logical_dtype(other):
-        warnings.warn(
-            f"Support for mismatched {name} and attn_mask is deprecated. Use same type for both instead.", stacklevel=4
+        warn(
+            f"Support for mismatched {name} and attn_mask is deprecated. Use same type for both instead."
         )
     return additive_mask(~mask, query) if kind == "b" else mask
 

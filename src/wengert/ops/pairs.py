@@ -6,13 +6,13 @@ Those that PyTorch has for real numbers only refuse complex ones with its error.
 from __future__ import annotations
 
 import math
-import warnings
 from contextlib import suppress
 from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
+from .._errors import warn
 from .._alias import apply_composed_inplace, inplace_of, unrecorded, written
 from .._backends.numpy import ARITHMETIC
 from .._backends.numpy import lib as numpy_lib
@@ -269,12 +269,11 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
     if rest:
         if len(rest) != 1 or not isinstance(rest[0], Tensor):
             raise TypeError(f"{name}() takes 3 positional arguments but {3 + len(rest)} were given")
-        warnings.warn(
+        warn(
             f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number value, Tensor tensor1, Tensor "
             "tensor2, *, Tensor out = None)\nConsider using one of the following signatures "
             f"instead:\n\t{name}(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None)",
-            UserWarning,
-            stacklevel=4,
+            UserWarning,,
         )
         value, tensor1, tensor2 = tensor1, tensor2, rest[0]
     for position, t in enumerate((input, tensor1, tensor2)):

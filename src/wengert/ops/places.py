@@ -407,7 +407,18 @@ def torch_embedding(
         raise RuntimeError("'weight' must be 2-D")
     if _bad_index(indices, weight._a.shape[0]) is not None:
         raise IndexError("index out of range in self")
+    if sparse and isinstance(weight._a, np.ndarray) and isinstance(indices._a, (np.ndarray, np.generic)):
+        return _embedding_sparse(weight, indices, padding_idx, scale_grad_by_freq)
     return embedding(weight, indices, padding_idx, bool(scale_grad_by_freq))  # type: ignore[no-any-return]
+
+
+def _embedding_sparse(weight: Tensor, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool) -> Tensor:
+    """The rows, recorded so that the gradient of ``weight`` is sparse."""
+    from .sparse import sparse_rows
+
+    if scale_grad_by_freq and weight._fn is not None:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    return sparse_rows(weight, indices, padding_idx, embedding(weight.detach(), indices, padding_idx, False))
 
 
 @public("nn.functional.embedding")
@@ -425,7 +436,7 @@ def embedding_public(
     ``padding_idx``: a row that gets no gradient. ``max_norm``: rows that are read and whose ``norm_type`` norm is
     larger are
     first scaled down to it, in place. ``scale_grad_by_freq``: a row's gradient is divided by how often it was read.
-    ``sparse`` changes nothing: the gradient is dense.
+    ``sparse``: the gradient of ``weight`` is a sparse tensor, of the rows that were read.
 
     >>> import wengert as torch
     >>> torch.nn.functional.embedding(torch.tensor([2, 0]), torch.tensor([[0., 1.], [2., 3.], [4., 5.]]))

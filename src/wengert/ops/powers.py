@@ -25,7 +25,6 @@ from ._elementwise import (
     python_operator,
 )
 
-
 # --------------------------------------------------------------------------------------------------------------- powers
 _SHORT = {  # the exponents for which PyTorch has products too
     2: lambda x: x * x,

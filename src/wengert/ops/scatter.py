@@ -256,7 +256,8 @@ def dtype_name(dtype: Any) -> str:
 def known_values(x: Tensor, name: str) -> Any:
     if not is_plain(x):
         raise RuntimeError(
-            f"vmap: It looks like you're calling {name} on a batched tensor: the result's shape depends on the values."
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+            f"aten::{name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
         )
     return x._a
 
@@ -320,7 +321,8 @@ def gather_public(
     ndim = a.ndim
     if not M and type(a) is np.ndarray and ndim and type(index) is Tensor and type(dim) is int and -ndim <= dim < ndim:
         i = index._a
-        if type(i) is np.ndarray and i.dtype.kind == "i" and i.dtype.itemsize == 8 and i.ndim == ndim and i.size:
+        direct = type(i) is np.ndarray and i.dtype.kind == "i" and i.dtype.itemsize == 8 and i.ndim == ndim and i.size
+        if direct and not sparse_grad:
             d = dim if dim >= 0 else dim + ndim
             _check_lines(input, index, d)
             r = _gather_raw(a, i, d)
@@ -330,6 +332,10 @@ def gather_public(
     index = _index_tensor(index, "gather")
     dim = normal_dim(dim, ndim, "gather")
     _check_lines(input, index, dim)
+    if sparse_grad and is_plain(input) and is_plain(index):
+        from .sparse import sparse_gather
+
+        return sparse_gather(input, dim, index, gather_public(input.detach(), dim, index))
     if not index._a.size:  # then its shape may be anything
         none = gather(at_least_vector(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
         return untied(reshape_public(none, tuple(index._a.shape)), "GatherBackward0")

@@ -7,9 +7,9 @@ part of the elements, and ``view_gather`` and ``view_scatter``, which replay a c
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
-import math
 from typing import Any
 
 import numpy as np

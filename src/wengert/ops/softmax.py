@@ -6,11 +6,11 @@ Each saves its result only. Its derivative is an operator of its own, as in PyTo
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._errors import warn
 from .._backends.large import row_products, row_sums
 from .._backends.numpy import in_lib
 from .._blocks import LARGE, rows
@@ -264,10 +264,9 @@ def _along(op: Any, name: str, input: Tensor, dim: Any, dtype: DType | None) -> 
 
 
 def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
-    warnings.warn(
+    warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        UserWarning,
-        stacklevel=stacklevel,
+        UserWarning,,
     )
     return 0 if ndim in (0, 1, 3) else 1
 

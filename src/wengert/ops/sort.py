@@ -41,8 +41,14 @@ KthvalueResult = return_type("kthvalue", "values", "indices")
 _WORTHWHILE = 2048  # elements, in rows of at least 64
 
 
+def comparable(x: Any) -> Any:
+    """The array, bfloat16 as float32: of that NumPy knows where nan belongs."""
+    return x.astype(np.float32) if x.dtype.kind == "V" else x
+
+
 def stable_order(x: Any, descending: bool) -> Any:
     """The positions, along the last dim, of the elements in stable order."""
+    x = comparable(x)
     n = x.shape[-1]
     if x.size < _WORTHWHILE or n < 64:
         if not descending:
@@ -129,7 +135,8 @@ def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any
     elif n < 64 or 4 * k > n:
         order = stable_order(rows, largest)[..., :k]
     else:
-        part = rows.argpartition(n - k, -1)[..., n - k :] if largest else rows.argpartition(k - 1, -1)[..., :k]
+        key = comparable(rows)
+        part = key.argpartition(n - k, -1)[..., n - k :] if largest else key.argpartition(k - 1, -1)[..., :k]
         part.sort(-1)
         order = np.take_along_axis(part, stable_order(chosen(rows, part), largest), -1)
     return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
@@ -258,7 +265,7 @@ def kthvalue(lib, self, k, dim, keepdim):
 def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """See ``kthvalue``."""
     rows = _last(x, dim)
-    order = rows.argpartition(k - 1, -1)[..., k - 1 : k]
+    order = comparable(rows).argpartition(k - 1, -1)[..., k - 1 : k]
     values = np.take_along_axis(rows, order, -1)
     if keepdim:
         return np.moveaxis(values, -1, dim), np.moveaxis(order, -1, dim)

@@ -17,6 +17,7 @@ from .._return_types import return_type
 from .._tensor import Tensor, wrap
 from .extrema import along, put_chosen, shared_by_all
 from .reduce import average, count_of, dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
+from .sort import comparable
 
 _QUANTILE = exactly("quantile() out tensor must be same dtype as the input tensor")
 
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
 
 # --------------------------------------------------------------------------------------------------------------- spread
 def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """Variance and mean over dims: two passes, each added up pairwise. Half precision, and little, in more digits."""
+    """Variance and mean over dims: two passes, each added up pairwise. Half precision, and little, in more digits.
+
+    The results are in the wider dtype: see ``_narrowed``.
+    """
     if x.dtype.itemsize == 2 or (x.dtype.itemsize == 4 and x.size <= FEW):
-        wide = np.float64 if x.size <= FEW else np.float32
-        v, m = _variance(lib, x.astype(wide), dim, correction, keepdim)
-        return v.astype(x.dtype), m.astype(x.dtype)
+        return _variance(lib, x.astype(np.float64 if x.size <= FEW else np.float32), dim, correction, keepdim)
     n = count_of(x.shape, dim)
     mean = average(lib, x, dim, n, True)
     if x.dtype.kind == "f":
@@ -49,6 +51,10 @@ def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim
     else:  # over zero, without NumPy's warning
         v = lib.where(v > 0, v.dtype.type(np.inf), v.dtype.type(np.nan))
     return v, mean if keepdim else mean.reshape(v.shape)
+
+
+def _narrowed(r: Any, dtype: Any) -> Any:
+    return r if r.dtype is dtype else r.astype(dtype)
 
 
 def _variance_grad(xp: Any, g: Any, self: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
@@ -82,7 +88,7 @@ _SAMPLES = [
 )
 def var(lib, self, dim, correction, keepdim):
     """Variance over some dims."""
-    return _variance(lib, self, dim, correction, keepdim)[0]
+    return _narrowed(_variance(lib, self, dim, correction, keepdim)[0], self.real.dtype)
 
 
 @general(
@@ -95,7 +101,7 @@ def var(lib, self, dim, correction, keepdim):
 )
 def std(lib, self, dim, correction, keepdim):
     """Standard deviation over some dims."""
-    return lib.sqrt(_variance(lib, self, dim, correction, keepdim)[0])
+    return _narrowed(lib.sqrt(_variance(lib, self, dim, correction, keepdim)[0]), self.real.dtype)
 
 
 @general(
@@ -109,7 +115,8 @@ def std(lib, self, dim, correction, keepdim):
 )
 def var_mean(lib, self, dim, correction, keepdim):
     """Variance and mean over some dims."""
-    return _variance(lib, self, dim, correction, keepdim)
+    v, m = _variance(lib, self, dim, correction, keepdim)
+    return _narrowed(v, self.real.dtype), _narrowed(m, self.dtype)
 
 
 @general(
@@ -125,7 +132,7 @@ def var_mean(lib, self, dim, correction, keepdim):
 def std_mean(lib, self, dim, correction, keepdim):
     """Standard deviation and mean over some dims."""
     v, m = _variance(lib, self, dim, correction, keepdim)
-    return lib.sqrt(v), m
+    return _narrowed(lib.sqrt(v), self.real.dtype), _narrowed(m, self.dtype)
 
 
 def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -210,6 +217,7 @@ def _std_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
 @in_lib
 def median_positions(rows: Any, ignore_nan: bool) -> Any:
     """Where the lower median of each row is: of what is not nan, or else at the first nan if there is one."""
+    rows = comparable(rows)
     n = rows.shape[-1]
     missing = np.isnan(rows) if rows.dtype.kind == "f" else None
     if missing is None or not missing.any():
@@ -331,7 +339,7 @@ def mode(lib, self, dim, keepdim):
 def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """See ``mode``: the first of the longest runs of equal elements in order."""
     rows = np.moveaxis(x, dim, -1)
-    order = rows.argsort(-1, kind="stable")
+    order = comparable(rows).argsort(-1, kind="stable")
     v = np.take_along_axis(rows, order, -1)
     steps = np.arange(v.shape[-1])
     starts = np.zeros(v.shape, np.int64)

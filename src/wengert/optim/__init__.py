@@ -15,12 +15,14 @@ tensor([3.2500], requires_grad=True)
 
 from . import lr_scheduler, swa_utils
 from .adadelta import Adadelta
+from .adafactor import Adafactor
 from .adagrad import Adagrad
 from .adam import Adam
 from .adamax import Adamax
 from .adamw import AdamW
 from .asgd import ASGD
 from .lbfgs import LBFGS
+from .muon import Muon
 from .nadam import NAdam
 from .optimizer import Optimizer
 from .radam import RAdam
@@ -31,12 +33,14 @@ from .sparse_adam import SparseAdam
 
 __all__ = [
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "Adamax",
     "AdamW",
     "ASGD",
     "LBFGS",
+    "Muon",
     "lr_scheduler",
     "NAdam",
     "Optimizer",

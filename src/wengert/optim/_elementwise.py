@@ -138,6 +138,14 @@ def number(value: Any) -> Any:
     return value.item() if isinstance(value, Tensor) else value
 
 
+def step_at_rows(p: Tensor, g: Any, factor: Any) -> None:
+    """``p += factor * g`` in place for a sparse array g."""
+    from .._sparse import add_into
+
+    add_into(writable(p), g, factor)
+    bump(p)
+
+
 def check_option(name: str, value: Any, ok: bool | Tensor) -> None:
     """Refuse an option's value, in PyTorch's words."""
     if not ok:
@@ -238,6 +246,9 @@ class ElementwiseOptimizer(Optimizer):
                 grad = fn.grad if type(fn) is AccumulateGrad else p.grad
                 if grad is None:
                     continue
+                if type(grad._a) is not np.ndarray and getattr(grad._a, "is_sparse", False):
+                    self._step_sparse(group, p, grad._a)
+                    continue
                 state = self._state_of(group, p)
                 a = p._a
                 if type(a) is not np.ndarray or not a.flags.writeable:
@@ -249,6 +260,10 @@ class ElementwiseOptimizer(Optimizer):
                     self._step_in_place(a, grad._a, [state[n] for n in names], kernel, constants, decay, maximize)
                     written(p, frame)
         return loss
+
+    def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:
+        """One step by a sparse gradient, of which most optimizers have none."""
+        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     def _state_of(self, group: dict[str, Any], p: Tensor) -> dict[str, Any]:
         state = self.state[p]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import wengert as torch
 
+from .._alias import writable
 from .._tensor import Tensor
 from ._elementwise import (
     ElementwiseOptimizer,
@@ -14,7 +17,9 @@ from ._elementwise import (
     check_lr,
     check_option,
     new_step,
+    number,
     quotient_step,
+    step_at_rows,
 )
 from .optimizer import ParamsT
 
@@ -83,6 +88,17 @@ class Adagrad(ElementwiseOptimizer):
         value = self.defaults["initial_accumulator_value"]
         state["step"] = new_step(fused=group["fused"])
         state["sum"] = torch.full_like(p.detach(), complex(value, value) if p.is_complex() else value)
+
+    def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:
+        """The same update of the elements that the gradient stores."""
+        if group["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        state = self.state[p]
+        lr = number(group["lr"]) / (1 + (advance(state) - 1) * group["lr_decay"])
+        g = (-g if group["maximize"] else g).coalesce()
+        total = writable(state["sum"])
+        total[tuple(g.indices)] += g.values * g.values
+        step_at_rows(p, g.like(g.values / (np.sqrt(total[tuple(g.indices)]) + group["eps"])), -lr)
 
     def share_memory(self) -> None:
         """Put the sums into shared memory."""

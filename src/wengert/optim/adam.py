@@ -155,6 +155,9 @@ class Adam(ElementwiseOptimizer):
         super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)
 
+    def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:
+        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
+
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         if group["foreach"] and isinstance(group["lr"], Tensor) and not group["capturable"]:
             raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")

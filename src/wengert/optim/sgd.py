@@ -6,8 +6,16 @@ from typing import Any
 
 import wengert as torch
 
-from .._tensor import Tensor
-from ._elementwise import ElementwiseOptimizer, TensorLibrary, check_fused, check_lr, check_option
+from .._tensor import Tensor, wrap
+from ._elementwise import (
+    ElementwiseOptimizer,
+    TensorLibrary,
+    check_fused,
+    check_lr,
+    check_option,
+    number,
+    step_at_rows,
+)
 from .optimizer import ParamsT
 
 __all__ = ["SGD"]
@@ -80,6 +88,21 @@ class SGD(ElementwiseOptimizer):
         }
         super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)
+
+    def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:
+        """PyTorch's step by a sparse gradient; the momentum's buffer is sparse as well."""
+        lr, momentum = number(group["lr"]), group["momentum"]
+        if group["weight_decay"] != 0:
+            raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+        if group["maximize"]:
+            g = -g
+        if momentum != 0:
+            state: dict[str, Any] = self.state[p]
+            before = state.get("momentum_buffer")
+            buffer = g.copy() if before is None else before._a * momentum + g * (1 - group["dampening"])
+            state["momentum_buffer"] = wrap(buffer)
+            g = g + buffer * momentum if group["nesterov"] else buffer
+        step_at_rows(p, g, -lr)
 
     def _state_of(self, group: dict[str, Any], p: Tensor) -> dict[str, Any]:
         if group["momentum"] == 0:

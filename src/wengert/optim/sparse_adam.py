@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+import wengert as torch
+
+from .._alias import writable
 from .._grad_mode import enable_grad
 from .._tensor import Tensor
-from ._elementwise import check_betas, check_option
+from ._elementwise import check_betas, check_option, number, step_at_rows
 from .optimizer import Optimizer, ParamsT
 
 __all__ = ["SparseAdam"]
 
 
 class SparseAdam(Optimizer):
-    """Adam for sparse gradients, of which there are none in this package: ``step`` refuses dense ones, as PyTorch's.
+    """Adam for sparse gradients: only the elements that a gradient stores are updated, their averages too.
 
-    It can be made, saved and loaded, and it steps parameters that have no gradient.
+    So an average does not decay in steps that do not touch its element. In all else as ``Adam``.
 
     >>> import wengert as torch
-    >>> w = torch.ones(2, requires_grad=True)
-    >>> optimizer = torch.optim.SparseAdam([w])
-    >>> w.sum().backward()
+    >>> w = torch.ones(3, 1, requires_grad=True)
+    >>> optimizer = torch.optim.SparseAdam([w], lr=0.1)
+    >>> torch.nn.functional.embedding(torch.tensor([0, 2]), w, sparse=True).sum().backward()
     >>> optimizer.step()
-    Traceback (most recent call last):
-    RuntimeError: SparseAdam does not support dense gradients, please consider Adam instead
+    >>> w.tolist()[1]
+    [1.0]
     """
 
     def __init__(
@@ -50,11 +56,40 @@ class SparseAdam(Optimizer):
             )
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Refuse dense gradients."""
+        """Change the parameters by their gradients, which must be sparse.
+
+        ``closure`` computes the loss and the gradients anew, and returns the loss, which ``step`` returns.
+
+        Raises:
+            RuntimeError: a gradient is dense.
+        """
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        if any(p.grad is not None for group in self.param_groups for p in group["params"]):
-            raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+        for group in self.param_groups:
+            given = [(p, p.grad) for p in group["params"] if p.grad is not None]
+            if not all(getattr(grad._a, "is_sparse", False) for _, grad in given):
+                raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+            for p, grad in given:
+                state: dict[str, Any] = self.state[p]
+                if not state:
+                    state.update(step=0, exp_avg=torch.zeros_like(p.detach()), exp_avg_sq=torch.zeros_like(p.detach()))
+                state["step"] += 1
+                _update(p, (-grad._a if group["maximize"] else grad._a).coalesce(), state, group)
         return loss
+
+
+def _update(p: Tensor, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    """One parameter's step, at the places of a coalesced gradient."""
+    beta1, beta2 = group["betas"]
+    at = tuple(g.indices)
+    mean, square = writable(state["exp_avg"]), writable(state["exp_avg_sq"])
+    m = mean[at]
+    m = m + (g.values - m) * (1 - beta1)
+    v = square[at]
+    v = v + (g.values * g.values - v) * (1 - beta2)
+    mean[at], square[at] = m, v
+    step = state["step"]
+    size = number(group["lr"]) * math.sqrt(1 - beta2**step) / (1 - beta1**step)
+    step_at_rows(p, g.like(m / (np.sqrt(v) + group["eps"])), -size)

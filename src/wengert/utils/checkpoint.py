@@ -210,7 +210,7 @@ def checkpoint_sequential(
     >>> y = checkpoint_sequential([torch.sin, torch.exp, torch.tanh, torch.cos], 2, x, use_reentrant=False)
     >>> y.backward()
     >>> x.grad
-    tensor([-0.2797])
+    tensor([-0.1656])
     """
     if use_reentrant is None:
         warnings.warn(

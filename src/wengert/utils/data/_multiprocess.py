@@ -7,6 +7,7 @@ the clock, and what came early waits in its channel.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -211,10 +212,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     # ---------------------------------------------------------------------------------------------------- channels
     def _send(self, worker: int, message: Any) -> None:
-        try:
+        with contextlib.suppress(Closed):  # if it died, that is said when its answer is waited for
             self._pool.channels[worker].send(message)
-        except Closed:
-            self._fail(worker)
 
     def _receive(self, worker: int) -> Any:
         channel = self._pool.channels[worker]

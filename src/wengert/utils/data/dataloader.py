@@ -339,6 +339,10 @@ class _BaseDataLoaderIter:
             self._warn_of_length(told)
         return data
 
+    def next(self) -> Any:
+        """``next(iterator)``, as programs wrote it until PyTorch 1.13 took it away."""
+        return self.__next__()
+
     def _warn_of_length(self, told: int) -> None:
         text = (
             f"Length of IterableDataset {self._dataset} was reported to be {told}(when accessing len(dataloader)), "
@@ -389,3 +393,11 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
     def _next_data(self) -> Any:
         return self._fetch(next(self._sampler_iter))
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_MultiProcessingDataLoaderIter":  # it imports `multiprocessing`, which most programs do without
+        from ._multiprocess import _MultiProcessingDataLoaderIter
+
+        return _MultiProcessingDataLoaderIter
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

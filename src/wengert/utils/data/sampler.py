@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import wengert as torch
 
+from ..._errors import warn
 from ..._tensor import Tensor
 
 __all__ = [
@@ -49,6 +50,10 @@ class Sampler(Generic[_T_co]):
     >>> list(ShortFirst(["ccc", "a", "bb"]))
     [1, 2, 0]
     """
+
+    def __init__(self, data_source: Any = None) -> None:
+        if data_source is not None:  # samplers of old programs say what they sample from
+            warn("`data_source` argument is not used and PyTorch has removed it in 2.2.0.", FutureWarning)
 
     def __iter__(self) -> Iterator[_T_co]:
         raise NotImplementedError

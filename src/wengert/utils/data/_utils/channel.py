@@ -35,6 +35,7 @@ import numpy as np
 
 import wengert.multiprocessing  # noqa: F401  registers how tensors are pickled between processes
 
+from ...._errors import noted
 from . import MP_STATUS_CHECK_INTERVAL
 
 _HEAD = struct.Struct("<IIQ?")  # number of buffers, bytes of pickle, bytes of data, whether the data is in a memfd
@@ -125,17 +126,17 @@ class Channel:
             Closed: there is nobody to receive it.
             Exception: what pickling raises; nothing was sent then.
         """
-        head, data = _pickled(message)
+        (count, pickle_size), head, data = _pickled(message)
         size = sum(map(len, data))
-        if size >= _IN_SOCKET and hasattr(os, "memfd_create"):
-            fd = os.memfd_create("wengert-batch", os.MFD_CLOEXEC)
-            try:
-                _write_all(fd, data)
-                self._send_all([_HEAD.pack(*head[0], size, True) + head[1]], fd)
-            finally:
-                os.close(fd)
-        else:
-            self._send_all([_HEAD.pack(*head[0], size, False) + head[1], *data], None)
+        fd = _memfd(data) if size >= _IN_SOCKET else None
+        front = _HEAD.pack(count, pickle_size, size, fd is not None) + head
+        if fd is None:
+            self._send_all([front, *data], None)
+            return
+        try:
+            self._send_all([front], fd)
+        finally:
+            os.close(fd)
 
     def _send_all(self, pieces: list[Any], fd: int | None) -> None:
         todo = [memoryview(piece) for piece in pieces]
@@ -169,7 +170,7 @@ class Channel:
         try:
             count, pickle_size, size, in_memfd = _HEAD.unpack(self._read(_HEAD.size, fds))
             head = self._read(count * _PLACE.size + pickle_size, fds)
-            data = _from_memfd(fds[0], size) if in_memfd else self._read(size, fds)
+            data = _from_memfd(fds, size) if in_memfd else self._read(size, fds)
         finally:
             for fd in fds:
                 os.close(fd)
@@ -213,8 +214,8 @@ def first_ready(channels: list[Channel], seconds: float) -> Channel | None:
 
 
 # ------------------------------------------------------------------------------------------------------------- bytes
-def _pickled(message: Any) -> tuple[tuple[tuple[int, int], bytes], list[memoryview]]:
-    """(Number of buffers and bytes of pickle, places and pickle), and the buffers with the padding between them."""
+def _pickled(message: Any) -> tuple[tuple[int, int], bytes, list[memoryview]]:
+    """Number of buffers and bytes of pickle; their places and the pickle; the buffers with padding between them."""
     buffers: list[memoryview] = []
 
     def leave_out(buffer: pickle.PickleBuffer) -> bool:
@@ -232,7 +233,7 @@ def _pickled(message: Any) -> tuple[tuple[tuple[int, int], bytes], list[memoryvi
         padding = -view.nbytes % _ALIGNED
         data += [view, memoryview(_PADDING)[:padding]] if padding else [view]
         end += view.nbytes + padding
-    return ((len(buffers), file.tell()), b"".join(places) + file.getvalue()), data
+    return (len(buffers), file.tell()), b"".join(places) + file.getvalue(), data
 
 
 def _advance(todo: list[memoryview], sent: int) -> None:
@@ -246,20 +247,40 @@ def _advance(todo: list[memoryview], sent: int) -> None:
         todo[0] = todo[0][sent:]
 
 
-def _write_all(fd: int, data: list[memoryview]) -> None:
-    todo = list(data)
-    while todo:
-        _advance(todo, os.writev(fd, todo[:_PIECES]))
+def _memfd(data: list[memoryview]) -> int | None:
+    """The descriptor of a memfd with this content; None if there is none to be had."""
+    if not hasattr(os, "memfd_create"):
+        return None
+    try:
+        fd = os.memfd_create("wengert-batch", os.MFD_CLOEXEC)
+    except OSError:  # too many descriptors are open
+        return None
+    try:
+        todo = list(data)
+        while todo:
+            _advance(todo, os.writev(fd, todo[:_PIECES]))
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
 
 
-def _from_memfd(fd: int, size: int) -> memoryview:
+def _from_memfd(fds: list[int], size: int) -> memoryview:
     """The content of a memfd: mapped if it is large, else read."""
+    if not fds:  # the system had to drop the descriptor
+        raise noted(
+            RuntimeError(
+                "Too many open files. Communication with the workers is no longer possible. Please increase the limit "
+                "using `ulimit -n` in the shell"
+            ),
+            "Why: a batch from a worker comes as an open file, and this process may not have one more.",
+        )
     if size >= _READ_BACK and len(_mapped) < _MAPPINGS:
-        mapping = mmap.mmap(fd, size)
+        mapping = mmap.mmap(fds[0], size)
         _mapped.add(mapping)
         return memoryview(mapping)
     memory = memoryview(np.empty(size, np.uint8))  # type: ignore[arg-type]
     done = 0
     while done < size:
-        done += os.preadv(fd, [memory[done:]], done)
+        done += os.preadv(fds[0], [memory[done:]], done)
     return memory

@@ -1,0 +1,69 @@
+"""What operators on bfloat16 give, rounded back to bfloat16.
+
+NumPy has no rule for a bfloat16 array and a Python number, so that ``x * 2.0`` or ``where(x > 0, x, 0.0)`` of
+``ml_dtypes``' arrays is float32 or float64. Once there is a bfloat16 array, this stands around every operator: it
+rounds a result that came out wider, and lets the node of such an operator round its cotangents. Programs without
+bfloat16 never import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._dispatch import watch_operators
+from ._node import Node, Port
+from ._registry import Info
+from ._tensor import Tensor
+
+_WIDER = frozenset((np.dtype("f4"), np.dtype("f8")))
+_ARRAYS = (np.ndarray, np.generic)
+
+
+def attach(dtype: Any) -> None:
+    """From now on operators round to this dtype, NumPy's of bfloat16."""
+
+    def concerns(a: Any) -> bool:
+        if isinstance(a, Tensor):
+            return getattr(a._a, "dtype", None) is dtype
+        return type(a) in (list, tuple) and any(concerns(x) for x in a)
+
+    def round_result(info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        result = proceed()
+        if info.name != "_to_copy" and any(concerns(a) for a in args):
+            for t in (result,) if isinstance(result, Tensor) else result if isinstance(result, (tuple, list)) else ():
+                _round(t, dtype)
+        return result
+
+    watch_operators(round_result)
+
+
+def _round(t: Any, dtype: Any) -> None:
+    if not isinstance(t, Tensor):
+        return
+    if isinstance(t._a, _ARRAYS) and t._a.dtype in _WIDER:
+        t._a = t._a.astype(dtype)
+        if t._m is not None:
+            t._m.a = t._a
+    node = t._fn.fx if type(t._fn) is Port else t._fn
+    if node is not None:
+        node.__class__ = _rounding.get((type(node), dtype)) or _rounding_class(type(node), dtype)
+
+
+_rounding: dict[Any, Any] = {}
+
+
+def _rounding_class(cls: type[Node], dtype: Any) -> Any:
+    """The same node class, whose cotangents are rounded."""
+    if (cls, dtype) in _rounding or cls in _rounding.values():
+        return cls
+
+    def backward(self: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        pairs = cls.backward(self, xp, g, keep)  # type: ignore[attr-defined]
+        return tuple(p.astype(dtype) if isinstance(p, _ARRAYS) and p.dtype in _WIDER else p for p in pairs)
+
+    members = {"__slots__": (), "__module__": cls.__module__, "backward": backward}
+    made = _rounding[cls, dtype] = type(cls.__name__, (cls,), members)
+    return made

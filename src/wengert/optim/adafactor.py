@@ -1,0 +1,132 @@
+"""Adafactor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+import wengert as torch
+
+from .._alias import writable, written
+from .._errors import user_frame
+from .._grad_mode import enable_grad
+from .._tensor import Tensor, alias_payload
+from ._elementwise import advance, new_step
+from .optimizer import Optimizer, ParamsT, _to_scalar
+
+__all__ = ["Adafactor"]
+
+
+class Adafactor(Optimizer):
+    """Adam's scaling with the second moments of a matrix kept as a row and a column.
+
+    So the state of an ``(n, m)`` parameter has ``n + m`` numbers. Steps are relative to the parameter's own size, and
+    an update whose root mean square exceeds ``d`` is scaled down to it. ``eps``: the least second moment's root
+    (``None``: the dtype's), and the least size of a parameter. ``foreach`` changes nothing here. (Shazeer and Stern
+    2018)
+
+    >>> import wengert as torch
+    >>> w = torch.ones(2, 3, requires_grad=True)
+    >>> optimizer = torch.optim.Adafactor([w], lr=0.1)
+    >>> w.sum().backward()
+    >>> optimizer.step()
+    >>> w[0]
+    tensor([0.9000, 0.9000, 0.9000], grad_fn=<SelectBackward0>)
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        for text, value, fine in (
+            ("Learning rate should be >= 0", lr, lr >= 0),
+            ("beta2_decay should be <= 0", beta2_decay, beta2_decay <= 0),
+            ("epsilon1 should be >= 0", eps[0], eps[0] is None or eps[0] >= 0),
+            ("epsilon2 should be >= 0", eps[1], eps[1] >= 0),
+            ("Clipping threshold d should be >= 1", d, d >= 1),
+            ("weight_decay should be >= 0", weight_decay, weight_decay >= 0),
+        ):
+            if not fine:
+                raise ValueError(f"{text} but is: {value}")
+        options = {"lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay}
+        super().__init__(params, {**options, "foreach": foreach, "maximize": maximize})
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their gradients; see ``Optimizer.step``."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        frame = user_frame(getframe(1))
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                for reason, refused in (("complex parameters", p.is_complex()), ("sparse gradients", p.grad.is_sparse)):
+                    if refused:
+                        raise RuntimeError(f"Adafactor does not support {reason}")
+                self._step_one(group, writable(p), alias_payload(p.grad), self._state_of(p))
+                written(p, frame)
+        return loss
+
+    def _state_of(self, p: Tensor) -> dict[str, Any]:
+        state = self.state[p]
+        if not state:
+            state["step"] = new_step()
+            grad = p.grad
+            assert grad is not None
+            if grad.dim() > 1:
+                *lead, rows, columns = grad.shape
+                state["row_var"] = grad.new_zeros((*lead, rows, 1))
+                state["col_var"] = grad.new_zeros((*lead, 1, columns))
+            else:
+                state["variance"] = torch.zeros_like(grad)
+        return state
+
+    @staticmethod
+    def _step_one(group: dict[str, Any], p: Any, g: Any, state: dict[str, Any]) -> None:
+        count = advance(state)
+        lr = _to_scalar(group["lr"])
+        least = np.finfo(p.dtype).eps if group["eps"][0] is None else group["eps"][0]
+        size = max(group["eps"][1], _root_mean_square(p))
+        share = count ** group["beta2_decay"]  # of the new squares in the moments
+        if group["weight_decay"] != 0:
+            np.multiply(p, 1 - lr * group["weight_decay"], p)
+        squares = g * g
+        if g.ndim > 1:
+            row, column = alias_payload(state["row_var"]), alias_payload(state["col_var"])
+            _move(row, squares.mean(-1, keepdims=True), share)
+            _move(column, squares.mean(-2, keepdims=True), share)
+            moments = row @ column / np.maximum(row.mean(-2, keepdims=True), least)
+        else:
+            variance = alias_payload(state["variance"])
+            _move(variance, squares, share)
+            moments = variance
+        update = g / np.sqrt(np.maximum(moments, least * least))
+        clipped = max(1.0, _root_mean_square(update) / group["d"])
+        length = size * min(lr, 1 / math.sqrt(count)) / clipped
+        update *= length if group["maximize"] else -length
+        np.add(p, update, p)
+
+
+def _root_mean_square(x: Any) -> float:
+    return float(np.linalg.norm(np.ravel(x))) / math.sqrt(x.size) if x.size else 0.0
+
+
+def _move(average: Any, value: Any, share: float) -> None:
+    """The average, moved by a share of the way to a value, in place."""
+    average += share * (value - average)

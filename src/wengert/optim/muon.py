@@ -1,0 +1,128 @@
+"""Muon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+import wengert as torch
+
+from .._alias import writable, written
+from .._errors import user_frame
+from .._grad_mode import enable_grad
+from .._tensor import Tensor, alias_payload
+from .optimizer import Optimizer, ParamsT, _to_scalar
+
+__all__ = ["Muon"]
+
+_ADJUSTMENTS = ("original", "match_rms_adamw")
+
+
+class Muon(Optimizer):
+    """Momentum whose update of a matrix is made orthogonal before it is applied.
+
+    Newton and Schulz's iteration does that to about one digit, in bfloat16 as PyTorch: each product is rounded to it,
+    whether or not ``ml_dtypes`` is installed. Only for parameters with two dimensions. ``adjust_lr_fn``: how the rate
+    depends on a matrix's shape, ``"original"`` (also ``None``) or ``"match_rms_adamw"``. (Jordan 2024,
+    https://kellerjordan.github.io/posts/muon/)
+
+    >>> import wengert as torch
+    >>> w = torch.ones(2, 2, requires_grad=True)
+    >>> optimizer = torch.optim.Muon([w], lr=0.1)
+    >>> (w * torch.eye(2)).sum().backward()
+    >>> optimizer.step()
+    >>> (w < 1).all()
+    tensor(True)
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.7750, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        for name, value in (("Learning rate", lr), ("momentum", momentum), ("weight decay", weight_decay)):
+            if not value >= 0.0:
+                raise ValueError(f"{name} should be >= 0 but is: {value}")
+        if adjust_lr_fn is not None and adjust_lr_fn not in _ADJUSTMENTS:
+            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
+        options = {"lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov}
+        options |= {"ns_coefficients": ns_coefficients, "eps": eps, "ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn}
+        super().__init__(params, options)
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.ndim != 2:
+                    raise ValueError(
+                        f"Muon only supports 2D parameters whereas we found a parameter with size: {p.size()}"
+                    )
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their gradients; see ``Optimizer.step``."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        frame = user_frame(getframe(1))
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                for reason, refused in (("complex parameters", p.is_complex()), ("sparse gradients", p.grad.is_sparse)):
+                    if refused:
+                        raise RuntimeError(f"Muon does not support {reason}")
+                state = self.state[p]
+                if "momentum_buffer" not in state:
+                    state["momentum_buffer"] = torch.zeros_like(p.grad)
+                self._step_one(group, writable(p), alias_payload(p.grad), alias_payload(state["momentum_buffer"]))
+                written(p, frame)
+        return loss
+
+    @staticmethod
+    def _step_one(group: dict[str, Any], p: Any, g: Any, average: Any) -> None:
+        lr, momentum = _to_scalar(group["lr"]), group["momentum"]
+        average += (1 - momentum) * (g - average)
+        update = g + momentum * (average - g) if group["nesterov"] else average
+        update = orthogonal(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
+        rows, columns = p.shape
+        ratio = math.sqrt(max(1, rows / columns))
+        if group["adjust_lr_fn"] == "match_rms_adamw":
+            ratio = 0.2 * math.sqrt(max(rows, columns))
+        p *= 1 - lr * group["weight_decay"]
+        p -= (lr * ratio * update).astype(p.dtype)
+
+
+def orthogonal(matrix: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
+    """About the nearest orthogonal matrix: the singular values are brought near to 1 by a polynomial, step by step."""
+    if steps >= 100:
+        raise ValueError("Number of steps must be less than 100 for computational efficiency")
+    if len(coefficients) != 3:
+        raise ValueError("Coefficients must be a tuple of exactly 3 values")
+    a, b, c = coefficients
+    x = _bfloat16(matrix)
+    tall = x.shape[0] > x.shape[1]
+    if tall:
+        x = x.T
+    x = _bfloat16(x / max(_bfloat16(np.linalg.norm(x)), eps))
+    for _ in range(steps):
+        gram = _bfloat16(x @ x.T)
+        x = _bfloat16(a * x + _bfloat16(b * gram + c * (gram @ gram)) @ x)
+    return x.T if tall else x
+
+
+def _bfloat16(x: Any) -> Any:
+    """Numbers rounded to bfloat16 (to the nearest, ties to even), as float32."""
+    bits = np.atleast_1d(np.asarray(x, np.float32)).view(np.uint32)
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return bits.view(np.float32).reshape(np.shape(x))

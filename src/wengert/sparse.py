@@ -1,0 +1,80 @@
+"""``torch.sparse``: what sparse COO tensors have beside their methods.
+
+>>> import wengert as torch
+>>> a = torch.eye(2).to_sparse().requires_grad_()
+>>> y = torch.sparse.mm(a, torch.tensor([[1.], [2.]]))
+>>> y.sum().backward()
+>>> a.grad
+tensor(indices=tensor([[0, 1],
+                       [0, 1]]),
+       values=tensor([1., 2.]),
+       size=(2, 2), nnz=2, layout=torch.sparse_coo)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._dims import normal_dim
+from ._tensor import Tensor
+from .ops.sparse import coalesce, is_sparse, matrix_product, recorded_by, stored_at, to_dense, values
+
+__all__ = ["addmm", "mm", "sum"]
+
+
+def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices, of which one or both are sparse; sparse if both are.
+
+    The gradient of a sparse matrix is sparse: it has the elements that the matrix stores.
+    """
+    if not is_sparse(mat1) and not is_sparse(mat2):
+        return mat1 @ mat2  # type: ignore[no-any-return,operator]
+    return matrix_product(mat1, mat2, "SparseAddmmBackward0" if not is_sparse(mat2) else "SparseSparseMatmulBackward0")
+
+
+def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0) -> Tensor:
+    """``beta * mat + alpha * (mat1 @ mat2)`` for a sparse ``mat1``.
+
+    >>> import wengert as torch
+    >>> torch.sparse.addmm(torch.ones(2, 1), torch.eye(2).to_sparse(), torch.tensor([[1.], [2.]]))
+    tensor([[2.],
+            [3.]])
+    """
+    return beta * mat + alpha * mm(mat1, mat2)  # type: ignore[no-any-return,operator]
+
+
+def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = None) -> Tensor:
+    """The sum of a sparse tensor's elements, of all or along some dims.
+
+    It is sparse as long as a sparse dimension is left. The gradient has the elements that ``input`` stores.
+
+    >>> import wengert as torch
+    >>> torch.sparse.sum(torch.tensor([[0., 1.], [2., 3.]]).to_sparse(), 1).to_dense()
+    tensor([1., 5.])
+    """
+    if dtype is not None:
+        input = input.to(dtype)  # type: ignore[attr-defined]
+    if not is_sparse(input):
+        return input.sum() if dim is None else input.sum(dim)  # type: ignore[attr-defined,no-any-return]
+    if dim is None:
+        return values(coalesce(input)).sum()  # type: ignore[attr-defined,no-any-return]
+    dims = sorted({normal_dim(d, input.ndim, "sum") for d in (dim if isinstance(dim, (tuple, list)) else (dim,))})
+    return _sum_of_dims(input, dims)
+
+
+def _sum_of_dims(input: Tensor, dims: list[int]) -> Tensor:
+    from ._sparse import summed
+
+    x = input._a.coalesce()
+    n = len(x.indices)
+    left = [d for d in range(n) if d not in dims]
+    dense = tuple(d - n + 1 for d in dims if d >= n)
+
+    def formula(g: Tensor) -> Tensor:
+        g = to_dense(g)
+        picked: Any = g[tuple(x.indices[left])] if left else g.unsqueeze(0)  # type: ignore[attr-defined]
+        for d in dense:
+            picked = picked.unsqueeze(d)
+        return stored_at(x.indices, picked.expand(x.values.shape), x.shape, True)
+
+    return recorded_by("SparseSumBackward0", summed(x, dims), (input,), formula)

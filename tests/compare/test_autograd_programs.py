@@ -1,0 +1,253 @@
+"""Small programs over the graph's surface, run on both: what they give, what they refuse and in which words.
+
+Each line of a table is one program. It runs after its table's preparation, and leaves what is compared in ``r``.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import wengert
+
+BACKWARD = (
+    "x = T.tensor([1., 2.], requires_grad=True); y = x * x; other = T.ones(2, requires_grad=True)",
+    """
+    y.backward()
+    y.backward(T.ones(3))
+    y.backward(3)
+    y.sum().backward(T.ones(1))
+    y.backward(T.ones(2), inputs=[])
+    y.backward(T.ones(2), inputs=[T.ones(2)])
+    y.backward(T.ones(2), inputs=x); r = x.grad
+    A.backward([y], [T.ones(2), T.ones(2)])
+    A.backward([y, y], [T.ones(2)])
+    A.backward(y, grad_tensors=T.ones(2), grad_variables=T.ones(2))
+    A.backward(T.ones(2))
+    A.grad(y, x)
+    r = A.grad(y, x, T.ones(2))
+    A.grad(y, x, T.ones(3))
+    A.grad(y, T.ones(2), T.ones(2))
+    A.grad(y, other, T.ones(2))
+    r = A.grad(y, other, T.ones(2), allow_unused=True)
+    r = A.grad(y, other, T.ones(2), materialize_grads=True)
+    A.grad(y, x, T.ones(2), allow_unused=False, materialize_grads=True)
+    A.grad(y, [], T.ones(2))
+    A.grad([], x)
+    r = A.grad(y.sum(), x, only_inputs=False)
+    r = A.grad(y, x, T.ones(3, 2), is_grads_batched=True)
+    r = A.grad(y, {'a': x}, T.ones(2))
+    r = A.grad(y, (x, x), T.ones(2))
+    A.grad((y, y), (x,), (T.ones(2), None))
+    A.grad(y.to(T.complex64), x, T.ones(2))
+    A.grad(y.to(T.complex64).sum(), x)
+    r = A.grad((y * (1 + 0j)).sum(), x, T.tensor(1j))
+    r = A.grad(y, x, T.ones(2, dtype=T.float64))
+    r = y.grad_fn(T.ones(2))
+    r = x.exp().grad_fn(T.ones(2))
+    y.grad_fn(3)
+    y.grad_fn()
+    r = x.unbind()[0].grad_fn(T.ones(()), T.ones(()))
+    n = y.grad_fn.next_functions[0][0]; n(T.ones(2)); r = x.grad
+    r = (y * T.ones(2)).grad_fn._saved_self
+    y.grad_fn._saved_foo
+    z = x.exp(); z.sum().backward(); z.grad_fn._saved_result
+    T.tensor([1], requires_grad=True)
+    T.tensor([1]).requires_grad_()
+    y.requires_grad = False
+    y.requires_grad = True
+    r = y.requires_grad_().requires_grad
+    x.requires_grad = 'a'
+    x.requires_grad_('a')
+    x.requires_grad = None
+    x.grad = 3
+    x.grad = T.ones(3)
+    x.grad = T.ones(2, dtype=T.float64)
+    x.grad = x
+    x.data = 3
+    x.data = T.ones(2, dtype=T.int64)
+    r = A.graph.get_gradient_edge(x.unbind()[1]).output_nr
+    A.graph.get_gradient_edge(T.ones(1))
+    e = A.graph.get_gradient_edge(y); r = A.grad((y * y).sum(), e), A.grad(e, x, grad_outputs=T.ones(2))
+    A.graph.increment_version(3)
+    A.graph.increment_version([y, 3])
+    A.Variable._execution_engine.queue_callback(print)
+    x.register_post_accumulate_grad_hook(lambda t: 3); x.sum().backward()
+    x.register_post_accumulate_grad_hook(lambda t: T.ones(2)); x.sum().backward()
+    y.register_post_accumulate_grad_hook(print)
+    T.ones(2).register_hook(print)
+    y.register_hook(lambda g: 3); y.sum().backward()
+    y.register_hook(lambda g: T.ones(3)); y.sum().backward()
+    y.register_hook(lambda g: g.double()); y.sum().backward()
+    y.register_hook(lambda g: (g,)); y.sum().backward()
+    y.grad_fn.register_hook(lambda i, o: 3); y.sum().backward()
+    y.grad_fn.register_hook(lambda i, o: ()); y.sum().backward()
+    y.grad_fn.register_hook(lambda i, o: (None, None)); y.sum().backward(); r = x.grad
+    y.grad_fn.register_prehook(lambda g: 3); y.sum().backward()
+    y.grad_fn.register_prehook(lambda g: (None,)); y.sum().backward()
+    y.grad_fn.register_prehook(lambda g: (g[0], g[0])); y.sum().backward()
+    A.graph.register_multi_grad_hook((x,), print, mode='x')
+    T.set_grad_enabled('a')
+    T.set_grad_enabled(1)
+    T.set_grad_enabled(None)
+    r = repr(T.set_grad_enabled(True))
+    """,
+)
+
+WRITES = (
+    "x = T.tensor([1., 2., 3., 4.], requires_grad=True); b = x * 1; ones = T.ones(4)",
+    """
+    v = b[:2]; v.mul_(3); b.sum().backward(); r = x.grad, v.grad_fn, b.grad_fn
+    v = b.view(2, 2); w = v[0]; w.mul_(3); b.sum().backward(); r = x.grad, w.grad_fn, v.grad_fn, b.grad_fn
+    v = b.view(2, 2).t(); v[0, 1] = 5.; b.sum().backward(); r = x.grad
+    a, c = b.split(2); a.mul_(2)
+    a, c = b.chunk(2); b.mul_(2); a.add_(1)
+    a, c = b.chunk(2); b.mul_(2); r = a + 1
+    a = b.unbind()[0]; a.zero_()
+    v = b.detach(); v.mul_(2); c = b * b; b.sum().backward(); r = x.grad
+    c = b * b; b.mul_(2); c.sum().backward()
+    c = b * b; b.data.mul_(2); c.sum().backward(); r = x.grad
+    c = b * b; b.detach().mul_(2); c.sum().backward()
+    x.mul_(2)
+    x[0] = 1.
+    x.view(2, 2).mul_(2)
+    x.zero_()
+    x += 1
+    with T.no_grad(): v = b[:2]\n    v.mul_(2)
+    with T.no_grad(): v = x[:2]\n    v.mul_(2)
+    v = b[:2]; b.detach_(); r = b.requires_grad, v.requires_grad, v.grad_fn
+    v = b[:2]; b.detach_(); v.mul_(2)
+    v = b[:2]; v.detach_()
+    a, c = b.chunk(2); a.detach_()
+    b.detach_(); r = b.requires_grad, b.is_leaf, b.grad_fn
+    v = b.expand(2, 4); v.mul_(2)
+    v = b.unfold(0, 2, 2); v.mul_(2); b.sum().backward(); r = x.grad
+    v = b.as_strided((2,), (2,)); v.mul_(2); b.sum().backward(); r = x.grad
+    z = T.zeros(4); z[:2] = b[:2]; z.sum().backward(); r = x.grad, z.grad_fn
+    z = T.zeros(2, 2); v = z.view(4); v.copy_(b); z.sum().backward(); r = x.grad, z.grad_fn, v.grad_fn
+    z = T.zeros(4, dtype=T.int64); z += b
+    z = T.zeros(2); z += b
+    z = T.ones(1); z.mul_(b)
+    c = b.exp(); c.mul_(2); c.sum().backward()
+    c = b.max(0); c.values.mul_(2); c.values.backward(); r = x.grad
+    b *= b; b.sum().backward()
+    b -= b.detach(); b.sum().backward(); r = x.grad
+    r = b._is_view(), b[:2]._is_view(), b[:2]._base is b, b._base, b[:2][:1]._base is b
+    v = b[:2]; b.add_(1); r = v._version, b._version, b.detach()._version, b.data._version
+    i = T.tensor([0]); c = b[i]; i.fill_(1); c.sum().backward()
+    """,
+)
+
+FORWARD = (
+    "fw = A.forward_ad; level = fw.dual_level(); level.__enter__(); x = T.tensor([1., 2.]); t = T.tensor([3., 4.]); "
+    "d = fw.make_dual(x, t)",
+    """
+    r = fw.unpack_dual(d * d)
+    r = fw.unpack_dual(x)
+    r = str(d), str(d * 2)
+    fw.make_dual(x, T.ones(3))
+    fw.make_dual(x, t.double())
+    fw.make_dual(T.tensor([1, 2]), t)
+    fw.make_dual(x, t, level=3)
+    fw.unpack_dual(d, level=3)
+    r = fw.unpack_dual(d.sum())
+    d.mul_(2); r = fw.unpack_dual(d)
+    v = d[:1]; v.mul_(3); r = fw.unpack_dual(d)
+    y = T.zeros(2); y.copy_(d); r = fw.unpack_dual(y)
+    y = T.zeros(2); y[0] = d[1]; r = fw.unpack_dual(y)
+    r = fw.unpack_dual(d.detach())
+    r = d.requires_grad, d.is_leaf, d.grad_fn
+    w = T.ones(2, requires_grad=True); q = fw.make_dual(w, t); y = (q * q).sum(); y.backward(); r = w.grad.tolist()
+    with fw.dual_level(): pass
+    fw.exit_dual_level(level=3)
+    with T.no_grad(): r = fw.unpack_dual(d * 2)
+    r = fw.unpack_dual(T.cat([d, x]))
+    r = fw.unpack_dual(d > 1)
+    r = fw.unpack_dual(d.to(T.complex64))
+    r = fw.unpack_dual(T.where(d > 1, d, x))
+    """,
+)
+
+TRANSFORMS = (
+    "F = T.func; v = T.vmap; a = T.arange(6.).view(2, 3); one = T.tensor(1.); two = T.ones(2)",
+    """
+    r = v(v(lambda x: x * 2))(a)
+    r = v(lambda x: (x, x.sum()), out_dims=(1, 0))(a)
+    r = v(lambda d: d['x'] * d['y'], ({'x': 0, 'y': None},))({'x': a, 'y': a[0]})
+    v(lambda x: x, out_dims=None)(a)
+    v(lambda x: x, in_dims=(0, 0))(a)
+    v(lambda x: x, in_dims=2)(a)
+    v(lambda x: x, in_dims=None)(a)
+    v(lambda x: x, in_dims='a')(a)
+    v(lambda x: x, out_dims=3)(a)
+    v(lambda x: (x, x), out_dims=(0,))(a)
+    v(lambda x: x, randomness='x')(a)
+    v(lambda x: x, chunk_size=0)(a)
+    v(lambda x: 'a')(a)
+    v(lambda x: x.item())(a[0])
+    v(lambda x: bool(x.sum() > 0))(a)
+    v(lambda x: T.randn(2))(a)
+    v(lambda x: x[x > 0])(a)
+    v(lambda x: x.unique())(a)
+    v(lambda x: x.nonzero())(a)
+    r = F.grad(F.grad(F.grad(T.sin)))(one)
+    F.grad(lambda x, y: x * y, argnums=(0, 0))(one, one)
+    F.grad(lambda x, y: x * y, argnums=())(one, one)
+    F.grad(lambda x, y: x * y, argnums='a')(one, one)
+    F.grad(lambda x: x.sum())(3.)
+    F.grad(lambda x: x.sum())(T.tensor([1, 2]))
+    F.grad(lambda x: x)(two)
+    F.grad(lambda x: (x, x))(one)
+    F.grad(lambda x: x * 1j)(one)
+    F.jacrev(lambda x: x, chunk_size=-1)(two)
+    F.jacfwd(lambda x: 3)(two)
+    F.jacrev(lambda x: 3)(two)
+    F.vjp(T.sin, two)[1](T.ones(3))
+    F.vjp(T.sin, two)[1]((two,))
+    F.vjp(lambda x: (x, x), two)[1](two)
+    F.vjp(lambda x: 3, two)
+    F.vjp(T.sin, 3)
+    F.jvp(T.sin, (two,), (T.ones(3),))
+    F.jvp(T.sin, (two,), two)
+    F.jvp(lambda x: T.ones(2), (two,), (two,), strict=True)
+    r = v(F.grad(lambda x: (x**2).sum()))(a)
+    r = F.jvp(F.grad(lambda x: (x**3).sum()), (two,), (two,))
+    r = F.grad(lambda x: F.jvp(lambda y: y**3, (x,), (two,))[1].sum())(two)
+    r = v(F.hessian(lambda x: (x**3).sum()))(a)
+    """,
+)
+
+TABLES = {"backward": BACKWARD, "writes": WRITES, "forward": FORWARD, "transforms": TRANSFORMS}
+PROGRAMS = [
+    pytest.param(preparation, line.strip().replace("\\n    ", "\n"), id=f"{name}: {line.strip()}")
+    for name, (preparation, lines) in TABLES.items()
+    for line in lines.replace("\n    v.mul_(2)", "\\n    v.mul_(2)").strip().splitlines()
+]
+
+
+def outcome(T: ModuleType, preparation: str, program: str) -> tuple[str, list[str]]:
+    """The text of what a program leaves in ``r``, or its error, without addresses; and its warnings."""
+    scope: dict[str, Any] = {"T": T, "A": T.autograd}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exec(preparation, scope)
+        try:
+            exec(program, scope)
+            text = str(scope.get("r"))
+        except Exception as error:  # noqa: BLE001  whatever PyTorch raises is compared
+            text = f"{type(error).__name__}: {error}"
+        finally:
+            T.set_grad_enabled(True)
+            if "level" in scope:
+                scope["level"].__exit__(None, None, None)
+    told = [f"{w.category.__name__}: {w.message}" for w in caught if "torch.jit" not in str(w.message)]
+    return re.sub(r"0x[0-9a-f]+", "0x", text), told
+
+
+@pytest.mark.parametrize(("preparation", "program"), PROGRAMS)
+def test_the_same_as_pytorch(preparation: str, program: str, torch: ModuleType) -> None:
+    assert outcome(wengert, preparation, program) == outcome(torch, preparation, program)

@@ -1,0 +1,401 @@
+"""Sparse COO tensors: made, taken apart, computed with; as gradients; and the optimizers that step by them."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wengert as T
+
+PLACES = [[0, 1, 1], [2, 0, 2]]
+
+
+def matrix(requires_grad: bool = False) -> T.Tensor:
+    return T.sparse_coo_tensor(PLACES, [3.0, 4.0, 5.0], (2, 3), requires_grad=requires_grad)
+
+
+def doubled() -> T.Tensor:
+    """Rows, one of them stored twice."""
+    return T.sparse_coo_tensor([[2, 0, 2]], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], (3, 2))
+
+
+def test_facts() -> None:
+    x = doubled()
+    assert (x.is_sparse, x.layout, x.shape, x.dtype) == (True, T.sparse_coo, (3, 2), T.float32)
+    assert (x._nnz(), x.sparse_dim(), x.dense_dim(), x.dim(), x.numel()) == (3, 1, 1, 2, 6)
+    assert not x.is_coalesced()
+    assert not T.ones(2).is_sparse
+    assert T.ones(2).layout is T.strided
+    assert T.ones(2).to_dense() is not None
+
+
+def test_coalesce_adds_up_and_sorts() -> None:
+    x = doubled()
+    with pytest.raises(RuntimeError, match="Cannot get indices on an uncoalesced tensor"):
+        x.indices()
+    c = x.coalesce()
+    assert c.is_coalesced()
+    assert c.indices().tolist() == [[0, 2]]
+    assert c.values().tolist() == [[3.0, 4.0], [6.0, 8.0]]
+    assert x._indices().tolist() == [[2, 0, 2]]
+    assert x.to_dense().tolist() == c.to_dense().tolist() == [[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(-9, 9)), max_size=12), st.integers(0, 1))
+def test_operators_agree_with_dense_ones(entries: list[tuple[int, int, int]], coalesced: int) -> None:
+    indices = np.array([[i for i, _, _ in entries], [j for _, j, _ in entries]], np.int64).reshape(2, -1)
+    values = np.array([v for _, _, v in entries], np.float64)
+    x = T.sparse_coo_tensor(T.tensor(indices), T.tensor(values), (4, 3))
+    if coalesced:
+        x = x.coalesce()
+    d = np.zeros((4, 3))
+    np.add.at(d, tuple(indices), values)
+    dense = T.tensor(d)
+    for f in (
+        lambda t: t + t,
+        lambda t: t - t * 3,
+        lambda t: -t / 2,
+        lambda t: t * t,
+        lambda t: t.t(),
+        lambda t: t.sum(0),
+        lambda t: t.sin(),
+        lambda t: t**2,
+        lambda t: t[1],
+        lambda t: T.cat([t, t]),
+        lambda t: t.unsqueeze(0),
+        lambda t: t @ t.t(),
+    ):
+        result = f(x)
+        assert result.is_sparse
+        np.testing.assert_allclose(result.to_dense().numpy(), f(dense).numpy(), rtol=1e-12)
+    assert x.sum().item() == d.sum()
+    np.testing.assert_allclose((dense + x).numpy(), d + d)
+    np.testing.assert_allclose((x * T.full((4, 3), 2.0, dtype=T.float64)).to_dense().numpy(), 2 * d)
+    np.testing.assert_allclose((x @ T.ones(3, 2, dtype=T.float64)).numpy(), d @ np.ones((3, 2)))
+    np.testing.assert_allclose((T.ones(2, 4, dtype=T.float64) @ x).numpy(), np.ones((2, 4)) @ d)
+    np.testing.assert_array_equal(dense.to_sparse().to_dense().numpy(), d)
+
+
+def test_writes_in_place() -> None:
+    x, d = matrix(), T.ones(2, 3)
+    y = x.clone()
+    y.mul_(2)
+    y.add_(x)
+    assert y.coalesce().values().tolist() == [9.0, 12.0, 15.0]
+    assert x._values().tolist() == [3.0, 4.0, 5.0]
+    assert d.add_(x, alpha=-0.5).tolist() == [[1.0, 1.0, -0.5], [-1.0, 1.0, -1.5]]
+    assert y.zero_()._nnz() == 0
+    assert y.to_dense().tolist() == T.zeros(2, 3).tolist()
+
+
+def test_copies_and_conversions() -> None:
+    x = matrix()
+    for twin in (copy.deepcopy(x), pickle.loads(pickle.dumps(x)), x.clone(), x.detach()):
+        assert twin.is_sparse
+        assert twin.to_dense().tolist() == x.to_dense().tolist()
+    assert x.double().dtype is T.float64
+    assert (x.double() + x).dtype is T.float64
+    assert T.zeros_like(x)._nnz() == 0
+    assert T.sparse_coo_tensor(size=(2, 3))._nnz() == 0
+    assert T.sparse_coo_tensor([[0, 4]], [1, 2]).shape == (5,)
+
+
+def test_what_sparse_tensors_cannot_do() -> None:
+    x = matrix()
+    for f in (T.exp, T.sigmoid, lambda t: t.view(6), lambda t: t == t, lambda t: t < t, T.ones_like, lambda t: t.max()):
+        with pytest.raises(NotImplementedError, match="arguments from the 'SparseCPU' backend"):
+            f(x)
+    with pytest.raises(RuntimeError, match=r"add\(sparse, dense\) is not supported. Use add\(dense, sparse\) instead"):
+        x + T.ones(2, 3)
+    for g in (lambda: x.numpy(), lambda: np.asarray(x)):
+        with pytest.raises(TypeError, match="can't convert Sparse layout tensor to numpy"):
+            g()
+    with pytest.raises(NotImplementedError, match=r"torch.sparse_csr"):
+        x.to_sparse_csr()
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="must have same nnz, but got nnz from indices: 3, nnz from values: 2"):
+        T.sparse_coo_tensor(PLACES, [1.0, 2.0], (2, 3))
+    with pytest.raises(RuntimeError, match="size is inconsistent with indices: for dim 0, size is 1 but found index 1"):
+        T.sparse_coo_tensor(PLACES, [1.0, 2.0, 3.0], (1, 3))
+    with pytest.raises(RuntimeError, match="negative index"):
+        T.sparse_coo_tensor([[-1]], [1.0], (2,))
+    with pytest.raises(RuntimeError, match="number of dimensions must be sparse_dim"):
+        T.sparse_coo_tensor(PLACES, [1.0, 2.0, 3.0], (2, 3, 4))
+
+
+def test_text() -> None:
+    assert repr(T.sparse_coo_tensor([[0]], [1.5], (2,), dtype=T.float64, requires_grad=True)) == (
+        "tensor(indices=tensor([[0]]),\n       values=tensor([1.5000]),\n"
+        "       size=(2,), nnz=1, dtype=torch.float64, layout=torch.sparse_coo,\n       requires_grad=True)"
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------- gradients
+def test_gradient_of_the_values() -> None:
+    v = T.tensor([3.0, 4.0, 5.0, 6.0], requires_grad=True)
+    x = T.sparse_coo_tensor([[0, 1, 1, 0], [2, 0, 2, 2]], v, (2, 3))
+    weights = T.arange(6.0).reshape(2, 3)
+    (x.to_dense() * weights).sum().backward()
+    assert v.grad.tolist() == [2.0, 3.0, 5.0, 2.0]
+
+
+def test_gradients_of_sparse_leaves_are_sparse() -> None:
+    weights = T.arange(6.0).reshape(2, 3)
+    jobs: list[tuple[Callable[[Any], Any], list[float]]] = [
+        (lambda x: (x.to_dense() * weights).sum(), [2.0, 3.0, 5.0]),
+        (lambda x: T.sparse.mm(x, weights.t()).sum(), [7.0, 3.0, 7.0]),
+        (lambda x: (x @ weights.t()).sum(), [7.0, 3.0, 7.0]),
+        (lambda x: T.sparse.sum(x), [1.0, 1.0, 1.0]),
+        (lambda x: (T.sparse.sum(x, 1).to_dense() * T.tensor([1.0, 2.0])).sum(), [1.0, 2.0, 2.0]),
+        (lambda x: (x.coalesce().values() ** 2).sum(), [6.0, 8.0, 10.0]),
+        (lambda x: (x * weights).to_dense().sum(), [2.0, 3.0, 5.0]),
+        (lambda x: ((x * 3 + x).to_dense() * weights).sum(), [8.0, 12.0, 20.0]),
+    ]
+    for f, expected in jobs:
+        x = matrix(True)
+        f(x).backward()
+        assert x.grad.is_sparse
+        assert x.grad.coalesce().indices().tolist() == PLACES
+        assert x.grad.coalesce().values().tolist() == expected
+
+
+def test_gradients_of_dense_operands() -> None:
+    d = T.arange(6.0).reshape(3, 2).requires_grad_()
+    T.sparse.mm(matrix(), d).sum().backward()
+    assert d.grad.tolist() == [[4.0, 4.0], [0.0, 0.0], [8.0, 8.0]]
+    x = T.eye(2, requires_grad=True)
+    T.sparse.sum(x.to_sparse() * 2).backward()
+    assert x.grad.tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    a = T.ones(2, 3, requires_grad=True)
+    ((a + matrix()) ** 2).sum().backward()
+    assert a.grad.tolist() == [[2.0, 2.0, 8.0], [10.0, 2.0, 12.0]]
+
+
+def test_second_order_through_sparse_products() -> None:
+    d = T.tensor([[1.0], [2.0], [3.0]], requires_grad=True)
+    y = T.sparse.mm(matrix(), d)
+    (g,) = T.autograd.grad((y**2).sum(), [d], create_graph=True)
+    (h,) = T.autograd.grad(g.sum(), [d])
+    m = matrix().to_dense().numpy()
+    np.testing.assert_allclose(h.numpy(), 2 * m.T @ (m @ np.ones((3, 1))))
+
+
+def table(**options: Any) -> Any:
+    e = T.nn.Embedding(4, 2, sparse=True, **options)
+    with T.no_grad():
+        e.weight.copy_(T.arange(8.0).reshape(4, 2))
+    return e
+
+
+def test_embedding_gives_rows() -> None:
+    e = table()
+    out = e(T.tensor([[1, 3], [1, 0]]))
+    assert out.grad_fn.name() == "EmbeddingBackward0"
+    (out * T.arange(8.0).reshape(2, 2, 2)).sum().backward()
+    g = e.weight.grad
+    assert g.is_sparse
+    assert g._indices().tolist() == [[1, 3, 1, 0]]
+    assert g._values().tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
+    assert not g.is_coalesced()
+
+
+def test_accumulation() -> None:
+    e = table()
+    e(T.tensor([0, 1])).sum().backward()
+    e(T.tensor([1, 2])).sum().backward()
+    assert e.weight.grad.is_sparse
+    assert e.weight.grad.to_dense().tolist() == [[1.0, 1.0], [2.0, 2.0], [1.0, 1.0], [0.0, 0.0]]
+    (e.weight * 2).sum().backward()  # a dense gradient makes it dense
+    assert not e.weight.grad.is_sparse
+    e(T.tensor([3])).sum().backward()  # and then a sparse one is added to it
+    assert e.weight.grad.tolist() == [[3.0, 3.0], [4.0, 4.0], [3.0, 3.0], [3.0, 3.0]]
+    e.weight.grad = None
+    (e(T.tensor([0])).sum() + e.weight.sum() + e(T.tensor([3])).sum()).backward()  # both in one pass
+    assert e.weight.grad.tolist() == [[2.0, 2.0], [1.0, 1.0], [1.0, 1.0], [2.0, 2.0]]
+
+
+def test_padding_and_frequency() -> None:
+    e = table(padding_idx=0)
+    e(T.tensor([0, 1])).sum().backward()
+    assert e.weight.grad._indices().tolist() == [[1]]
+    with pytest.raises(RuntimeError, match="scale_grad_by_freq not supported with sparse gradients"):
+        table(scale_grad_by_freq=True)(T.tensor([1, 1]))
+
+
+def test_through_the_rest_of_a_graph() -> None:
+    w = T.arange(8.0).reshape(4, 2).requires_grad_()
+    T.nn.functional.embedding(T.tensor([1, 1, 3]), w * 3, sparse=True).sum().backward()
+    assert w.grad.to_dense().tolist() == [[0.0, 0.0], [6.0, 6.0], [0.0, 0.0], [3.0, 3.0]]
+    v = T.ones(4, 2, requires_grad=True)
+    seen = []
+    v.register_hook(lambda g: seen.append(g.is_sparse))
+    T.nn.functional.embedding(T.tensor([1]), v, sparse=True).sum().backward()
+    (g,) = T.autograd.grad(T.nn.functional.embedding(T.tensor([2]), v, sparse=True).sum(), [v])
+    assert seen == [True, True]
+    assert g.is_sparse
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_embedding_bag(mode: str) -> None:
+    dense = T.nn.EmbeddingBag(4, 2, mode=mode)
+    sparse = T.nn.EmbeddingBag(4, 2, mode=mode, sparse=True)
+    sparse.load_state_dict(dense.state_dict())
+    arguments = (T.tensor([1, 3, 1, 0]), T.tensor([0, 3]))
+    for bag in (dense, sparse):
+        (bag(*arguments) ** 2).sum().backward()
+    assert sparse.weight.grad.is_sparse
+    np.testing.assert_allclose(sparse.weight.grad.to_dense().numpy(), dense.weight.grad.numpy(), rtol=1e-6)
+
+
+def test_gather() -> None:
+    x = T.arange(6.0).reshape(2, 3).requires_grad_()
+    y = x.gather(1, T.tensor([[0, 2], [1, 1]]), sparse_grad=True)
+    assert y.tolist() == [[0.0, 2.0], [4.0, 4.0]]
+    y.sum().backward()
+    assert x.grad._indices().tolist() == [[0, 0, 1, 1], [0, 2, 1, 1]]
+    assert x.grad.to_dense().tolist() == [[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]
+
+
+# ---------------------------------------------------------------------------------------------------------- optimizers
+def stepped(library: Any, optimizer: str, options: dict[str, Any], sparse: bool, rows: list[list[int]]) -> Any:
+    w = library.nn.Parameter(library.arange(8.0).reshape(4, 2))
+    o = getattr(library.optim, optimizer)([w], **options)
+    for i in rows:
+        o.zero_grad()
+        out = library.nn.functional.embedding(library.tensor(i), w, sparse=sparse)
+        (out * library.arange(1.0, 1 + 2 * len(i)).reshape(-1, 2)).sum().backward()
+        o.step()
+    return w.detach().numpy()
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "options"),
+    [("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+     ("SGD", {"lr": 0.1, "maximize": True}), ("Adagrad", {"lr": 0.1, "lr_decay": 0.1})],
+)  # fmt: skip
+def test_a_sparse_gradient_steps_as_a_dense_one(optimizer: str, options: dict[str, Any]) -> None:
+    rows = [[0, 2, 0], [0, 2, 1], [2, 0]]
+    results = [stepped(T, optimizer, options, sparse, rows) for sparse in (True, False)]
+    np.testing.assert_allclose(*results, rtol=2e-6)
+
+
+def test_sparse_adam_is_adam_where_every_row_has_a_gradient_and_leaves_the_others() -> None:
+    rows = [[0, 2, 0], [0, 2], [2, 0]]
+    sparse, dense = stepped(T, "SparseAdam", {"lr": 0.1}, True, rows), stepped(T, "Adam", {"lr": 0.1}, False, rows)
+    np.testing.assert_allclose(sparse, dense, rtol=1e-5)
+    assert sparse[1].tolist() == [2.0, 3.0]
+    with pytest.raises(RuntimeError, match="SparseAdam does not support dense gradients"):
+        stepped(T, "SparseAdam", {}, False, rows)
+
+
+def test_the_others_refuse() -> None:
+    for name in ("Adam", "AdamW", "RMSprop", "Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "Rprop"):
+        with pytest.raises(RuntimeError, match="does not support sparse gradients"):
+            stepped(T, name, {}, True, [[0]])
+    with pytest.raises(RuntimeError, match="weight_decay option is not compatible with sparse gradients"):
+        stepped(T, "Adagrad", {"weight_decay": 0.1}, True, [[0]])
+
+
+# ---------------------------------------------------------------------------------------------------------- with torch
+@pytest.mark.parametrize(
+    ("optimizer", "options"),
+    [("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.5}), ("Adagrad", {"lr": 0.1}),
+     ("SparseAdam", {"lr": 0.1}), ("SparseAdam", {"lr": 0.1, "betas": (0.5, 0.9), "maximize": True})],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's: invariants are not checked
+def test_optimizers_step_as_in_pytorch(torch: Any, optimizer: str, options: dict[str, Any]) -> None:
+    rows = [[0, 2, 0], [3, 2, 1], [2, 0]]
+    results = [stepped(library, optimizer, options, True, rows) for library in (T, torch)]
+    np.testing.assert_allclose(*results, rtol=1e-6)
+
+
+LINES = """p
+s
+p.coalesce()
+u
+u.coalesce()
+p.double()
+p + p
+p - p
+p * 2
+2 * p
+p / 2
+-p
+p * p
+p * torch.ones(2, 3)
+torch.ones(2, 3) + p
+p + 1
+p.exp()
+p.sin()
+p.isnan()
+p.sum()
+p.sum(0)
+p ** 2
+p @ torch.ones(3, 2)
+torch.ones(2, 2) @ p
+p @ p.t()
+p.t()
+p.clone()
+p.detach()
+torch.zeros_like(p)
+p[0]
+p[0, 2]
+p.view(6)
+p.numpy()
+torch.cat([p, p])
+torch.stack([p, p])
+p.unsqueeze(0)
+p.clone().zero_()
+p.clone().mul_(2)
+torch.ones(2, 3).add_(p, alpha=-.5)
+torch.eye(2).to_sparse()
+torch.eye(2).to_sparse(1)
+torch.arange(6.).reshape(2, 3).sparse_mask(p.coalesce())
+torch.sparse_coo_tensor(size=(2, 3))
+torch.sparse_coo_tensor(i, torch.ones(2), (2, 3))
+s.to_dense()
+q
+q * 2
+q + q
+q.coalesce().values()
+u.indices()
+u.values()
+torch.sparse.sum(q, 1)
+torch.sparse.sum(q)
+torch.sparse.mm(q, torch.ones(3, 2))
+torch.eye(2, requires_grad=True).to_sparse()
+torch.sparse.addmm(torch.ones(2, 2), p, torch.ones(3, 2))
+torch.nn.functional.linear(torch.ones(2, 3), p)
+(p.layout, p.is_sparse, p._nnz(), p.sparse_dim(), p.dense_dim(), p.shape, p.is_coalesced(), p.dtype, p.ndim)"""
+
+
+@pytest.mark.parametrize("line", LINES.splitlines())
+@pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's: beta state, invariants
+def test_same_as_pytorch(torch: Any, line: str) -> None:
+    seen = []
+    for library in (torch, T):
+        i = library.tensor(PLACES)
+        v = library.tensor([3.0, 4.0, 5.0])
+        names = {
+            "torch": library,
+            "i": i,
+            "p": library.sparse_coo_tensor(i, v, (2, 3)),
+            "s": library.sparse_coo_tensor(i, v.clone().requires_grad_(), (2, 3)),
+            "q": library.sparse_coo_tensor(i, library.ones(3), (2, 3)).requires_grad_(),
+            "u": library.sparse_coo_tensor([[0, 0, 1]], library.arange(1.0, 7.0).reshape(3, 2), (3, 2)),
+        }
+        try:
+            seen.append(repr(eval(line, names)))
+        except Exception as error:  # noqa: BLE001  what it is is compared
+            text = str(error).partition(". ")[0].removesuffix(".Scalar").removesuffix(".Tensor")
+            seen.append(f"{type(error).__name__}: {text}")
+    assert seen[0] == seen[1]
