@@ -10,6 +10,7 @@ import math
 import pickle
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -743,6 +744,27 @@ def test_transforms_survive_pickle() -> None:
         transform.inv.inv
         close(pickle.loads(pickle.dumps(transform))(x), transform(x))
         close(pickle.loads(pickle.dumps(transform.inv))(transform(x)), transform.inv(transform(x)))
+
+
+def test_nothing_waits_for_the_garbage_collector(no_gc: None) -> None:
+    """A transform and its inverse know each other, a distribution keeps what it computed."""
+    for make in (
+        lambda s: D.TransformedDistribution(
+            D.Normal(t([0.0, 0.0]), 1.0), [D.AffineTransform(0.0, s), D.ExpTransform()]
+        ),
+        lambda s: D.Normal(t([0.0, 0.0]), s),
+        lambda s: D.Categorical(logits=s),
+        lambda s: D.Gamma(s, 1.0),
+        lambda s: D.MultivariateNormal(t([0.0, 0.0]), scale_tril=torch.diag(s)),
+    ):
+        scale = t([1.0, 2.0], requires_grad=True)
+        alive = weakref.ref(scale)
+        d = make(scale)
+        value = d.sample()
+        d.log_prob(value).sum().backward()
+        D.ComposeTransform([D.AffineTransform(0.0, scale)]).inv.inv(value)
+        del scale, d, value
+        assert alive() is None
 
 
 def test_sign_and_decreasing_transforms() -> None:

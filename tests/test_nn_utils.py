@@ -245,3 +245,22 @@ def test_fusion_and_skip_init() -> None:
     W.manual_seed(0)
     assert nn.utils.skip_init(nn.Linear, 2, 3).weight.shape == (3, 2)
     assert W.equal(W.rand(1), expected)
+
+
+def test_data_parallel_on_one_device() -> None:
+    model = W.nn.DataParallel(W.nn.Linear(2, 1), device_ids=[0])
+    assert list(model.state_dict()) == ["module.weight", "module.bias"]
+    x = W.ones(3, 2)
+    assert model(x).equal(model.module(x))
+    assert W.nn.parallel.data_parallel(model.module, x).equal(model(x))
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
+        W.nn.parallel.DistributedDataParallel(model.module)
+
+
+def test_attention_takes_any_of_pytorchs_kernels() -> None:
+    from wengert.nn.attention import SDPBackend, sdpa_kernel
+
+    with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]), sdpa_kernel(SDPBackend.MATH):
+        assert str(SDPBackend.MATH) == "SDPBackend.MATH"
+    with pytest.raises(AssertionError, match="Backend must be an instance of SDPBackend"), sdpa_kernel(3):
+        pass

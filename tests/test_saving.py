@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wengert
-from wengert._saving import records
+from wengert._saving import records, replacing
 from wengert._saving.records import Archive, ArchiveWriter
 
 DTYPES = [
@@ -273,6 +273,38 @@ def test_globals_of_the_program() -> None:
     assert wengert.load(file, weights_only=False)["p"].x == 3
 
 
+def test_numpys_scalars_can_be_allowed(torch: ModuleType) -> None:
+    allowed = [np._core.multiarray.scalar, np.dtype, np.dtypes.Float64DType]
+    for writer in (wengert, torch):
+        for lib in (wengert, torch):
+            with pytest.raises(pickle.UnpicklingError, match=r"GLOBAL numpy\S*multiarray.scalar was not an allowed"):
+                lib.load(saved({"best": np.float64(0.5)}, writer))
+        with wengert.serialization.safe_globals(allowed):
+            assert wengert.load(saved({"best": np.float64(0.5)}, writer)) == {"best": 0.5}
+
+
+def test_names_can_be_allowed_for_objects() -> None:
+    name = f"{Point.__module__}.Point"
+    with wengert.serialization.safe_globals([(Point, name)]):
+        assert again(Point(2)).x == 2
+    with wengert.serialization.safe_globals([(Point, name, 3)]), pytest.raises(ValueError, match="tuple of length 2"):
+        again(Point(2))
+
+
+def test_what_the_environment_forces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    with pytest.warns(UserWarning, match="TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected"):
+        assert again(Point(4)).x == 4
+    with pytest.raises(pickle.UnpicklingError):
+        again(Point(4), weights_only=True)
+    monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "y")
+    with pytest.raises(RuntimeError, match="Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD`"):
+        again(1)
+    monkeypatch.delenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD")
+    with pytest.raises(pickle.UnpicklingError):
+        again(Point(4), weights_only=False)
+
+
 # --------------------------------------------------------------------------------------------------- places and options
 def on_cuda(lib: Any) -> io.BytesIO:
     """A file whose one storage was on a GPU."""
@@ -425,6 +457,21 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
     assert link.is_symlink() and wengert.load(path) == [2]
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     wengert.save([3], os.devnull)
+
+
+def test_a_folder_that_takes_no_new_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(path: Any, mode: str) -> Any:
+        if "x" in mode:
+            raise PermissionError(13, "Permission denied", path)
+        return open(path, mode)
+
+    path = tmp_path / "x.pt"
+    wengert.save([1], path)
+    monkeypatch.setattr(replacing, "open", refusing, raising=False)
+    wengert.save([2], path)
+    with pytest.raises(PermissionError):
+        wengert.save([2], tmp_path / "y.pt")
+    assert wengert.load(path) == [2]
 
 
 def test_errors_of_paths_are_torchs(torch: ModuleType, tmp_path: Path) -> None:
@@ -769,19 +816,22 @@ PRINTED = (
 )
 
 
-def run_program(lib: str, folder: Path, *arguments: str) -> str:
+def run_program(folder: Path, *arguments: str) -> str:
     path = folder / "program.py"
     path.write_text(PROGRAM)
-    command = {"wengert": [sys.executable, "-m", "wengert", "run"], "torch": [sys.executable, "-W", "ignore"]}[lib]
-    done = subprocess.run([*command, path, folder, *arguments], check=True, capture_output=True, text=True)
-    return done.stdout
+    command = [sys.executable, "-m", "wengert", "run", path, folder, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def test_a_program_reads_what_it_wrote_on_torch(torch: ModuleType, tmp_path: Path) -> None:
-    run_program("torch", tmp_path)
-    assert run_program("wengert", tmp_path, "read") == PRINTED
+def test_a_program_reads_what_it_wrote_on_torch(
+    torch: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    monkeypatch.setattr(sys, "argv", ["program.py", str(tmp_path)])
+    exec(compile(PROGRAM, "program.py", "exec"), vars(main))
+    assert sys.modules["torch"] is torch and run_program(tmp_path, "read") == PRINTED
 
 
 def test_a_program_reads_what_it_wrote_here(tmp_path: Path) -> None:
-    run_program("wengert", tmp_path)
-    assert run_program("wengert", tmp_path, "read") == PRINTED
+    assert run_program(tmp_path) == "" and run_program(tmp_path, "read") == PRINTED

@@ -37,7 +37,8 @@ from ._dispatch import (
 )
 from ._dtypes import BY_NUMPY, FLOATING, can_cast
 from ._errors import here, noted
-from ._modes import EVERY, MODE, add_reason, drop_reason, in_transform, is_grad_enabled
+from ._inference import is_inference, refuse_write
+from ._modes import EVERY, MODE, add_reason, drop_reason, in_transform, inference_tensors, is_grad_enabled
 from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, ticks, view_of
 from ._registry import Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
@@ -118,9 +119,11 @@ def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False)
     )
     what = "its base or another view of its base has been" if indirect else "is being"
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
-        mode = "inference" if creation == INFERENCE_VIEW else "no_grad"
-        who = f"Output {self.output_nr} of {name} is a view of a view which was" if fn is not None else "A view was"
-        message = f"{who} created in {mode} mode and {what} modified inplace with grad mode enabled."
+        inference = creation == INFERENCE_VIEW
+        mode, now = ("inference", "in normal mode") if inference else ("no_grad", "with grad mode enabled")
+        named = fn is not None and not inference
+        who = f"Output {self.output_nr} of {name} is a view of a view which was" if named else "A view was"
+        message = f"{who} created in {mode} mode and {what} modified inplace {now}."
     else:
         message = f"Output {self.output_nr} of {name} is a view and {what} modified inplace."
     if creation == MULTI_OUTPUT_VIEW:
@@ -149,8 +152,13 @@ def writable(self: Tensor) -> Any:
     """The tensor's array, in a form that can be written to."""
     a = self._a
     if type(a) is not np.ndarray:
+        if inference_tensors:
+            refuse_write(self)
         a = alias_payload(self)
     if isinstance(a, np.ndarray) and not a.flags.writeable:
+        if inference_tensors and is_inference(self):
+            refuse_write(self)
+            return unlocked(a)
         if not any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
             base = base_of(self)
             if base is not None and isinstance(base._a, np.ndarray) and base._a.flags.writeable:
@@ -368,17 +376,8 @@ def written(self: Tensor, frame: Any) -> None:
 
 def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
     """Run ``op(self, *args)`` and write the result into ``self``: its memory, its version and its history."""
-    if slow_hooks:
-        outer = getattr(writes, "op", None)
-        writes.op = op
-        try:
-            return _apply_inplace(op, self, args, kwargs)
-        finally:
-            writes.op = outer
-    return _apply_inplace(op, self, args, kwargs)
-
-
-def _apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Tensor:
+    if slow_hooks and getattr(writes, "op", None) is not op:
+        return _announced(op, self, args, kwargs)
     if not isinstance(self, Tensor):
         raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
     if stale_views and is_grad_enabled():
@@ -410,6 +409,16 @@ def _apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[st
         rebind(self, result._a)
     bump(self)
     return self
+
+
+def _announced(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Tensor:
+    """``apply_inplace`` under whoever watches operators: they can tell that this one is its in-place form."""
+    outer = getattr(writes, "op", None)
+    writes.op = op
+    try:
+        return apply_inplace(op, self, args, kwargs)
+    finally:
+        writes.op = outer
 
 
 def apply_composed_inplace(

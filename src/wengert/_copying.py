@@ -14,6 +14,8 @@ import numpy as np
 
 from ._dtypes import BY_NUMPY
 from ._errors import noted
+from ._inference import is_inference
+from ._modes import inference_tensors
 from ._node import leaf_node
 from ._registry import public
 from ._tensor import Tensor, alias_payload, current_fn, new, wrap
@@ -74,7 +76,10 @@ def _array(self: Tensor, what: str) -> Any:
 
     if isinstance(self._a, (Value, Tensor)):
         raise RuntimeError(f"a tensor inside of a transform (grad, vmap, jvp) cannot be {what}")
-    return alias_payload(self)
+    a = alias_payload(self)
+    if inference_tensors and is_inference(self):  # the copy is an ordinary tensor
+        return a.copy()
+    return a
 
 
 @public("Tensor.__deepcopy__")

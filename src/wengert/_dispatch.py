@@ -14,8 +14,8 @@ import numpy as np
 from . import _dtypes
 from ._backends.numpy import INEXACT
 from ._errors import noted, where
-from ._inference import mark_results
-from ._modes import MODE, add_reason, drop_reason, is_grad_enabled
+from ._inference import mark_results, refuse_saved
+from ._modes import MODE, add_reason, drop_reason, inference_tensors, is_grad_enabled
 from ._node import AccumulateGrad, tick, view_of
 from ._registry import RAW, Info, T
 from ._tensor import Tensor, alias_payload, stale_views, wrap
@@ -60,7 +60,7 @@ def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
     if out is None and not stale_views and not slow_hooks:
         state = MODE.get()
         if state is None:
-            return info.core(*args)
+            return _refusing(info.core(*args)) if inference_tensors else info.core(*args)
         if state.only_quiet and not info.view:  # no_grad, mostly an optimizer's step on plain tensors
             for a in args:
                 if type(a) is Tensor:
@@ -93,15 +93,31 @@ def _in_mode(info: Info, args: tuple[Any, ...]) -> Any:
     """Run an operator in the grad mode and under the saved-tensor hooks of this thread or task."""
     state = MODE.get()
     if state is None:
-        return info.core(*args)
+        return _refusing(info.core(*args)) if inference_tensors else info.core(*args)
     if not state.grad:
-        result = quiet(info, args)
-        return mark_results(info, result) if state.inference else result
-    result = info.core(*args)
+        if not state.inference:
+            return quiet(info, args)
+        if info.view and args[0]._fn is not None:
+            return _inference_view(info, args)
+        return mark_results(info, quiet(info, args))
+    result = _refusing(info.core(*args)) if inference_tensors else info.core(*args)
     if state.hooks:
         from ._graph import pack_saved
 
         pack_saved(result, state.hooks[-1])
+    return result
+
+
+def _refusing(result: Any) -> Any:
+    refuse_saved(result)
+    return result
+
+
+def _inference_view(info: Info, args: tuple[Any, ...]) -> Any:
+    """A view that inference mode makes of a tensor with a history: it has one too, but is not to be written to."""
+    result = info.core(*args)
+    for r in result if isinstance(result, (tuple, list)) else (result,):
+        r._v = (*r._v[:3], INFERENCE_VIEW)
     return result
 
 

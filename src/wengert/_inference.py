@@ -1,18 +1,22 @@
 """Tensors made under ``inference_mode``: they may be computed with, but never be saved for a backward pass.
 
-Such a tensor's version cell is an ``InferenceCell``, which its views and aliases share. Its sequence number is later
-than every node's, so a formula that asks for such a saved value gets to the error here, and nobody else pays for it.
-(PyTorch raises it when the value is saved, and also refuses to write to such a tensor outside of the mode; here that is
-allowed, for no backward pass can depend on it.)
+Such a tensor's version cell is an ``InferenceCell``, which its views and aliases share. As long as any lives that is
+a reason to leave the hot path for operators that record: ``refuse_saved`` looks whether they saved one. (A value that
+is saved by another way is found in the backward pass: the cell's sequence number is later than every node's.)
+
+The tensor's array is a view that NumPy does not write to. So the direct ways of writing in place fail, and go where
+they always go then, to ``_alias.writable``, which knows whether the mode is on.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ._errors import noted
-from ._modes import is_inference_mode_enabled
-from ._node import Cell, box_of, view_of
+from ._modes import M, inference_tensors, is_inference_mode_enabled
+from ._node import Box, Cell, Port, box_of, view_of
 from ._tensor import Tensor
 
 
@@ -20,6 +24,21 @@ class InferenceCell(Cell):
     """The version cell of a tensor made in inference mode, which counts nothing."""
 
     __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        if not inference_tensors:
+            M.append("inference tensors")
+        inference_tensors.append(None)
+
+    def __del__(self) -> None:
+        inference_tensors.pop()
+        if not inference_tensors:
+            M.remove("inference tensors")
+
+    def shown(self) -> int:
+        """There is none to be shown: RuntimeError."""
+        raise RuntimeError("Inference tensors do not track version counter.")
 
     @property
     def seq(self) -> Any:  # type: ignore[override]
@@ -42,7 +61,12 @@ class InferenceCell(Cell):
 
 def mark(t: Tensor) -> Tensor:
     """Make a new tensor one of inference mode."""
-    box_of(t).cell = InferenceCell()
+    box = box_of(t)
+    box.cell = InferenceCell()
+    a = t._a
+    if type(a) is np.ndarray:
+        t._a = box.a = a = a[...]
+        a.flags.writeable = False
     return t
 
 
@@ -69,6 +93,38 @@ def is_inference(t: Tensor) -> bool:
         if view is None:
             return False
         t = view[0]
+
+
+def refuse_saved(result: Any) -> None:
+    """PyTorch's error if the node that made an operator's result saved a tensor of inference mode."""
+    for t in result if isinstance(result, (tuple, list)) else (result,):
+        n = t._fn if isinstance(t, Tensor) else None
+        n = n.fx if type(n) is Port else n
+        if n is None or not n.seq:
+            continue
+        for name in type(n).__slots__:
+            if _holds_one(getattr(n, name, None)):
+                t._fn = None
+                raise not_saved()
+
+
+def _holds_one(saved: Any) -> bool:
+    if type(saved) is Box:
+        return isinstance(saved.cell, InferenceCell)
+    return type(saved) is list and any(_holds_one(v) for v in saved)
+
+
+def refuse_write(t: Tensor) -> None:
+    """PyTorch's error for a write in place to a tensor of inference mode outside of the mode."""
+    if is_inference(t) and not is_inference_mode_enabled():
+        raise noted(
+            RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+                "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
+                "details."
+            ),
+            "Why: the tensor was made under inference_mode, where no versions are counted.",
+        )
 
 
 def not_saved() -> RuntimeError:

@@ -75,4 +75,10 @@ def submodule(name: str) -> Any:
         value = module if home == name else getattr(module, name)
         setattr(package, name, value)
         return value
-    raise AttributeError(f"module '{package.__name__}' has no attribute '{name}'")
+    error = AttributeError(f"module '{package.__name__}' has no attribute '{name}'")
+    if not name.startswith("_"):
+        from ._errors import noted
+        from ._unsupported import why
+
+        raise noted(error, why(name) or "", "More: docs/absent.md")
+    raise error

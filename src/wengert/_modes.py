@@ -79,12 +79,13 @@ def changed(*, grad: bool | None = None, inference: bool | None = None, hooks: A
     """The current setting with some of its parts changed."""
     now = MODE.get()
     old_grad, old_inference, old_hooks = (True, False, None) if now is None else (now.grad, now.inference, now.hooks)
-    grad = old_grad if grad is None else grad
     inference = old_inference if inference is None else inference
+    grad = (old_grad if grad is None else grad) and not inference
     hooks = old_hooks if hooks is ... else hooks
     return None if grad and not inference and not hooks else State(grad, inference, hooks)
 
 
+inference_tensors: list[None] = []  # one entry for each tensor made in inference mode that lives; see _inference
 transforms: list[None] = []  # one entry for each transform of torch.func that is open, in whatever thread
 _innermost: ContextVar[transform | None] = ContextVar("wengert_transform", default=None)
 

@@ -53,6 +53,10 @@ class Cell:
         self.code: Any = None
         self.lasti = 0
 
+    def shown(self) -> int:
+        """The version, for ``Tensor._version``."""
+        return self.version
+
     def version_at(self, seq: int) -> int:
         """The version that a node with this sequence number saw."""
         return self.version - (self.seq > seq) - sum(1 for w in self.writes or () if w > seq)

@@ -16,6 +16,8 @@ from . import _dtypes
 from ._dispatch import type_text
 from ._dtypes import BY_NUMPY
 from ._errors import noted
+from ._inference import is_inference
+from ._modes import inference_tensors
 from ._node import box_of, leaf_node
 from ._printing import format_array, format_scalar, format_wrapper
 from ._registry import T, place, public
@@ -333,12 +335,19 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
         )
     a = self._a
     if type(a) is np.ndarray:
-        return a[...]
+        return a[...] if not inference_tensors else _unlocked(self, a)
     if isinstance(a, np.generic):
         return alias_payload(self)[...]
     if isinstance(a, Tensor) and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     return array_of(self)[...]
+
+
+def _unlocked(self: Tensor, a: Any) -> Any:
+    """The memory of a tensor of inference mode may be written to by NumPy, as any tensor's."""
+    from ._alias import unlocked
+
+    return unlocked(a) if not a.flags.writeable and is_inference(self) else a[...]
 
 
 @method("Tensor.__array__")
@@ -376,7 +385,7 @@ def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     """The tensor's memory for another library (the DLPack protocol); one that requires grad is refused."""
     _refuse_export(self)
     array_of(self)
-    return alias_payload(self).__dlpack__(*args, **kwargs)
+    return self.numpy().__dlpack__(*args, **kwargs)
 
 
 @method("Tensor._refuse_export")

@@ -175,7 +175,7 @@ class Tensor(metaclass=TensorMeta):
             if view_of(self) is None:
                 return 0
             box = box_of(self)
-        return 0 if box.cell is None else box.cell.version
+        return 0 if box.cell is None else box.cell.shown()
 
     @property
     def grad(self) -> Tensor | None:

@@ -143,8 +143,13 @@ WRITES = (
 )
 
 FORWARD = (
-    "fw = A.forward_ad; level = fw.dual_level(); level.__enter__(); x = T.tensor([1., 2.]); t = T.tensor([3., 4.]); "
-    "d = fw.make_dual(x, t)",
+    """
+fw = A.forward_ad
+level = fw.dual_level()
+level.__enter__()
+x, t = T.tensor([1., 2.]), T.tensor([3., 4.])
+d = fw.make_dual(x, t)
+""",
     """
     r = fw.unpack_dual(d * d)
     r = fw.unpack_dual(x)

@@ -157,7 +157,7 @@ def _check_range(first: int, last: int, dtype: np.dtype) -> None:
                 warn(
                     f"{word} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
                     f"{cpp_name(dtype)} can support discrete uniform distribution only within this range. "
-                    "This warning will become an error in version 1.7 release, please fix the code in advance",,
+                    "This warning will become an error in version 1.7 release, please fix the code in advance",
                 )
 
 

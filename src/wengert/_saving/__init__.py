@@ -2,6 +2,7 @@
 
 ``records``     the zip file of a checkpoint, read and written
 ``replacing``   a file that is replaced as a whole or not at all
+``reading``     a checkpoint's storages, read or mapped when its pickle names them
 ``storages``    storages of a file, and tensors on them, checked against what the file holds
 ``pickling``    tensors as pickle writes them, and classes under PyTorch's names
 ``unpickling``  the unpickler that runs no code, and the classes behind PyTorch's names

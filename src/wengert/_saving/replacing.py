@@ -29,7 +29,16 @@ def replacing(path: Any) -> Iterator[Any]:
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:40]}.{os.urandom(6).hex()}.part")
     try:
-        with open(temporary, "xb") as file:  # "x": never a file, or a link, that somebody else put there
+        # "x": never a file, or a link, that somebody else put there
+        opened = open(temporary, "xb")  # noqa: SIM115  closed below
+    except PermissionError:
+        if not os.path.isfile(target):
+            raise
+        with open(target, "wb") as file:  # a folder that takes no new files, with one that may be written to
+            yield file
+        return
+    try:
+        with opened as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

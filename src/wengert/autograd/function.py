@@ -20,7 +20,8 @@ from .._alias import bump, check_inplace, rebase
 from .._dispatch import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, cast, type_text
 from .._errors import noted
 from .._grad_mode import grad_mode
-from .._modes import is_grad_enabled, saved_tensors_hooks
+from .._inference import is_inference, not_saved
+from .._modes import inference_tensors, is_grad_enabled, saved_tensors_hooks
 from .._node import FREED, AccumulateGrad, Node, Parts, Port, box_of, port_of, tick, view_of
 from .._registry import T
 from .._saved import stale, tensor_of
@@ -533,8 +534,8 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
 def _warn_of_dirty(ctx: Any, inputs: dict[int, Any]) -> None:
     if any(id(t) not in inputs for t in ctx.dirty_tensors):
         lines.warn(
-            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
-            "be passed to ctx.mark_dirty()."
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+            "should be passed to ctx.mark_dirty()."
         )
 
 
@@ -598,6 +599,8 @@ def _save(ctx: Any, results: list[Any]) -> None:
                 f"save_for_backward can only save variables, but argument {len(boxes)} is of type {type_text(t)}"
             )
         box = box_of(t)
+        if inference_tensors and is_inference(t):
+            raise not_saved()
         k = next((k for k, r in enumerate(results) if r is t), None)
         if hooks:
             from ._saved_hooks import pack_box

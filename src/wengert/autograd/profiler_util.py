@@ -266,8 +266,8 @@ class FunctionEventAvg(FormattedTimesMixin):
         return (
             f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} "
             f"cpu_time={self.cpu_time_str}  self_{device}_time={self.self_device_time_total_str} "
-            f"{device}_time={self.device_time_str} input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} "
-            f"{device}_memory_usage={self.device_memory_usage}>"
+            f"{device}_time={self.device_time_str} input_shapes={self.input_shapes} "
+            f"cpu_memory_usage={self.cpu_memory_usage} {device}_memory_usage={self.device_memory_usage}>"
         )
 
 

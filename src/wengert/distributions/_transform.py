@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -35,18 +36,19 @@ class Transform:  # noqa: PLW1641  not hashable, as two may be equal by their te
     bijective: Any = False
     domain: Any
     codomain: Any
+    _forward: Any = None  # what this one is the inverse of
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
-        self._inv: Transform | None = None
+        self._inv: weakref.ref[Transform] | None = None
         if cache_size:
             self._cached_x_y: tuple[Any, Any] = (None, None)
         super().__init__()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_inv": None}  # it and the inverse hold each other
+        return {**self.__dict__, "_inv": None}  # a weak reference
 
     @property
     def event_dim(self) -> int:
@@ -58,9 +60,16 @@ class Transform:  # noqa: PLW1641  not hashable, as two may be equal by their te
     @property
     def inv(self) -> Transform:
         """The inverse; ``t.inv.inv is t``."""
-        if self._inv is None:
-            self._inv = _InverseTransform(self)
-        return self._inv
+        if self._forward is not None:
+            return self._forward
+        inverse = None if self._inv is None else self._inv()
+        if inverse is None:
+            inverse = self._inverted()
+            self._inv = weakref.ref(inverse)  # the inverse holds this one: the other way round it would be a cycle
+        return inverse
+
+    def _inverted(self) -> Transform:
+        return _InverseTransform(self)
 
     @property
     def sign(self) -> Any:
@@ -136,55 +145,46 @@ class Parametric(Transform):
 class _InverseTransform(Transform):  # noqa: PLW1641  as above
     """The inverse of a transform: ``t.inv``."""
 
-    _inv: Transform
-
     def __init__(self, transform: Transform) -> None:
         super().__init__(cache_size=transform._cache_size)
-        self._inv = transform
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__  # unlike elsewhere what it inverts is all that it is
+        self._forward = transform
 
     @constraints.dependent_property(is_discrete=False)
     def domain(self) -> Any:  # type: ignore[override]
-        return self._inv.codomain
+        return self._forward.codomain
 
     @constraints.dependent_property(is_discrete=False)
     def codomain(self) -> Any:  # type: ignore[override]
-        return self._inv.domain
+        return self._forward.domain
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        return self._inv.bijective
+        return self._forward.bijective
 
     @property
     def sign(self) -> Any:
-        return self._inv.sign
-
-    @property
-    def inv(self) -> Transform:
-        return self._inv
+        return self._forward.sign
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         return self.inv.with_cache(cache_size).inv
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _InverseTransform) and self._inv == other._inv
+        return isinstance(other, _InverseTransform) and self._forward == other._forward
 
     def __repr__(self) -> str:
-        return f"{self.__class__.__name__}({self._inv!r})"
+        return f"{self.__class__.__name__}({self._forward!r})"
 
     def __call__(self, x: Tensor) -> Tensor:
-        return self._inv._inv_call(x)
+        return self._forward._inv_call(x)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return -self._inv.log_abs_det_jacobian(y, x)
+        return -self._forward.log_abs_det_jacobian(y, x)
 
     def forward_shape(self, shape: Sequence[int]) -> Any:
-        return self._inv.inverse_shape(shape)
+        return self._forward.inverse_shape(shape)
 
     def inverse_shape(self, shape: Sequence[int]) -> Any:
-        return self._inv.forward_shape(shape)
+        return self._forward.forward_shape(shape)
 
 
 class ComposeTransform(Transform):  # noqa: PLW1641  as above
@@ -231,12 +231,10 @@ class ComposeTransform(Transform):  # noqa: PLW1641  as above
     def sign(self) -> Any:
         return functools.reduce(operator.mul, (p.sign for p in self.parts), 1)
 
-    @property
-    def inv(self) -> Transform:
-        if self._inv is None:
-            self._inv = ComposeTransform([p.inv for p in reversed(self.parts)])
-            self._inv._inv = self
-        return self._inv
+    def _inverted(self) -> Transform:
+        inverse = ComposeTransform([p.inv for p in reversed(self.parts)])
+        inverse._forward = self
+        return inverse
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size=cache_size)

@@ -122,10 +122,10 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
             f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
-            "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced with "
-            "their out-of-place equivalents.\n"
-            "     remove='mutations_and_views': In addition to the above, all aliasing operators {view} will be replaced "
-            "with their non-aliasing counterparts, {view}_copy.\n"
+            "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced "
+            "with their out-of-place equivalents.\n"
+            "     remove='mutations_and_views': In addition to the above, all aliasing operators {view} will be "
+            "replaced with their non-aliasing counterparts, {view}_copy.\n"
         )
 
     @functools.wraps(func)

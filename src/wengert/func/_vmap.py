@@ -142,8 +142,7 @@ def _run(func: Any, flat: Any, dims: Any, spec: Any, out_dims: Any, kwargs: Any,
     _write_back(changed, tag)
     outs, out_spec = tree_flatten(out)
     results = [
-        _leave(y, d, tag, size, func)
-        for y, d in zip(outs, _flat_out_dims(out, out_dims, out_spec, func), strict=True)
+        _leave(y, d, tag, size, func) for y, d in zip(outs, _flat_out_dims(out, out_dims, out_spec, func), strict=True)
     ]
     if inside.rebound:
         del out, outs, inner, changed

@@ -8,20 +8,31 @@
 torch.Size([3, 1])
 """
 
-from . import functional, init, modules, parameter, utils
+from . import functional, init, modules, parallel, parameter, utils
 from .modules import *  # noqa: F403
 from .modules import __all__ as _layers
+from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __all__ = [  # noqa: PLE0604
     "Buffer",
+    "DataParallel",
     "Parameter",
     "UninitializedBuffer",
     "UninitializedParameter",
     "functional",
     "init",
     "modules",
+    "parallel",
     "parameter",
     "utils",
     *_layers,
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "attention":
+        from importlib import import_module
+
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import warn
 from .._affine import affine
 from .._alias import inplace_of
 from .._backends.numpy import in_lib
 from .._dispatch import cast, common_dtype, logical_dtype
+from .._errors import warn
 from .._out import EXACT, write_out
 from .._registry import T, place
 from .._tensor import Tensor
@@ -214,7 +214,6 @@ def _unusual(fn: Any, args: tuple[Any, ...], beta: Any, alpha: Any, out: Any) ->
             f"This overload of {name} is deprecated:\n\t{name}(Number beta, Tensor input, Number alpha, "
             "...)\nConsider using "
             f"one of the following signatures instead:\n\t{name}(Tensor input, ..., *, Number beta, Number alpha)",
-            UserWarning,,
         )
         beta, alpha = numbers[0], numbers[1] if len(numbers) > 1 else 1
     kwargs = {"beta": beta, "alpha": alpha}

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import warn
 from .._alias import apply_composed_inplace, inplace_form, quiet_views, unrecorded, warned, written
 from .._backends.numpy import ARITHMETIC
 from .._backends.numpy import NUMBERS as CONSTANTS
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, type_text
 from .._dtypes import COMPLEX, FLOATING, INEXACT
+from .._errors import warn
 from .._general import general
 from .._kinds import binary, unary
 from .._modes import EVERY
@@ -250,7 +250,6 @@ def _legacy_operand(name: str, third: Any) -> Any:
         f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number alpha, Tensor other, *, Tensor out = "
         f"None)\nConsider using one of the following signatures instead:\n\t{name}(Tensor input, Tensor other, *, "
         "Number alpha = 1, Tensor out = None)",
-        UserWarning,,
     )
     return third
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import warn
 from .._alias import inplace_of
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL, finfo
+from .._errors import warn
 from .._general import general
 from .._kinds import binary
 from .._out import exactly, with_out, write_out
@@ -96,7 +96,6 @@ def _condition(condition: Tensor) -> Tensor:
         warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
             "version of PyTorch. Use a boolean condition instead.",
-            UserWarning,,
         )
         return cast(condition, BOOL)
     raise RuntimeError(

@@ -19,6 +19,8 @@ from .._tensor import Tensor, wrap
 from .loss import MEAN, NONE, SUM, reduce_values, reduction_code, refuse_weight_grad
 from .matmul import as_tensors, dtype_name
 
+_FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
+
 
 # --------------------------------------------------------------------------------------------- negative log-likelihoods
 @functools.lru_cache(64)
@@ -157,7 +159,7 @@ def nll(lib, self, target, weight, reduction, ignore_index):
         r = -self.reshape(self.size).take(target + _row_starts(*self.shape))
         if reduction == NONE:
             return r
-        total = lib.add.reduce(r)
+        total = lib.sum_of_all(r)
         return total if reduction == SUM else total / r.size
     index, keep = _picked(self.shape, target, ignore_index)
     r = -self[index]
@@ -248,6 +250,14 @@ def _check_nll(input: Any, target: Any, weight: Any) -> None:
         )
 
 
+def _all_below(t: Any, n: int) -> bool:
+    """Whether all of a vector of int64 are from 0 to n - 1."""
+    if len(t) <= 32:  # NumPy takes longer to begin
+        numbers = t.tolist()
+        return bool(max(numbers) < n and min(numbers) >= 0)
+    return bool(np.maximum.reduce(t.view(np.uint64)) < n)  # a negative number is a very large one here
+
+
 def _nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -> Any:
     """Checks, and ``nll``. It is told ``ignore_index=None`` where every target is known to be a class that counts."""
     a, t = getattr(input, "_a", None), getattr(target, "_a", None)
@@ -260,7 +270,7 @@ def _nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) 
         and a.dtype.kind == "f"
         and len(t) == len(a) > 0
         and not 0 <= ignore_index < a.shape[1]
-        and np.maximum.reduce(t.view(np.uint64)) < a.shape[1]  # a negative number is a very large one here
+        and _all_below(t, a.shape[1])
     ):
         return nll(input, target, None, code, None)
     as_tensors("nll_loss_nd", ("input", input), ("target", target))
@@ -327,6 +337,9 @@ def cross_entropy(
     tensor(2.3026)
     """
     code = reduction_code(reduction, size_average, reduce)
+    a, t = getattr(input, "_a", None), getattr(target, "_a", None)
+    if type(a) is type(t) is np.ndarray and a.ndim == 2 and t.ndim == 1 and not label_smoothing and a.dtype in _FLOATS:
+        return _nll_nd(T.log_softmax(input, 1), target, weight, code, ignore_index)
     as_tensors("cross_entropy_loss", ("input", input), ("target", target))
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")

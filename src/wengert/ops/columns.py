@@ -18,9 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from .._blas import over_samples
+from .._blocks import LARGE
+
 Ints = tuple[int, ...]
-_BLOCK = 1 << 20  # bytes of columns that are made at a time, if one sample has fewer
-_LIMIT = 1 << 24  # bytes of columns of one sample beyond which it is cut into rows
+_BLOCK = 1 << 20  # bytes of columns that are made at a time
+_LIMIT = 1 << 21  # bytes of columns of one sample beyond which it is cut into rows
 _FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
 
 
@@ -62,36 +65,38 @@ def windows(x: Any, groups: int, kernel: Ints, stride: Ints, dilation: Ints, out
     )
 
 
-def _blocks(samples: int, out: Ints, row_bytes: int) -> Iterator[tuple[slice, slice, bool]]:
-    """Which samples and which first-dimension rows of the output to treat together; the last says: all rows."""
-    each = max(row_bytes * out[0], 1)
-    if each <= _LIMIT:
-        count = max(1, _BLOCK // each)
-        for i in range(0, samples, count):
-            yield slice(i, min(i + count, samples)), slice(0, out[0]), True
-        return
-    rows = max(1, _LIMIT // row_bytes)
-    for i in range(samples):
+def _blocks(samples: int, out: Ints, row_bytes: int) -> Iterator[tuple[slice, slice]]:
+    """Which samples and which first-dimension rows of the output to treat together."""
+    whole = max(row_bytes * out[0], 1)
+    count = max(1, _BLOCK // whole)
+    rows = out[0] if whole <= _LIMIT else max(1, _BLOCK // row_bytes)
+    for i in range(0, samples, count):
         for r in range(0, out[0], rows):
-            yield slice(i, i + 1), slice(r, min(r + rows, out[0])), False
+            yield slice(i, min(i + count, samples)), slice(r, min(r + rows, out[0]))
+
+
+def _places_of(rows: slice, out: Ints) -> slice:
+    """The places of some rows."""
+    n = math.prod(out[1:])
+    return slice(rows.start * n, rows.stop * n)
 
 
 def _pointwise(kernel: Ints, stride: Ints) -> bool:
     return math.prod(kernel) == 1 and math.prod(stride) == 1
 
 
-def _column_blocks(view: Any, k: int, size: int) -> Iterator[tuple[slice, slice, bool, Any]]:
-    """Blocks of columns ``(n, G, C kernel, places)``, each in the same buffer."""
+def _column_blocks(view: Any, k: int, size: int) -> Iterator[tuple[slice, slice, Any]]:
+    """Blocks of columns ``(n, G, C kernel, places)`` in one buffer, each with its samples and its places."""
     samples, groups = view.shape[:2]
     out = view.shape[-k:]
     row_bytes = math.prod(view.shape[1:]) // max(out[0], 1) * size
     buffer = None
-    for some, rows, whole in _blocks(samples, out, row_bytes):
-        part = view[some] if whole else view[(some, *(slice(None),) * (2 + k), rows)]
+    for some, rows in _blocks(samples, out, row_bytes):
+        part = view[(some, *(slice(None),) * (2 + k), rows)]
         if buffer is None or buffer.shape != part.shape:
             buffer = np.empty(part.shape, view.dtype)
         np.copyto(buffer, part)
-        yield some, rows, whole, buffer.reshape(part.shape[0], groups, -1, math.prod(part.shape[-k:]))
+        yield some, _places_of(rows, out), buffer.reshape(part.shape[0], groups, -1, math.prod(part.shape[-k:]))
 
 
 # -------------------------------------------------------------------------------------------- few places, many channels
@@ -222,14 +227,20 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
     if filters == weight.shape[1] == 1 < groups:
         return _convolve_each(x, weight, stride, dilation, out)
     view = windows(x, groups, kernel, stride, dilation, out)
-    y = np.empty((samples, groups, filters, *out), np.result_type(x, weight))
-    flat = y.reshape(samples, groups, filters, places)
-    for some, rows, whole, columns in _column_blocks(view, k, x.itemsize):
-        if whole:
-            np.matmul(w, columns, out=flat[some])
-        else:
-            y[some, :, :, rows] = np.matmul(w, columns).reshape(1, groups, filters, -1, *out[1:])
+    y = np.empty((samples, groups, filters, places), np.result_type(x, weight))
+
+    def work(mine: slice) -> None:
+        into = y[mine]
+        for some, at, columns in _column_blocks(view[mine], k, x.itemsize):
+            np.matmul(w, columns, out=into[some, :, :, at])
+
+    _for_samples(work, samples, view.size)
     return y.reshape(samples, groups * filters, *out)
+
+
+def _for_samples(work: Any, samples: int, size: int) -> list[Any]:
+    """``work(slice)`` for all samples; large work is cut."""
+    return over_samples(work, samples) if size >= LARGE else [work(slice(0, samples))]
 
 
 def _cheap_as_convolution(filters: int, channels: int, groups: int, size: Ints, out: Ints, around: Ints) -> bool:
@@ -263,12 +274,18 @@ def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints,
         r = _input_each(g.reshape(samples, groups, *out), weight, whole_size, stride, dilation)
     else:
         r = np.zeros((samples, groups, channels, *whole_size), np.result_type(g, weight))
+        flat = g.reshape(samples, groups, filters, -1)
         row_bytes = groups * channels * math.prod(kernel) * math.prod(out[1:]) * g.itemsize
-        for some, rows, _ in _blocks(samples, out, row_bytes) if g.size else ():
-            part = g[(some, slice(None), slice(None), rows)]
-            columns = np.matmul(w, part.reshape(len(part), groups, filters, -1))
-            columns = columns.reshape(len(part), groups, channels, *kernel, *part.shape[3:])
-            scatter_windows(r[some], columns, stride, dilation, rows.start)
+
+        def work(mine: slice) -> None:
+            given, into = flat[mine], r[mine]
+            for some, rows in _blocks(len(into), out, row_bytes):
+                columns = np.matmul(w, given[some, :, :, _places_of(rows, out)])
+                columns = columns.reshape(*columns.shape[:2], channels, *kernel, -1, *out[1:])
+                scatter_windows(into[some], columns, stride, dilation, rows.start)
+
+        if g.size:
+            _for_samples(work, samples, samples * out[0] * row_bytes // g.itemsize)
     r = r.reshape(samples, groups * channels, *whole_size)
     return r[(..., *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))] if any(padding) else r
 
@@ -304,9 +321,16 @@ def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, d
     if filters == channels == 1 < groups:
         return _weight_each(x, g.reshape(samples, groups, *out), kernel, stride, dilation)
     view = windows(x, groups, kernel, stride, dilation, out)
-    r = np.zeros((groups, filters, channels * math.prod(kernel)), dtype)
-    for some, rows_, whole, columns in _column_blocks(view, k, x.itemsize):
-        part = flat[some] if whole else g[(some, slice(None), slice(None), rows_)].reshape(1, groups, filters, -1)
-        product = np.matmul(part, columns.swapaxes(2, 3))
-        r += product[0] if len(product) == 1 else np.add.reduce(product, 0)
-    return r.reshape(shape)
+
+    def work(mine: slice) -> Any:
+        r = np.zeros((groups, filters, channels * math.prod(kernel)), dtype)
+        given = flat[mine]
+        for some, at, columns in _column_blocks(view[mine], k, x.itemsize):
+            product = np.matmul(given[some, :, :, at], columns.swapaxes(2, 3))
+            r += product[0] if len(product) == 1 else np.add.reduce(product, 0)
+        return r
+
+    first, *others = _for_samples(work, samples, view.size)
+    for r in others:
+        first += r
+    return first.reshape(shape)

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import warn
 from .._affine import affine
 from .._backends.numpy import in_lib
 from .._dispatch import cpp_name, logical_dtype, type_text
+from .._errors import warn
 from .._linear import bilinear
 from .._registry import T, public
 from .._tensor import Tensor
@@ -357,7 +357,7 @@ def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Int
         warn(
             "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
             "input be "
-            "created",,
+            "created",
         )
         extra = [n for t in reversed(total) for n in (0, t % 2)]
         input = T.constant_pad_nd(input, tuple(extra), 0)

@@ -10,8 +10,8 @@ import functools
 import math
 from typing import Any
 
-from .._errors import warn
 from .._dispatch import logical_dtype
+from .._errors import warn
 from .._linear import bilinear
 from .._out import exactly, with_out, write_out
 from .._registry import T, public
@@ -566,7 +566,6 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     warn(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters.",
-        UserWarning,,
     )
     if len(matrices) == 1:
         return matrices[0]

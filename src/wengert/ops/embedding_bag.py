@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import warn
 from .._backends.numpy import lib
 from .._dispatch import logical_dtype
+from .._errors import warn
 from .._general import general
 from .._registry import REGISTRY, T, public
 from .._saved import _type_name
@@ -183,7 +183,7 @@ def embedding_bag(
     if logical_dtype(weight).kind == "i" and logical_dtype(input).kind in "fV":
         warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
-            "deprecated, and should now be `embedding_bag(input, weight, ...)`.",,
+            "deprecated, and should now be `embedding_bag(input, weight, ...)`.",
         )
         weight, input = input, weight
     _check(input, weight, offsets, per_sample_weights, mode)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import warn
 from .._dispatch import logical_dtype
+from .._errors import warn
 from .._general import general, named_by
 from .._linear import linear
 from .._registry import public
@@ -361,7 +361,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
             "is not an "
-            "intended use case of affine_grid. See the documentation of affine_grid for details.",,
+            "intended use case of affine_grid. See the documentation of affine_grid for details.",
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")

@@ -23,7 +23,7 @@ from ..random import Generator
 from ._drawing import needs, sampled, source_of
 from .sampling import _array, _tensor
 
-_IMPLICIT = "PyTorch's implicit derivative: of a draw at its fixed quantile, once"
+_IMPLICIT = "PyTorch differentiates a draw with its quantile fixed, once: a difference of two draws is no test of it"
 
 
 def _once(name: str) -> Callable[..., Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._errors import warn
 from .._dispatch import logical_dtype
+from .._errors import warn
 from .._registry import T, public
 from .._tensor import Tensor
 from .classification import cross_entropy
@@ -95,6 +95,6 @@ def _chunkable(
         "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
         f"label_smoothing == 0, target.dtype == int64, out_features == (). Got reduction={reduction!r}, "
         f"label_smoothing={label_smoothing}, target.dtype={target.dtype}, out_features={places}, tracing=False, "
-        f"linear_bias.shape={None if bias is None else tuple(bias.shape)}.",,
+        f"linear_bias.shape={None if bias is None else tuple(bias.shape)}.",
     )
     return False

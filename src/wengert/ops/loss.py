@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import warn
 from .._backends.large import large, sum_of, sum_over
 from .._backends.numpy import in_lib
 from .._blocks import LARGE
 from .._dispatch import cast, common_dtype, logical_dtype
+from .._errors import warn
 from .._general import general
 from .._registry import RAW, T, U, public
 from .._tensor import Tensor
@@ -121,7 +121,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
         warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
             "likely "
-            "lead to incorrect results due to broadcasting. Please ensure they have the same size.",,
+            "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         )
         input, target = broadcast_pair(input, target)
     if a.dtype is not b.dtype:
@@ -507,7 +507,7 @@ def kl_div(
             "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
             "divides only by "
             "the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
-            "'batchmean' in the next major release.",,
+            "'batchmean' in the next major release.",
         )
     code = SUM if by_batch else reduction_code(reduction, size_average, reduce)
     if log_target:

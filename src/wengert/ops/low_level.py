@@ -36,6 +36,7 @@ from .norms import vector_norm
 from .places import _renorm
 from .pool import adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, max_pool1d
 from .shape import payload
+from .sort import unique
 
 _REDUCTION = ("none", "mean", "sum")
 
@@ -339,3 +340,23 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     bits = np.ascontiguousarray(a.astype(wide)).view(np.uint64).reshape(a.shape)
     axis = dims if dims and a.ndim else None
     return wrap(np.asarray(np.bitwise_xor.reduce(bits, axis=axis, keepdims=keepdim)))
+
+
+# ------------------------------------------------------------------------------------------------------------- unique
+@public("torch.unique_dim")
+def unique_dim(
+    input: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``torch.unique`` along a dimension, with inverse and counts, which are empty if they were not asked for."""
+    values, inverse, counts = unique(input, True, True, True, dim)
+    empty = wrap(np.empty(0, np.int64))
+    return values, inverse if return_inverse else empty, counts if return_counts else empty
+
+
+# ------------------------------------------------------------------------------------------------------- loading state
+@public("Tensor.module_load")
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """What a parameter becomes when ``other`` is loaded into it: ``other`` itself, or this tensor with its values."""
+    if assign:
+        return other.detach()
+    return self.copy_(other).detach()  # type: ignore[no-any-return]

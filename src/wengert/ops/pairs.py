@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import warn
 from .._alias import apply_composed_inplace, inplace_of, unrecorded, written
 from .._backends.numpy import ARITHMETIC
 from .._backends.numpy import lib as numpy_lib
 from .._dispatch import cast, common_dtype, cpp_name, logical_dtype, not_implemented, type_text
 from .._dtypes import COMPLEX, FLOATING, INEXACT
+from .._errors import warn
 from .._general import general
 from .._kinds import binary
 from .._out import SAME, exactly, with_out, write_out
@@ -273,7 +273,6 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
             f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number value, Tensor tensor1, Tensor "
             "tensor2, *, Tensor out = None)\nConsider using one of the following signatures "
             f"instead:\n\t{name}(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None)",
-            UserWarning,,
         )
         value, tensor1, tensor2 = tensor1, tensor2, rest[0]
     for position, t in enumerate((input, tensor1, tensor2)):

@@ -6,16 +6,17 @@ Each saves its result only. Its derivative is an operator of its own, as in PyTo
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import warn
 from .._backends.large import row_products, row_sums
 from .._backends.numpy import in_lib
 from .._blocks import LARGE, rows
 from .._dims import normal_dim, rank
 from .._dtypes import FLOATING
+from .._errors import warn
 from .._general import general
 from .._out import EXACT, of_kind
 from .._registry import public
@@ -56,6 +57,24 @@ def _rows_maximum(x: Any, dim: int) -> Any:
             np.maximum(r, columns[:, k], out=r)
         return r.reshape(*x.shape[:-1], 1)
     return _max(x, dim, None, None, True)
+
+
+# NOTE [ Small rows ]
+#     NumPy takes three times as long to broadcast a column as for operands of one shape, and to reduce rows as for a
+#     product. So a product with a square of ones gives each row's sum at each of its elements. And where the squares of
+#     all elements add up to little, no exponential is extreme (see above), which one product tells too.
+_SMALL_ROW, _SMALL, _SAFE_SQUARES = 32, 65536, 3600.0
+_BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
+
+
+@functools.lru_cache(64)
+def _ones(n: int, m: int, dtype: Any) -> Any:
+    return np.ones((n, m), dtype)
+
+
+def _is_small(x: Any, dim: int) -> bool:
+    n = x.shape[dim]
+    return n <= _SMALL_ROW and x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in _BY_BLAS
 
 
 def _is_narrow(x: Any) -> bool:
@@ -111,6 +130,11 @@ def _fill_log_softmax_backward(r: Any, g: Any, y: Any, dim: int) -> None:
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
     if 0 < x.size < _LARGE and x.dtype.itemsize > 2:
+        if _is_small(x, dim):
+            flat = x.reshape(-1)
+            r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
+            r /= r.dot(_ones(x.shape[dim], x.shape[dim], x.dtype))
+            return r
         r = x - _max(x, dim, None, None, True)
         _exp(r, r)
         r /= _add(r, dim, None, None, True)
@@ -124,6 +148,12 @@ def softmax_rows(x: Any, dim: int) -> Any:
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
     if 0 < x.size < _LARGE and x.dtype.itemsize > 2:
+        if _is_small(x, dim):
+            n = x.shape[dim]
+            r = x - _max(x, dim, None, None, True).dot(_ones(1, n, x.dtype))
+            s = _exp(r).dot(_ones(n, n, x.dtype))
+            r -= np.log(s, s)
+            return r
         r = x - _max(x, dim, None, None, True)
         s = _add(_exp(r), dim, None, None, True)
         r -= np.log(s, s)
@@ -139,7 +169,10 @@ def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     if _is_narrow(y):
         return softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
     if y.size < _LARGE:
-        r = g - _add(g * y, dim, None, None, True)
+        if _is_small(y, dim):
+            r = g - (g * y).dot(_ones(y.shape[dim], y.shape[dim], y.dtype))
+        else:
+            r = g - _add(g * y, dim, None, None, True)
         r *= y
         return r
     return _filled(_fill_softmax_backward, dim, *_as_rows(g, y))
@@ -152,7 +185,10 @@ def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
         return log_softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
     if y.size < _LARGE:
         r = np.exp(y)
-        r *= _add(g, dim, None, None, True)
+        if _is_small(y, dim):
+            r *= g.dot(_ones(y.shape[dim], y.shape[dim], y.dtype))
+        else:
+            r *= _add(g, dim, None, None, True)
         return np.subtract(g, r, r)
     return _filled(_fill_log_softmax_backward, dim, *_as_rows(g, y))
 
@@ -263,10 +299,9 @@ def _along(op: Any, name: str, input: Tensor, dim: Any, dtype: DType | None) -> 
     return along_one(op, input, dim)
 
 
-def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
+def _implicit_dim(name: str, ndim: int) -> int:
     warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        UserWarning,,
     )
     return 0 if ndim in (0, 1, 3) else 1
 
@@ -283,7 +318,7 @@ def functional_softmax(
             [0.5000, 0.5000]])
     """
     if dim is None:
-        dim = _implicit_dim("softmax", rank(input, "softmax"), _stacklevel)
+        dim = _implicit_dim("softmax", rank(input, "softmax"))
     return _along(softmax, "softmax", input, dim, dtype)
 
 
@@ -298,7 +333,7 @@ def functional_log_softmax(
     tensor([-0.6931, -0.6931])
     """
     if dim is None:
-        dim = _implicit_dim("log_softmax", rank(input, "log_softmax"), _stacklevel)
+        dim = _implicit_dim("log_softmax", rank(input, "log_softmax"))
     return _along(log_softmax, "log_softmax", input, dim, dtype)
 
 
@@ -311,7 +346,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     tensor([1., 0.])
     """
     if dim is None:
-        dim = _implicit_dim("softmin", rank(input, "softmin"), _stacklevel)
+        dim = _implicit_dim("softmin", rank(input, "softmin"))
     return _along(softmax, "softmax", -input, dim, dtype)
 
 

@@ -13,7 +13,7 @@ import warnings
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any
 
 from .._errors import noted, warn
 from ._pytree_nodes import (  # noqa: F401  re-exported
@@ -431,10 +431,7 @@ def tree_map_with_path(func: Callable[..., Any], tree: PyTree, *rests: PyTree, i
     return spec.unflatten(func(*pair, *more) for pair, *more in zip(pairs, *others, strict=True))
 
 
-TypeAny: TypeAlias = Any  # a class, a tuple or union of classes
-
-
-def map_only(type_or_types_or_pred: TypeAny | Callable[[Any], bool], /) -> Callable[[Callable[[Any], Any]], Any]:
+def map_only(type_or_types_or_pred: Any, /) -> Callable[[Callable[[Any], Any]], Any]:
     """A decorator: the function for what is of these types, or of what the function says so; all else stays.
 
     >>> map_only(int)(lambda x: x + 1)("a")
@@ -459,7 +456,7 @@ def map_only(type_or_types_or_pred: TypeAny | Callable[[Any], bool], /) -> Calla
 
 
 def tree_map_only(
-    type_or_types_or_pred: TypeAny, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+    type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
 ) -> PyTree:
     """``tree_map`` on the leaves of these types only, or on those of which a function says so.
 
@@ -470,7 +467,7 @@ def tree_map_only(
 
 
 def tree_map_only_(
-    type_or_types_or_pred: TypeAny, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+    type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
 ) -> PyTree:
     """Call ``func`` on those leaves for its effect; returns the tree."""
     return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
@@ -486,12 +483,12 @@ def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) 
     return any(map(pred, tree_iter(tree, is_leaf)))
 
 
-def tree_all_only(type_or_types: TypeAny, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+def tree_all_only(type_or_types: Any, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Whether ``pred`` holds for every leaf of these types."""
     return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
 
 
-def tree_any_only(type_or_types: TypeAny, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+def tree_any_only(type_or_types: Any, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Whether ``pred`` holds for some leaf of these types."""
     return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
 

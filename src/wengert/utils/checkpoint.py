@@ -474,8 +474,9 @@ class _Region:
 
 _TIP = (
     "\nTip: To see a more detailed error message, either pass `debug=True` to\n"
-    "`torch.utils.checkpoint.checkpoint(...)` or wrap the code block\nwith `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to\nenable "
-    "checkpoint-debug mode globally.\n"
+    "`torch.utils.checkpoint.checkpoint(...)` or wrap the code block\n"
+    "with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to\n"
+    "enable checkpoint-debug mode globally.\n"
 )
 
 

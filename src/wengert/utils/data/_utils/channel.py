@@ -38,7 +38,7 @@ import wengert.multiprocessing  # noqa: F401  registers how tensors are pickled 
 from ...._errors import noted
 from . import MP_STATUS_CHECK_INTERVAL
 
-_HEAD = struct.Struct("<IIQ?")  # number of buffers, bytes of pickle, bytes of data, whether the data is in a memfd
+_HEAD = struct.Struct("<IQQ?")  # number of buffers, bytes of pickle, bytes of data, whether the data is in a memfd
 _PLACE = struct.Struct("<QQ")  # offset and size of a buffer
 _ALIGNED = 64
 _IN_PICKLE = 128  # arrays smaller than this many bytes stay in the pickle
@@ -47,6 +47,7 @@ _READ_BACK = 1 << 23  # data smaller than this many bytes is read from the memfd
 _MAPPINGS = 256  # each costs a descriptor as long as its arrays live; with so many alive data is read back instead
 _PIECES = 512  # buffers in one system call, below every system's IOV_MAX
 _PADDING = bytes(_ALIGNED)
+_CLOSED_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
@@ -148,8 +149,11 @@ class Channel:
                 else:
                     sent = self._socket.send(todo[0])
             except BlockingIOError:
-                if self._ready(self._drains, True, None)[0] and self._drains:
+                readable, writable = self._ready(self._drains, True, MP_STATUS_CHECK_INTERVAL)
+                if readable and self._drains:
                     self._waiting.append(self._read_message())
+                elif not writable and self._orphaned():
+                    raise Closed from None
                 continue
             except OSError as error:
                 raise Closed from error
@@ -197,7 +201,7 @@ class Channel:
     def _read_some(self, memory: memoryview, fds: list[int]) -> int:
         if not hasattr(self._socket, "recvmsg_into"):
             return self._socket.recv_into(memory)
-        got, extra, _, _ = self._socket.recvmsg_into([memory], socket.CMSG_SPACE(4))
+        got, extra, _, _ = self._socket.recvmsg_into([memory], socket.CMSG_SPACE(4), _CLOSED_ON_EXEC)
         for level, kind, content in extra:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 fds.append(struct.unpack("i", content[:4])[0])

@@ -1,0 +1,72 @@
+"""The threads of NumPy's BLAS library, and work that is better cut into samples than into parts of each product.
+
+OpenBLAS cuts a product into as many parts as it has threads, which wait for each other by spinning: many products one
+after the other are slow where another program wants a core too, and what stands between them (filling columns, adding
+up) has one thread. Where the work falls into independent samples, each of Python's threads does whole samples, and
+BLAS keeps to one thread meanwhile. It is asked through ``ctypes``, which NumPy has imported anyway; where NumPy has
+another library, or one that cannot be asked, samples are done one after the other, by all threads of that library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._blocks import each
+
+_PARTS = 8  # into how many parts samples are cut, whatever the number of threads, so that sums do not depend on it
+_lock = threading.Lock()
+_alone = 0  # how many ask for one thread just now
+_before = 1
+
+
+@functools.lru_cache(1)
+def _control() -> tuple[Any, Any] | None:
+    """OpenBLAS's functions that set and get the number of its threads."""
+    try:
+        library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
+    except (AttributeError, OSError, TypeError):
+        return None
+    for name in ("scipy_openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads", "openblas_{}_num_threads"):
+        try:
+            return getattr(library, name.format("set")), getattr(library, name.format("get"))
+        except AttributeError:
+            continue
+    return None
+
+
+class _OneThread:
+    """``with one_thread:`` BLAS uses the thread that calls it, and no other."""
+
+    def __enter__(self) -> None:
+        global _alone, _before
+        with _lock:
+            if not _alone:
+                set_threads, get_threads = _control()  # type: ignore[misc]
+                _before = get_threads()
+                set_threads(1)
+            _alone += 1
+
+    def __exit__(self, *exc: object) -> None:
+        global _alone
+        with _lock:
+            _alone -= 1
+            if not _alone:
+                _control()[0](_before)  # type: ignore[index]
+
+
+one_thread = _OneThread()
+
+
+def over_samples(fn: Callable[[slice], Any], n: int) -> list[Any]:
+    """``fn(slice)`` for slices that cover ``range(n)``, on threads; for the whole of it if BLAS cannot be asked."""
+    if n < 2 or _control() is None:
+        return [fn(slice(0, n))]
+    step = -(-n // _PARTS)
+    with one_thread:
+        return each(fn, [slice(i, min(i + step, n)) for i in range(0, n, step)])

@@ -1,0 +1,73 @@
+"""What of PyTorch's operators wengert does not have, and why: for the note of an AttributeError and docs/absent.md."""
+
+from __future__ import annotations
+
+import re
+
+# what it is -> (why it is absent, which names: a regular expression for the whole name)
+ABSENT = {
+    "Quantised tensors": (
+        "Integers that stand for floats by a scale are a storage format of inference engines; NumPy has no such dtype.",
+        (
+            r"(fake_)?(de)?quantiz.*|q_(scale|zero_point|per_channel_.*)|qscheme|per_(tensor|channel)_.*|int_repr|"
+            r"empty_quantized|fbgemm_.*|fused_moving_avg_obs_fake_quant|choose_qparams_optimized|QU?Int.*Storage|ao|"
+            r"quantization|quantizable|quantized|qat|intrinsic"
+        ),
+    ),
+    "Compressed sparse layouts": (
+        "Of the sparse layouts only COO is there: it can be differentiated, and scipy.sparse has the others.",
+        (
+            r"sparse_(csr|csc|bsr|bsc|compressed)_tensor|(c?col|c?row|crow)_indices(_copy)?|(indices|values)_copy|"
+            r"to_sparse_(csr|csc|bsr|bsc)|SparseSemiStructured.*|to_sparse_semi_structured|as_sparse_gradcheck|"
+            r"check_sparse_tensor_invariants|d?smm|h?s(pmm|mm)|saddmm|sspaddmm|spmm|sparse_resize.*|resize_as_sparse_|"
+            r"sampled_addmm|spdiags|spsolve|native_norm"
+        ),
+    ),
+    "Operators of one device's library": (
+        "cuDNN, MIOpen, MKL-DNN, Vulkan, IPU, MTIA: the operator of the same name without the prefix does the same.",
+        r"(cudnn|miopen|mkldnn)_.*|to_mkldnn|is_vulkan_available|record_stream|ipu|mtia",
+    ),
+    "Parts of a batch norm over several devices": (
+        "Kernels that nn.SyncBatchNorm of PyTorch is made of; there is one device.",
+        r"batch_norm_(backward_.*|elemt|gather_stats.*|stats|update_stats)",
+    ),
+    "Nested tensors": (
+        "A prototype in PyTorch; pack_padded_sequence, a mask or a list of tensors do what they are for.",
+        r"nested|to_padded_tensor",
+    ),
+    "MaskedTensor": (
+        "A prototype in PyTorch; the functions of torch.masked take mask= instead.",
+        r"MaskedTensor|(as_|is_)?masked_tensor|maskedtensor",
+    ),
+    "Products of 8-bit floats and of groups": (
+        "Kernels of recent GPUs.",
+        r"scaled_(grouped_)?mm|grouped_mm|ScalingType|SwizzleType",
+    ),
+    "Symbolic sizes": (
+        "Sizes are plain numbers: nothing is traced, so nothing is to be constrained.",
+        r"sym_(constrain_range.*|fresh_size)|Sym(Int|Float|Bool).*",
+    ),
+    "TorchScript": (
+        "There is no second interpreter; torch.jit.script and trace return what they are given.",
+        (
+            r"Script.*|parse_.*|import_ir_module.*|.*Type|CompilationUnit|Graph|AliasDb|(Function|Argument)(Schema|Spec)?|"
+            r"JITException|LiteScriptModule"
+        ),
+    ),
+    "Kernels made at run time": ("The jiterator compiles CUDA code.", r"jiterator.*"),
+    "Internals": (
+        "Steps that PyTorch's own implementation is made of; no program calls them.",
+        (
+            r"slice_inverse|grad_dtype|storage_type|index|boolean_dispatch|assert_int_or_pair|factory_kwargs|"
+            r"has_torch_function.*|handle_torch_function"
+        ),
+    ),
+}
+
+
+def why(name: str) -> str | None:
+    """Why there is nothing of this name, or ``None`` if that was not decided."""
+    for what, (reason, pattern) in ABSENT.items():
+        if re.fullmatch(pattern, name):
+            return f"Why: {what[0].lower()}{what[1:]}. {reason}"
+    return None

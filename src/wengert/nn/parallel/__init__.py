@@ -1,0 +1,61 @@
+"""``torch.nn.parallel`` on the one device there is: ``DataParallel`` passes a module's inputs on.
+
+``DistributedDataParallel`` needs ``torch.distributed``, which is not available here, and says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._errors import noted
+from ..modules.module import Module
+
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
+
+
+class DataParallel(Module):
+    """A module whose batches would be spread over several GPUs; without any it is the module, as in PyTorch.
+
+    Names in its ``state_dict`` begin with ``module.``, so that checkpoints of such models can be loaded.
+
+    >>> import wengert as torch
+    >>> model = torch.nn.DataParallel(torch.nn.Linear(2, 1))
+    >>> list(model.state_dict())
+    ['module.weight', 'module.bias']
+    >>> model(torch.ones(3, 2)).shape
+    torch.Size([3, 1])
+    """
+
+    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+        super().__init__()
+        self.module = module
+        self.device_ids: list[Any] = []
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the module gives."""
+        return self.module(*inputs, **kwargs)
+
+
+def data_parallel(
+    module: Module,
+    inputs: Any,
+    device_ids: Any = None,
+    output_device: Any = None,
+    dim: int = 0,
+    module_kwargs: dict[str, Any] | None = None,
+) -> Any:
+    """``module(*inputs, **module_kwargs)``, on the one device there is."""
+    if not isinstance(inputs, tuple):
+        inputs = (inputs,) if inputs is not None else ()
+    return module(*inputs, **(module_kwargs or {}))
+
+
+class DistributedDataParallel(Module):
+    """Not here: it needs several processes that exchange gradients (``torch.distributed``)."""
+
+    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
+        raise noted(
+            ValueError("Default process group has not been initialized, please make sure to call init_process_group."),
+            "Why: wengert computes in one process; torch.distributed.is_available() is False.",
+            "What to do: use the module itself.",
+        )
