@@ -112,6 +112,18 @@ def works(quick: bool) -> list[Work]:
         Work("max of 1e7", "reduction", {"name": "max", "size": 10_000_000}, "medium", REDUCTION),
         Work("softmax 1000x1000, forward and backward", "softmax", {"shape": (1000, 1000)}, "medium", LARGE),
         Work("layer norm 1000x1000, forward and backward", "layer_norm", {"shape": (1000, 1000)}, "medium", LARGE),
+        *(
+            Work(f"{name} on 1e6, forward and backward", "activation", {"name": name}, "medium", LARGE)
+            for name in ("relu", "gelu", "silu", "where", "pow 3")
+        ),
+        *(
+            Work(f"{name} of 1000x1000 along rows", "along_rows", {"name": name}, "medium", REDUCTION)
+            for name in ("sum", "var", "norm")
+        ),
+        Work(
+            "cross entropy 1000x1000, forward and backward", "cross_entropy", {"shape": (1000, 1000)}, "medium", LARGE
+        ),
+        Work("MLP 784-128-128-10, batch 64, Adam step", "mlp_adam", {}, "medium", ELEMENTWISE_CHAIN, "step"),
         Work("4096 rows of 64, gathered, forward and backward", "gather_rows", {"rows": 4096}, "medium", LARGE),
         Work("4096 rows of 64, added, forward and backward", "add_rows", {"rows": 4096}, "medium", LARGE),
         Work("4096x64 elements, gathered, forward and backward", "gather", {"rows": 4096}, "medium", LARGE),

@@ -39,6 +39,15 @@ def _fixed_randomness() -> None:
         real_torch.manual_seed(0)
 
 
+@pytest.fixture(autouse=True)
+def _bfloat16_is_forgotten() -> Iterator[None]:
+    """Operators leave the hot path as soon as there is a bfloat16 array; the next test begins without."""
+    yield
+    module = sys.modules.get("wengert._bfloat16")
+    if module is not None:
+        module.detach()
+
+
 @pytest.fixture
 def no_gc() -> Iterator[None]:
     """The garbage collector off: what is still alive inside is held by a reference, what died needed no collector."""

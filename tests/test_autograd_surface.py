@@ -504,3 +504,38 @@ def test_backward_of_a_dual_tensor_on_a_leaf_of_the_user() -> None:
         gradient, tangent = fw.unpack_dual(w.grad)
         assert gradient.tolist() == [2.0, 4.0]
         assert tangent.tolist() == [6.0, 8.0]
+
+
+def test_context_managers_that_are_decorators() -> None:
+    from wengert.utils._contextlib import (
+        _DecoratorContextManager,
+        _NoParamDecoratorContextManager,
+        context_decorator,
+    )
+
+    assert issubclass(wengert.no_grad, _DecoratorContextManager)
+    log: list[str] = []
+
+    class Note(_NoParamDecoratorContextManager):
+        def __enter__(self) -> None:
+            log.append("in")
+
+        def __exit__(self, *exc: object) -> None:
+            log.append("out")
+
+    @Note
+    def once(x: int) -> int:
+        return x
+
+    @Note()
+    def steps() -> Any:
+        log.append("a")
+        yield 1
+        log.append("b")
+
+    assert once(3) == 3
+    assert list(steps()) == [1]
+    assert log == ["in", "out", "in", "a", "out", "in", "b", "out"]
+    assert context_decorator(lambda: wengert.no_grad(), wengert.is_grad_enabled)() is False
+    with pytest.raises(AssertionError, match="ambiguous"):
+        context_decorator(wengert.no_grad(), once)

@@ -20,7 +20,7 @@ from wengert import _blocks
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Blocks so small that small arrays are cut, on three threads, whatever the machine has."""
-    for name, value in (("LARGE", 64), ("_BLOCK", 512), ("_CACHED", 0), ("_ROW", 16), ("requested", 3)):
+    for name, value in (("LARGE", 64), ("_BLOCK", 512), ("_CACHED", 0), ("_QUICK", 0), ("_ROW", 16), ("requested", 3)):
         monkeypatch.setattr(_blocks, name, value)
     monkeypatch.setattr(_blocks._pool, "processors", 3)
     monkeypatch.setattr(_blocks, "_one_rows", {})

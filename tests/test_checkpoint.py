@@ -11,10 +11,20 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
+from op_cases import arguments, array, call, cases, differentiable, is_variable, tensors
 
 import wengert
+from wengert._registry import REGISTRY
 from wengert.utils.checkpoint import CheckpointError, GraphExecGroup, checkpoint, checkpoint_sequential
+
+CASES = [c for c in cases() if REGISTRY[c[0]].node is not None and REGISTRY[c[0]].why_not is None]
+
+
+def variables(name: str, operands: list[Any]) -> list[int]:
+    constant = REGISTRY[name].__dict__.get("underived", ())
+    return [k for k, a in enumerate(operands) if is_variable(a) and k not in constant]
 
 
 def module_of(T: ModuleType) -> Any:
@@ -235,6 +245,105 @@ def test_sequential_keeps_the_values_of_the_model() -> None:
         y.sum().backward()
         assert wengert.equal(x.grad, expected)
         x.grad = None
+
+
+# ------------------------------------------------------------------------------------------------------ every operator
+def loss(outputs: list[Any]) -> Any:
+    return sum((abs(o) ** 2).sum() for o in outputs)
+
+
+@pytest.mark.parametrize("name", [name for name, i in CASES if i == 0 and variables(name, arguments(name, 0)[0])])
+def test_what_an_operator_saves_goes_through_hooks(name: str) -> None:
+    operands, params = arguments(name, 0)
+    places = variables(name, operands)
+
+    def gradients(run: Callable[..., Any]) -> list[Any]:
+        wengert.manual_seed(0)
+        inputs = tensors(operands, requires_grad=places)
+        outputs = differentiable(name, run(*inputs))
+        found = wengert.autograd.grad(loss(outputs), [inputs[k] for k in places], allow_unused=True)
+        return [None if g is None else array(g) for g in found]
+
+    def plain(*inputs: Any) -> Any:
+        return call(name, list(inputs), params)
+
+    def copied(*inputs: Any) -> Any:
+        with wengert.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+            return plain(*inputs)
+
+    def again(*inputs: Any) -> Any:
+        return checkpoint(plain, *inputs, use_reentrant=False, early_stop=False)
+
+    expected = gradients(plain)
+    for got in (gradients(copied), gradients(again)):
+        for a, b in zip(got, expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+# ----------------------------------------------------------------------------------------- written in place inside of it
+def _part(x: Any, w: Any) -> Any:
+    z = x * 1
+    z[:1].mul_(w[:1])
+    return z * z
+
+
+def _twice(x: Any, w: Any) -> Any:
+    z = x * w
+    z += x * x
+    z *= w
+    return z
+
+
+WRITES: dict[str, Callable[[Any, Any], Any]] = {
+    "mul_": lambda x, w: (x * 1).mul_(w).exp_(),
+    "relu_": lambda x, w: (x * w).relu_() * w,
+    "residual": lambda x, w: wengert.nn.functional.relu_((x * w).add_(x)),
+    "pow_": lambda x, w: (x * w).pow_(2),
+    "div_": lambda x, w: (x * 1).div_(w),
+    "sin_": lambda x, w: (x * w).sin_().cos_(),
+    "a view": _part,
+    "twice": _twice,
+    "copy_": lambda x, w: wengert.zeros(2).copy_(x * w).exp_(),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.parametrize("how", ["early stop", "whole", "hooks"])
+def test_writes_in_place_inside(name: str, how: str) -> None:
+    def gradients(how: str) -> list[list[float]]:
+        x, w = leaf(), wengert.tensor([0.5, -0.75], requires_grad=True)
+        if how == "plain":
+            y = WRITES[name](x, w)
+        elif how == "hooks":
+            with wengert.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+                y = WRITES[name](x, w)
+        else:
+            y = checkpoint(WRITES[name], x, w, use_reentrant=False, early_stop=how == "early stop")
+        y.sum().backward()
+        return [x.grad.tolist(), w.grad.tolist()]
+
+    assert gradients(how) == gradients("plain")
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_layers_have_the_same_gradients(reentrant: bool) -> None:
+    nn = wengert.nn
+    for model, shape in (
+        (nn.TransformerEncoderLayer(8, 2, 16, dropout=0.3, batch_first=True), (2, 3, 8)),
+        (
+            nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.ReLU(inplace=True), nn.Dropout(), nn.Linear(4, 2)),
+            (3, 4),
+        ),
+        (nn.Sequential(nn.Conv2d(1, 2, 3, padding=1), nn.GELU(), nn.MaxPool2d(2), nn.Flatten()), (2, 1, 4, 4)),
+    ):
+        x = wengert.rand(*shape, requires_grad=True)
+        found = []
+        for run in (model, lambda x, model=model: checkpoint(model, x, use_reentrant=reentrant)):
+            wengert.manual_seed(1)
+            model.zero_grad()
+            (run(x) ** 2).sum().backward()
+            found.append([p.grad.clone() for p in model.parameters()])
+        assert all(wengert.equal(a, b) for a, b in zip(*found, strict=True))
 
 
 # ------------------------------------------------------------------------------------------------------ beside PyTorch

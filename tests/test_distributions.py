@@ -919,6 +919,18 @@ def test_subclasses() -> None:
 
     assert Expandable(0.0).expand((2,)).loc.tolist() == [0.0, 0.0]
 
+    class Copied(D.Binomial):  # as PyTorch's own classes do it
+        def __init__(self, probs: Any) -> None:
+            super().__init__(3, probs)
+
+        def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+            new = self._get_checked_instance(Copied, _instance)
+            new.total_count, new.probs = self.total_count.expand(batch_shape), self.probs.expand(batch_shape)
+            super(D.Binomial, new).__init__(batch_shape, validate_args=False)
+            return new
+
+    assert Copied(torch.tensor(0.5)).expand(torch.Size((2,))).mean.tolist() == [1.5, 1.5]
+
     class Bare(D.Distribution):
         pass
 

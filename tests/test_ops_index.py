@@ -381,3 +381,82 @@ def test_a_mask_that_differs_between_the_elements_of_a_batch_is_refused() -> Non
     """The result's shape would depend on the values."""
     with pytest.raises(RuntimeError, match="vmap"):
         W.vmap(lambda x: x[x > 0])(W.ones(2, 3))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "complex64"])
+@pytest.mark.parametrize("width", [1, 5, 16, 64, 3000])
+@pytest.mark.parametrize("places", ["each once", "a few again", "most again", "all the same"])
+def test_rows_that_fall_on_the_same_place_are_added_up(dtype: str, width: int, places: str) -> None:
+    rng = np.random.default_rng(0)
+    n, m = 40, 30
+    at = {
+        "each once": rng.permutation(n)[:m],
+        "a few again": np.concatenate([rng.permutation(n)[: m - 3], [7, 7, 7]]),
+        "most again": rng.integers(0, 9, m),
+        "all the same": np.full(m, 3),
+    }[places]
+    values = rng.integers(-50, 50, (m, width)).astype(dtype)
+    base = rng.integers(-50, 50, (n, width)).astype(dtype)
+    want = np.zeros_like(base)
+    for i, row in zip(at, values, strict=True):
+        want[i] += row
+    source, index = W.tensor(values), W.tensor(at)
+    np.testing.assert_array_equal(W.zeros(n, width, dtype=source.dtype).index_add(0, index, source).numpy(), want)
+    np.testing.assert_array_equal(W.tensor(base).index_add(0, index, source).numpy(), base + want)
+    if np.dtype(dtype).kind in "fc":
+        x = W.tensor(base, requires_grad=True)
+        x[index].backward(source)
+        np.testing.assert_array_equal(x.grad.numpy(), want)
+
+
+# ------------------------------------------------------------------------------------------------------------ segments
+@pytest.mark.parametrize(
+    ("reduce", "f", "empty"),
+    [("sum", np.sum, 0.0), ("mean", np.mean, np.nan), ("max", np.max, -np.inf), ("min", np.min, np.inf),
+     ("prod", np.prod, 1.0)],
+)  # fmt: skip
+@pytest.mark.parametrize("by", ["lengths", "offsets"])
+def test_segment_reduce(reduce: str, f: Any, empty: float, by: str) -> None:
+    x = np.random.default_rng(0).standard_normal((2, 5, 3))
+    sizes = np.array([[1, 0, 4], [2, 3, 0]])
+    starts = np.concatenate([np.zeros((2, 1), int), sizes.cumsum(1)], 1)
+    given = {by: W.tensor(sizes if by == "lengths" else starts)}
+    leaf = W.tensor(x, requires_grad=True)
+    got = W.segment_reduce(leaf, reduce, axis=1, **given)
+    for i in range(2):
+        for j in range(3):
+            part = x[i, starts[i, j] : starts[i, j + 1]]
+            want = f(part, axis=0) if len(part) else np.full(3, empty)
+            np.testing.assert_allclose(got[i, j].detach().numpy(), want)
+    assert got.grad_fn.name() == "SegmentReduceBackward0"
+    if reduce != "mean":
+        finite = W.where(got.isinf(), 0.0, got)
+        finite.sum().backward()
+        assert leaf.grad.isfinite().all()
+    assert W.autograd.gradcheck(lambda x: W.segment_reduce(x, reduce, axis=1, lengths=W.tensor([[2, 3], [1, 4]])), (leaf,))
+
+
+def test_segment_reduce_refuses() -> None:
+    x = W.ones(4)
+    with pytest.raises(RuntimeError, match="Expected all rows of lengths along axis to sum to"):
+        W.segment_reduce(x, "sum", lengths=W.tensor([1, 1]))
+    with pytest.raises(RuntimeError, match="reduce argument must be either sum, prod, mean, amax or amin, got foo"):
+        W.segment_reduce(x, "foo", lengths=W.tensor([4]))
+    with pytest.raises(RuntimeError, match="Either lengths or offsets must be defined"):
+        W.segment_reduce(x, "sum")
+    assert W.segment_reduce(x, "sum", lengths=W.tensor([1, 1]), unsafe=True).tolist() == [1.0, 1.0]
+    assert W.segment_reduce(x, "prod", lengths=W.tensor([4, 0]), initial=3.0).tolist() == [3.0, 3.0]
+
+
+# ---------------------------------------------------------------------------------------------------------- embeddings
+def test_embedding_bag_tells_what_it_counted() -> None:
+    table, indices, offsets = W.arange(12.0).view(6, 2), W.tensor([1, 2, 4, 5, 4, 3]), W.tensor([0, 2, 2, 5])
+    mean, bags, sizes, _ = W.embedding_bag(table, indices, offsets, mode=1)
+    assert bags.tolist() == [0, 0, 2, 2, 2, 3]
+    assert sizes.tolist() == [2, 0, 3, 1]
+    assert mean[0].tolist() == [3.0, 4.0]
+    top, _, _, rows = W.embedding_bag(table, indices, offsets, mode=2)
+    assert rows.tolist() == [[2, 2], [0, 0], [5, 5], [3, 3]]
+    assert top[2].tolist() == [10.0, 11.0]
+    padded = W.embedding_bag(table, indices, offsets, False, 1, False, None, False, 4)
+    assert padded[2].tolist() == [2, 0, 1, 1]

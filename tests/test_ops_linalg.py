@@ -309,3 +309,51 @@ def test_forward_mode_and_vmap(name: str) -> None:
     np.testing.assert_allclose(array(wg.func.vmap(f)(batch)), [f(x).item() for x in batch], rtol=1e-8)
     gradients = wg.func.vmap(wg.func.grad(f))(batch)
     np.testing.assert_allclose(array(gradients[1]), array(wg.func.grad(f)(batch[1])), rtol=1e-6, atol=1e-8)
+
+
+# -------------------------------------------------------------------------------------------------- indefinite matrices
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("hermitian_", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 5, 6])
+def test_ldl_solves(n: int, hermitian_: bool, dtype: str) -> None:
+    a = draw(3, n, n, dtype=dtype)
+    a = hermitian(a) if hermitian_ else a + a.swapaxes(-1, -2)
+    a[0, range(n), range(n)] = 0 if n > 1 else 1  # blocks of two are needed
+    b = draw(3, n, 2, seed=1, dtype=dtype)
+    LD, pivots = la.ldl_factor(wg.tensor(a), hermitian=hermitian_)
+    np.testing.assert_allclose(a @ la.ldl_solve(LD, pivots, wg.tensor(b), hermitian=hermitian_).numpy(), b, atol=1e-9)
+    assert pivots.dtype is wg.int32
+    if n > 1:
+        assert (pivots[0] < 0).any()
+
+
+def test_ldl_gradients_and_errors() -> None:
+    a = draw(3, 3)
+    a = wg.tensor(a + a.T)
+    LD, pivots, info = la.ldl_factor_ex(a)
+    assert info.item() == 0
+    b = wg.tensor(draw(3, 2, seed=1), requires_grad=True)
+    assert wg.autograd.gradcheck(lambda b: la.ldl_solve(LD, pivots, b), (b,))
+    with pytest.raises(RuntimeError, match="derivative for aten::linalg_ldl_factor_ex is not implemented"):
+        la.ldl_factor(a.requires_grad_())[0].sum().backward()
+    with pytest.raises(RuntimeError, match="A must be batches of square matrices, but they are 2 by 3 matrices"):
+        la.ldl_factor(wg.ones(2, 3))
+    with pytest.raises(la.LinAlgError, match="D is zero"):
+        la.ldl_factor(wg.zeros(2, 2))
+    with pytest.raises(RuntimeError, match="Expected pivots to be integers"):
+        la.ldl_solve(LD, pivots.double(), b)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_lobpcg(largest: bool) -> None:
+    a = draw(9, 9)
+    a = a @ a.T + np.eye(9)
+    b = draw(9, 9, seed=1)
+    b = b @ b.T + 3 * np.eye(9)
+    values, vectors = wg.lobpcg(wg.tensor(a), k=2, largest=largest)
+    expected = np.linalg.eigvalsh(a)
+    np.testing.assert_allclose(values.numpy(), expected[::-1][:2] if largest else expected[:2])
+    values, vectors = wg.lobpcg(wg.tensor(a), k=2, B=wg.tensor(b), largest=largest)
+    np.testing.assert_allclose(a @ vectors.numpy(), b @ vectors.numpy() * values.numpy(), atol=1e-9)
+    with pytest.raises(ValueError, match="smaller than 3 x the number of requested eigenpairs"):
+        wg.lobpcg(wg.eye(4), k=2)

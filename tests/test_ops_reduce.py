@@ -851,3 +851,97 @@ def test_dtypes_as_pytorch(call: str, dtype: str, torch: ModuleType) -> None:
         assert str(x.dtype) == str(y.dtype) and tuple(x.shape) == tuple(y.shape)
         if not (ties and (k == 1 or call.startswith("argsort"))):
             np.testing.assert_allclose(x.numpy().astype(float), y.numpy().astype(float), rtol=tolerance, atol=tolerance)
+
+
+# ------------------------------------------------------------------------------------------------------------- masked
+MASK = [[True, False, True], [False, False, False], [True, True, True]]
+DATA = [[1.0, 9.0, 3.0], [4.0, 5.0, 6.0], [-1.0, 0.0, 2.0]]
+
+
+def _rows(f: Callable[[np.ndarray], float], empty: float) -> list[float]:
+    return [f(np.array(r)[np.array(m)]) if any(m) else empty for r, m in zip(DATA, MASK, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "f", "empty"),
+    [
+        ("sum", np.sum, 0.0), ("prod", np.prod, 1.0), ("amax", np.max, -INF), ("amin", np.min, INF),
+        ("mean", np.mean, NAN), ("median", lambda a: np.sort(a)[(len(a) - 1) // 2], NAN),
+        ("logsumexp", lambda a: np.log(np.exp(a).sum()), -INF),
+        ("norm", lambda a: np.sqrt((a * a).sum()), 0.0), ("var", lambda a: a.var(ddof=1), NAN),
+        ("std", lambda a: a.std(ddof=1), NAN),
+    ],
+)  # fmt: skip
+def test_masked_reductions(name: str, f: Any, empty: float) -> None:
+    x, mask = wg.tensor(DATA, dtype=wg.float64), wg.tensor(MASK)
+    args = (2.0, 1) if name == "norm" else (1,)
+    np.testing.assert_allclose(values(getattr(wg.masked, name)(x, *args, mask=mask)), _rows(f, empty))
+
+
+def test_masked_softmax_and_scans() -> None:
+    x, mask = wg.tensor(DATA), wg.tensor(MASK)
+    got = values(wg.masked.softmax(x, 1, mask=mask))
+    assert got[0, 1] == 0
+    np.testing.assert_allclose(got[0, [0, 2]], np.exp([1, 3]) / np.exp([1, 3]).sum(), rtol=1e-6)
+    assert np.isnan(got[1]).all()
+    np.testing.assert_allclose(values(wg.masked.cumsum(x, 1, mask=mask))[0], [1, 1, 4])
+    np.testing.assert_allclose(values(wg.masked.normalize(x, 1.0, 1, mask=mask))[0], [0.25, 0, 0.75])
+    assert values(wg.masked.argmax(x, 1, mask=mask)).tolist() == [2.0, 0.0, 2.0]
+    with pytest.raises(IndexError, match="expected broadcastable mask"):
+        wg.masked.sum(wg.ones(2), mask=wg.ones(2, 2) > 0)
+    with pytest.raises(AttributeError) as caught:
+        wg.masked.MaskedTensor
+    assert "prototype" in caught.value.__notes__[0]
+
+
+def test_masked_gradient_is_zero_where_masked() -> None:
+    x = wg.tensor(DATA, requires_grad=True)
+    wg.masked.sum(x * x, mask=wg.tensor(MASK)).backward()
+    np.testing.assert_allclose(values(x.grad), 2 * np.array(DATA) * np.array(MASK))
+
+
+# ----------------------------------------------------------------------------------------------------- numerical care
+@pytest.mark.parametrize(("shape", "dim"), [((100_000, 3), 0), ((2, 50_000, 4), 1)])
+def test_sums_of_many_rows_are_added_up_in_blocks(shape: tuple[int, ...], dim: int) -> None:
+    a = (np.random.default_rng(0).standard_normal(shape) + 1).astype(np.float32)
+    exact = a.astype(np.float64)
+    for got, want in (
+        (wg.from_numpy(a).sum(dim), exact.sum(dim)),
+        (wg.from_numpy(a).mean(dim), exact.mean(dim)),
+        (wg.from_numpy(a).var(dim), exact.var(dim, ddof=1)),
+    ):
+        np.testing.assert_allclose(values(got), want, rtol=2e-6)
+    assert wg.from_numpy(a).sum(dim, keepdim=True).shape == tuple(1 if d == dim else n for d, n in enumerate(shape))
+
+
+def test_std_does_not_overflow() -> None:
+    x = wg.tensor([1e30, 1e30, -1e30])
+    assert x.std().item() == pytest.approx(1.1547005e30)
+    assert wg.tensor([1e-30, 0.0]).std().item() == pytest.approx(1e-30 / math.sqrt(2))
+
+
+def test_gradients_at_nan_and_infinities() -> None:
+    assert np.isnan(grad(lambda x: x.amax(-1), [NAN, 1.0])).all()
+    g = grad(lambda x: x.logcumsumexp(0), [INF, 1.0, 2.0])
+    assert np.isnan(g[0])
+    assert g[1:].tolist() == [0.0, 0.0]
+    x = wg.tensor([1.0, NAN, 3.0], dtype=wg.float64, requires_grad=True)
+    for loss in (wg.nn.functional.huber_loss, wg.nn.functional.smooth_l1_loss):
+        (g,) = wg.autograd.grad(loss(x, wg.zeros(3, dtype=wg.float64), reduction="sum"), x)
+        assert np.isnan(values(g)).tolist() == [False, True, False]
+
+
+def test_keepdim_is_no_second_dim() -> None:
+    with pytest.raises(TypeError, match="argument 'keepdim' .* must be bool, not int") as caught:
+        wg.ones(2, 3).sum(0, 1)
+    assert "x.sum((0, 1))" in caught.value.__notes__[0]
+
+
+# --------------------------------------------------------------------------------------------------------------- hashes
+def test_hash_tensor() -> None:
+    assert wg.hash_tensor(wg.tensor([1, 2, 4])).item() == 7
+    bits = int(np.float64(1.5).view(np.uint64))
+    assert wg.hash_tensor(wg.tensor([1.5])).item() == bits
+    assert wg.hash_tensor(wg.tensor([[1, 2], [3, 4]]), 1, keepdim=True).tolist() == [[3], [7]]
+    with pytest.raises(RuntimeError, match="Unknown hash_tensor mode: 1"):
+        wg.hash_tensor(wg.ones(2), mode=1)

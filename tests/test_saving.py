@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tarfile
+import tracemalloc
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -558,8 +559,13 @@ def test_the_builder_of_hostile_files_builds_good_ones_too() -> None:
     ],
 )
 def test_numbers_that_do_not_fit(numbers: Any, message: str) -> None:
-    with pytest.raises(CLEAR, match=message):
-        wengert.load(archive_of(tensor_pickle(*numbers), data_0=FOUR))
+    tracemalloc.start()
+    try:
+        with pytest.raises(CLEAR, match=message):
+            wengert.load(archive_of(tensor_pickle(*numbers), data_0=FOUR))
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 TUPLES = b"(" + b"K\1" + b"\x85" * 5000 + b"K\1d"  # a tuple nested 5000 deep, to be a key
@@ -603,6 +609,31 @@ def test_pickles_that_are_not_admitted(pickled: bytes, message: str | None) -> N
         return
     with pytest.raises(CLEAR, match=message):
         wengert.load(archive_of(pickled))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        b"cbuiltins\nbytearray\nh\0\x85R",
+        b"c_codecs\nencode\nh\1h\2\x86R",
+        b"cbuiltins\nset\nh\3\x85R",
+        b"ccollections\nOrderedDict\n)Rh\4b",
+        b"ccollections\nCounter\nh\4\x85R",
+    ],
+)
+def test_one_long_argument_in_many_calls(call: bytes) -> None:
+    """A file of a few hundred kilobytes that would take some gigabytes."""
+    text = b"X" + struct.pack("<I", 100_000) + b"a" * 100_000
+    start = b"\x80\x02](c_codecs\nencode\n" + text + b"q\1X\6\0\0\0latin1q\2\x86Rq\0"
+    items = b"](" + b"".join(b"J" + struct.pack("<i", i) for i in range(20_000)) + b"eq\3"
+    table = b"}(" + b"".join(b"X\4\0\0\0%04xK\1" % i for i in range(20_000)) + b"uq\4"
+    tracemalloc.start()
+    try:
+        with pytest.raises(pickle.UnpicklingError, match="much more memory than the file has bytes"):
+            wengert.load(archive_of(start + items + table + call * 10_000 + b"e."))
+        assert tracemalloc.get_traced_memory()[1] < 1 << 26
+    finally:
+        tracemalloc.stop()
 
 
 def test_attributes_cannot_replace_a_tensors_own() -> None:
@@ -701,10 +732,15 @@ NEW, OLD = saved(GOOD).getvalue(), saved(GOOD, _use_new_zipfile_serialization=Fa
 
 
 def assert_clear_or_well_formed(data: bytes) -> None:
+    """And no memory is taken on the word of a file of a few kilobytes."""
+    tracemalloc.start()
     try:
         got = wengert.load(io.BytesIO(data))
     except CLEAR:
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
         return
+    finally:
+        tracemalloc.stop()
     assert repr(got)  # what it is can be looked at
 
 

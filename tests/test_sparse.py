@@ -107,7 +107,7 @@ def test_copies_and_conversions() -> None:
     assert T.sparse_coo_tensor([[0, 4]], [1, 2]).shape == (5,)
 
 
-def test_what_sparse_tensors_cannot_do() -> None:
+def test_old_names_and_what_sparse_tensors_cannot_do() -> None:
     x = matrix()
     for f in (T.exp, T.sigmoid, lambda t: t.view(6), lambda t: t == t, lambda t: t < t, T.ones_like, lambda t: t.max()):
         with pytest.raises(NotImplementedError, match="arguments from the 'SparseCPU' backend"):
@@ -117,8 +117,8 @@ def test_what_sparse_tensors_cannot_do() -> None:
     for g in (lambda: x.numpy(), lambda: np.asarray(x)):
         with pytest.raises(TypeError, match="can't convert Sparse layout tensor to numpy"):
             g()
-    with pytest.raises(NotImplementedError, match=r"torch.sparse_csr"):
-        x.to_sparse_csr()
+    assert T.sparse.DoubleTensor(T.tensor([[1]]), T.tensor([2.0]), (3,)).to_dense().tolist() == [0.0, 2.0, 0.0]
+    assert T.dsmm(x, T.ones(3, 1)).tolist() == [[3.0], [9.0]]
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -307,7 +307,7 @@ def test_versions_compare_as_torchs(torch: ModuleType, a: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- what is not there
-@pytest.mark.parametrize("name", ["fx", "export", "quantization", "ao.quantization", "package"])
+@pytest.mark.parametrize("name", ["export", "quantization", "ao.quantization", "package"])
 def test_what_is_not_there_says_so(name: str, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(f"import torch.{name}\n")
@@ -324,3 +324,56 @@ def test_nothing_of_it_is_imported_at_the_start() -> None:
     loaded = done.stdout
     for name in ("cuda", "amp", "jit", "compiler", "hub", "serialization", "_saving", "testing", "backends", "nn"):
         assert f"'wengert.{name}'" not in loaded
+
+
+def test_fx_can_be_named_and_traces_nothing() -> None:
+    def double(x: Any) -> Any:
+        return x * 2
+
+    assert wengert.fx.wrap(double) is double
+    assert not isinstance(wengert.nn.Linear(1, 1), wengert.fx.GraphModule)
+    for call in (lambda: wengert.fx.symbolic_trace(double), wengert.fx.Tracer):
+        with pytest.raises(NotImplementedError, match="torch.fx: wengert cannot trace programs"):
+            call()
+
+
+def test_futures() -> None:
+    f = wengert.futures.Future()
+    g, seen = f.then(lambda done: done.value() * 2), []
+    f.add_done_callback(seen.append)
+    with pytest.raises(RuntimeError, match="not done"):
+        f.value()
+    both = wengert.futures.collect_all([f, g])
+    assert not both.done()
+    f.set_result(21)
+    assert (g.wait(), seen, wengert.futures.wait_all([f, g])) == (42, [f], [21, 42])
+    assert [x.value() for x in both.wait()] == [21, 42]
+    with pytest.raises(RuntimeError, match="already marked as completed"):
+        f.set_result(1)
+    failed = wengert.futures.Future()
+    after = failed.then(lambda done: done.value())
+    failed.set_exception(KeyError("no"))
+    with pytest.raises(KeyError):
+        after.wait()
+
+
+def test_config() -> None:
+    assert "NumPy" in wengert.__config__.show()
+    assert f"get_num_threads() : {wengert.get_num_threads()}" in wengert.__config__.parallel_info()
+
+
+def test_what_libraries_ask_the_compiled_part() -> None:
+    assert wengert._C._get_tracing_state() is None
+    assert not wengert._C._are_functorch_transforms_active()
+    seen = []
+    wengert.func.vmap(lambda x: (seen.append(wengert._C._are_functorch_transforms_active()), x)[1])(wengert.ones(2))
+    assert seen == [True]
+    assert wengert._C._jit_set_profiling_mode(False) is None
+    assert wengert._C._get_default_device() == "cpu"
+
+
+def test_torch_has_its_name_when_programs_run(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import torch, torch.nn; print(torch.__name__, torch.torch is torch, hasattr(torch, 'no_such'))\n")
+    command = [sys.executable, "-m", "wengert", "run", str(program)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "torch True False\n"

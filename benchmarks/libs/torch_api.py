@@ -198,6 +198,49 @@ class _TorchApi(Models, Library):
             self.tensor(uniform(width, seed=3), True),
         )
 
+    def activation(self, name: str, size: int = 1_000_000) -> Task:
+        functional, other = self.T.nn.functional, self.tensor(uniform(size, seed=2))
+        functions = {
+            "relu": functional.relu,
+            "gelu": functional.gelu,
+            "silu": functional.silu,
+            "where": lambda x: self.T.where(x > other, x, other),
+            "pow 3": lambda x: x**3,
+        }
+        return self._forward_backward(functions[name], uniform(size, seed=1), self.tensor(uniform(size), True))
+
+    def along_rows(self, name: str, shape: tuple[int, int] = (1000, 1000)) -> Task:
+        x = self.tensor(uniform(shape))
+        return Task({"sum": lambda: x.sum(1), "var": lambda: x.var(1), "norm": lambda: x.norm(dim=1)}[name])
+
+    def cross_entropy(self, shape: tuple[int, int]) -> Task:
+        cross_entropy, target = self.T.nn.functional.cross_entropy, self.tensor(integers(shape[0], shape[1]))
+        return self._forward_backward(
+            lambda x: cross_entropy(x, target), np.float32(1), self.tensor(uniform(shape), True)
+        )
+
+    def mlp_adam(self, sizes: tuple[int, ...] = (784, 128, 128, 10), batch: int = 64) -> Task:
+        nn = self.T.nn
+        layers = [nn.Linear(*s) for s in itertools.pairwise(sizes)]
+        for k, layer in enumerate(layers):
+            with self.T.no_grad():
+                layer.weight.copy_(
+                    self.tensor(uniform(tuple(layer.weight.shape), seed=k) / np.float32(sizes[k] ** 0.5))
+                )
+                layer.bias.zero_()
+        model = nn.Sequential(layers[0], *(m for layer in layers[1:] for m in (nn.ReLU(), layer)))
+        optimizer = self.T.optim.Adam(model.parameters(), lr=1e-3)
+        inputs, targets = self.tensor(uniform((batch, sizes[0]))), self.tensor(integers(batch, sizes[-1]))
+
+        def step() -> Any:
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(model(inputs), targets)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return Task(step)
+
     def gather_rows(self, rows: int, width: int = 64, table: int = 10_000) -> Task:
         index = self.tensor(integers(rows, table))
         return self._forward_backward(

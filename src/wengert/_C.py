@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._dtypes import Size, device, dtype, layout, memory_format
+from ._modes import in_transform
 from ._overrides import STATE
 from ._overrides import overrides as _overrides_functions
 from ._tensor import Tensor, _disabled_torch_function_impl
@@ -23,7 +24,10 @@ __all__ = [
     "Size",
     "TensorBase",
     "_TensorBase",
+    "_are_functorch_transforms_active",
     "_disabled_torch_function_impl",
+    "_get_default_device",
+    "_get_tracing_state",
     "_has_torch_function",
     "_has_torch_function_unary",
     "_has_torch_function_variadic",
@@ -97,3 +101,25 @@ def _has_torch_function_unary(arg: Any) -> bool:
 def _has_torch_function_variadic(*args: Any) -> bool:
     """The same of several."""
     return _has_torch_function(args)
+
+
+def _get_tracing_state() -> None:
+    """``None``: nothing is ever traced."""
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a transform of ``torch.func`` is running."""
+    return in_transform() is not None
+
+
+def _get_default_device() -> str:
+    """The type of the default device."""
+    from ._settings import get_default_device
+
+    return get_default_device().type
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_jit_"):  # switches of TorchScript's compiler, which programs turn off and on
+        return lambda *args, **kwargs: None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -38,7 +38,16 @@ from ._dispatch import (
 from ._dtypes import BY_NUMPY, FLOATING, can_cast
 from ._errors import here, noted
 from ._inference import is_inference, refuse_write
-from ._modes import EVERY, MODE, add_reason, drop_reason, in_transform, inference_tensors, is_grad_enabled
+from ._modes import (
+    EVERY,
+    MODE,
+    add_reason,
+    drop_reason,
+    in_transform,
+    inference_tensors,
+    is_grad_enabled,
+    saved_tensors_hooks,
+)
 from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, ticks, view_of
 from ._registry import Info, own
 from ._tensor import Tensor, alias_payload, stale_views, wrap
@@ -387,7 +396,10 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if _tracked(self, args, kwargs):
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
-            return _recorded_inplace(op, wrap(self._a, self._fn), self, args, kwargs or {})
+            a = self._a
+            if saved_tensors_hooks() and isinstance(a, np.ndarray):
+                a = a.copy()  # what a hook is given outlives the write
+            return _recorded_inplace(op, wrap(a, self._fn), self, args, kwargs or {})
     source = self
     if self._fn is not None:
         source = wrap(self._a)

@@ -1,9 +1,9 @@
 """What operators on bfloat16 give, rounded back to bfloat16.
 
 NumPy has no rule for a bfloat16 array and a Python number, so that ``x * 2.0`` or ``where(x > 0, x, 0.0)`` of
-``ml_dtypes``' arrays is float32 or float64. Once there is a bfloat16 array, this stands around every operator: it
-rounds a result that came out wider, and lets the node of such an operator round its cotangents. Programs without
-bfloat16 never import it.
+``ml_dtypes``' arrays is float32 or float64. Once there is a bfloat16 array, this stands around every operator, on the
+slow path (``_modes``): it rounds a result that came out wider, and lets the node of such an operator round its
+cotangents. Programs without bfloat16 never import it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ._dispatch import watch_operators
+from . import _dtypes
+from ._dispatch import unwatch_operators, watch_operators
 from ._node import Node, Port
 from ._registry import Info
 from ._tensor import Tensor
@@ -38,6 +39,19 @@ def attach(dtype: Any) -> None:
         return result
 
     watch_operators(round_result)
+    _attached.append((round_result, dtype))
+
+
+_attached: list[Any] = []
+
+
+def detach() -> None:
+    """As if there had been no bfloat16 yet: what a test leaves behind must not slow down the next."""
+    while _attached:
+        hook, dtype = _attached.pop()
+        unwatch_operators(hook)
+        del _dtypes.BY_NUMPY[dtype]
+        object.__delattr__(_dtypes.bfloat16, "np")
 
 
 def _round(t: Any, dtype: Any) -> None:

@@ -32,6 +32,7 @@ import numpy as np
 LARGE = 1 << 18  # elements from which blocks pay
 _BLOCK = 1 << 19  # bytes of one operand in a block: several fit into a core's cache, and NumPy reuses temporaries
 _CACHED = 1 << 21  # bytes of one operand up to which one thread alone gains nothing from blocks
+_QUICK = 1 << 21  # bytes up to which a single addition and its like is done before another thread is awake
 _ROW = 256  # elements that BLAS adds up; the sums of rows are added pairwise
 
 np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
@@ -170,6 +171,16 @@ def each(fn: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
 
 
 # --------------------------------------------------------------------------------------------------------- elementwise
+_SLOW = frozenset(
+    getattr(np, name)
+    for name in (
+        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
+        "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "arctan2", "hypot", "power", "float_power", "sqrt",
+        "cbrt", "logaddexp", "logaddexp2", "remainder", "fmod", "floor_divide", "gcd", "lcm", "nextafter",
+    )
+)  # fmt: skip
+
+
 def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     """``body(*arrays)`` for a body that is elementwise in its broadcast operands, some of which may be numbers.
 
@@ -181,9 +192,9 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     if alone and direct:
         return body(*arrays)
     layout = _layout(arrays)
-    if layout is None or (alone and layout.nbytes <= _CACHED):
+    if layout is None or layout.nbytes <= (_CACHED if alone else _QUICK if direct and body not in _SLOW else 0):
         return body(*arrays)
-    views, parts = layout.views, layout.parts()
+    views, parts = layout.views, layout.parts(_BLOCK << direct)  # one pass does not need the cache
     first = (*parts[0][:-1], slice(0, 1))
     sample = body(*[a[first] if cut else a for a, cut in views])
     if type(sample) is not np.ndarray or sample.shape != layout.sample(first) or _is_operand(sample, views):
@@ -208,7 +219,7 @@ def over_blocks(fn: Callable[..., Any], *arrays: Any) -> list[Any] | None:
     if layout is None:
         return None
     views = layout.views
-    return each(lambda part: fn(*[a[part] if cut else a for a, cut in views]), layout.parts())
+    return each(lambda part: fn(*[a[part] if cut else a for a, cut in views]), layout.parts(_BLOCK))
 
 
 def _is_operand(sample: Any, views: Any) -> bool:
@@ -229,10 +240,10 @@ class _Layout:
         self.order = order
         self.nbytes = nbytes
 
-    def parts(self) -> list[tuple[Any, ...]]:
-        """The index of each part: numbers, then one slice."""
+    def parts(self, block: int) -> list[tuple[Any, ...]]:
+        """The index of each part, at most ``block`` bytes of an operand: numbers, then one slice."""
         itemsize = max(a.dtype.itemsize for a, cut in self.views if cut)
-        return cut_parts(self.shape, max(_BLOCK // itemsize, 1))
+        return cut_parts(self.shape, max(block // itemsize, 1))
 
     def sample(self, index: tuple[Any, ...]) -> tuple[int, ...]:
         """The shape of what an index selects, one element of its slice."""

@@ -496,7 +496,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
     if isinstance(g, Tensor):  # create_graph: the sum is recorded
         m.grad = _recorded_copy(g) if old is None else old + g
         return
-    want = m.box.a.dtype
+    want = m.box.a.dtype if m.h is None or m.h.grad_dtype is None else g.dtype
     if g.dtype is not want and hasattr(want, "kind") and hasattr(g, "astype"):  # a transform's value has none
         if g.dtype.kind == "c" and want.kind != "c":
             g = g.real
@@ -531,11 +531,22 @@ def _recorded_copy(g: Tensor) -> Tensor:
 def before(n: Node, g: Any, create_graph: bool) -> Any:
     """Tensor hooks of a node's single output, then what ``retain_grad`` keeps."""
     h = n.h
-    if h is None or (not h.tensor_pre and h.retain is None):
+    if h is None:
+        return g
+    if h.grad_dtype is not None and g is not None:
+        g = _in_grad_dtype(g, h.grad_dtype[0])
+    if not h.tensor_pre and h.retain is None:
         return g
     from ._hooks import call_tensor_hooks
 
     return call_tensor_hooks(n, h, g, create_graph)
+
+
+def _in_grad_dtype(g: Any, dtype: Any) -> Any:
+    """A leaf's cotangent in the dtype that the program wants its gradient in; ``None``: as it comes."""
+    if dtype is None or g.dtype is dtype:
+        return g
+    return T._to_copy(g, dtype) if isinstance(g, Tensor) else g.astype(dtype)
 
 
 def hooked_backward(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:

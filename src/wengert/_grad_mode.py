@@ -12,10 +12,8 @@ from . import _modes
 from ._modes import MODE, State, changed
 
 
-class _ModeDecorator:
-    """What the grad modes share: one object may be entered again and again, also nested in itself."""
-
-    _entered: Any = None  # (token of MODE, what was here before)
+class ContextDecorator:
+    """A context manager that is a decorator of functions, generators and coroutines too: each call has a fresh one."""
 
     def clone(self) -> Any:
         """A fresh manager with the same settings."""
@@ -43,6 +41,7 @@ class _ModeDecorator:
                     return await fn(*args, **kwargs)
 
             return coroutine
+
         @functools.wraps(fn)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
@@ -53,6 +52,18 @@ class _ModeDecorator:
     def _call(self, fn: Any, args: Any, kwargs: Any) -> Any:
         with self.clone():
             return fn(*args, **kwargs)
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exc: object) -> Any:
+        raise NotImplementedError
+
+
+class _ModeDecorator(ContextDecorator):
+    """What the grad modes share: one object may be entered again and again, also nested in itself."""
+
+    _entered: Any = None  # (token of MODE, what was here before)
 
     def _target(self) -> State | None:
         raise NotImplementedError

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ._dispatch import cpp_name, type_text
+from ._dtypes import BY_NUMPY
+from ._dtypes import dtype as Dtype
 from ._engine import accumulate, run
 from ._errors import noted, where
 from ._grad_mode import grad_mode
@@ -497,10 +499,11 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
             )
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
-        if value.dtype is not self.dtype:
+        wanted = grad_dtype(self) if self.is_leaf else self.dtype
+        if wanted is not None and value.dtype is not wanted:
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{cpp_name(value)}' to a tensor with grad_dtype "
-                f"'{self.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
+                f"'{wanted.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
                 "tensor's dtype). "
                 "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
                 "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
@@ -520,6 +523,47 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
         self.__dict__.pop("_grad", None)
     else:
         self.__dict__["_grad"] = value
+
+
+def grad_dtype(self: Tensor) -> Any:
+    """The dtype of ``.grad``, which is the tensor's unless the program sets another; ``None`` for any.
+
+    Only leaves have one, and only those that require grad may be given one.
+
+    >>> import wengert as torch
+    >>> w = torch.ones(2, requires_grad=True)
+    >>> w.grad_dtype = torch.float64
+    >>> (w * 2).sum().backward()
+    >>> w.grad
+    tensor([2., 2.], dtype=torch.float64)
+    """
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+    h = None if self._fn is None else self._fn.h
+    if h is None or h.grad_dtype is None:
+        return self.dtype
+    return None if h.grad_dtype[0] is None else BY_NUMPY[h.grad_dtype[0]]
+
+
+def set_grad_dtype(self: Tensor, dtype: Any) -> None:
+    """Assign ``grad_dtype``."""
+    if dtype is not None and not isinstance(dtype, Dtype):
+        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(dtype).__name__}")
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+    if type(self._fn) is not AccumulateGrad:
+        raise noted(
+            RuntimeError("grad_dtype can only be set on tensors that require grad"),
+            "What to do: tensor.requires_grad_() first.",
+        )
+    grad = self._fn.grad
+    if dtype is not None and grad is not None and grad.dtype is not dtype:
+        raise RuntimeError(
+            f"Cannot set grad_dtype to '{dtype.scalar_name}' because there is already a gradient with dtype "
+            f"'{cpp_name(grad)}'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the "
+            "new grad_dtype matches the existing gradient's dtype."
+        )
+    hooks_of(self._fn).grad_dtype = (None if dtype is None else dtype.np,)
 
 
 def set_data(self: Tensor, value: Tensor) -> None:

@@ -24,6 +24,7 @@ class InferenceCell(Cell):
     """The version cell of a tensor made in inference mode, which counts nothing."""
 
     __slots__ = ()
+    read_only = True  # for _tensor.alias_payload
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,11 +64,16 @@ def mark(t: Tensor) -> Tensor:
     """Make a new tensor one of inference mode."""
     box = box_of(t)
     box.cell = InferenceCell()
-    a = t._a
-    if type(a) is np.ndarray:
-        t._a = box.a = a = a[...]
-        a.flags.writeable = False
+    if type(t._a) is np.ndarray:
+        t._a = box.a = locked(t._a)
     return t
+
+
+def locked(a: Any) -> Any:
+    """The same memory as an array that NumPy does not write to."""
+    a = a[...]
+    a.flags.writeable = False
+    return a
 
 
 def mark_if_on(t: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from ._registry import PUBLIC
 from ._tensor import Tensor
 
 _OF_AMP = (
-    "autocast", "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+    "GradScaler", "autocast", "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
     "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
     "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
     "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
@@ -27,12 +27,17 @@ LATE = {
     "save": "serialization",
     "load": "serialization",
     "compile": "compiler",
+    **dict.fromkeys(("SymBool", "SymFloat", "SymInt"), "compiler"),
+    **dict.fromkeys(("Future", "ScriptFunction", "ScriptModule", "fork", "wait"), "jit"),
+    **dict.fromkeys(("AcceleratorError", "OutOfMemoryError"), "cuda"),
+    **dict.fromkeys(("has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps"), "backends"),
+    **dict.fromkeys(("has_openmp", "has_spectral", "is_vulkan_available"), "backends"),
     "get_device_module": "accelerator",
     **dict.fromkeys(_OF_AMP, "amp"),
     **{f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*TYPES, "ComplexFloat", "ComplexDouble")},
 }
 # Private names of PyTorch's that programs use, and that are imported when they are asked for.
-_PRIVATE = ("_C", "_dynamo", "_utils")
+_PRIVATE = ("_C", "__config__", "_dynamo", "_utils")
 
 
 def attach() -> None:
@@ -44,6 +49,7 @@ def attach() -> None:
     for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
         setattr(Tensor, name, getattr(_graph, name))
     Tensor.retains_grad = property(_graph.retains_grad)  # type: ignore[assignment]  # the stub shows the value
+    Tensor.grad_dtype = property(_graph.grad_dtype, _graph.set_grad_dtype)  # type: ignore[attr-defined]
     Tensor.reinforce = _stochastic.reinforce  # type: ignore[attr-defined]
     Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
     _override_sites.add_guards()
@@ -69,6 +75,8 @@ def module_names() -> list[str]:
 def submodule(name: str) -> Any:
     """``torch.NAME`` for a module, or a name of one, that is not imported yet."""
     package = sys.modules[__package__]
+    if name == "torch":  # torch.torch is torch
+        return package
     home = LATE.get(name, name)
     if (not name.startswith("_") and name in module_names()) or name in _PRIVATE:
         module = import_module(f".{home}", __package__)

@@ -89,7 +89,7 @@ FREED.cell = _FreedCell()
 class Hooks:
     """What is rarely there: hooks of a node and of the tensors that it made."""
 
-    __slots__ = ("metadata", "ports", "post", "post_accumulate", "pre", "retain", "tensor_pre", "trace")
+    __slots__ = ("grad_dtype", "metadata", "ports", "post", "post_accumulate", "pre", "retain", "tensor_pre", "trace")
 
     def __init__(self) -> None:
         self.tensor_pre: dict[int, Any] | None = None  # tensor.register_hook
@@ -100,6 +100,7 @@ class Hooks:
         self.metadata: dict[Any, Any] | None = None
         self.ports: dict[int, Any] | None = None  # weak references of the ports that have hooks of their own
         self.trace: Any = None  # where the node was made, in anomaly mode
+        self.grad_dtype: tuple[Any] | None = None  # a leaf's Tensor.grad_dtype: (NumPy's dtype,), or (None,) for any
 
 
 hooked_leaves: list[None] = []  # one entry for each leaf with hooks: then it matters when a leaf accumulates

@@ -352,7 +352,17 @@ def _copy_throughout(fn: Any) -> Any:
     return copy
 
 
+TENSORS = frozenset(("other", "src", "source", "exponent", "tensor1", "tensor2", "mat2"))  # also where "Any" is said
 NO_TENSORS = frozenset(("size", "sizes", "shape", "n", "start", "end", "low", "high", "m", "fill_value"))
+
+
+def add_function(fn: Any) -> Any:
+    """Decorator: a public function that is not declared as an operator may be overridden too."""
+    site = SITES[id(fn)] = Site(fn, False)
+    site.guard()
+    if _level:
+        site.check(_level == EVERYTHING)
+    return fn
 
 
 def _takes_another(space: str, fn: Any) -> bool:
@@ -361,7 +371,7 @@ def _takes_another(space: str, fn: Any) -> bool:
     names = code.co_varnames[: code.co_argcount + bool(code.co_flags & 4)]
     if space == "Tensor":
         annotations = _written(fn).__annotations__
-        tensors = any(name == "other" or "Tensor" in str(annotations.get(name, "")) for name in names[1:])
+        tensors = any(name in TENSORS or "Tensor" in str(annotations.get(name, "")) for name in names[1:])
         return tensors or fn.__name__ in REFUSABLE
     return bool(names) and names[0] not in NO_TENSORS
 

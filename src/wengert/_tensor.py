@@ -232,6 +232,8 @@ def alias_payload(tensor: Tensor) -> Any:
         a = tensor._a = np.array(a)
         if tensor._m is not None:
             tensor._m.a = a
+            if getattr(tensor._m.cell, "read_only", False):
+                a.flags.writeable = False
     return a
 
 

@@ -380,11 +380,11 @@ def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any,
             continue
         leaf = wrap(lift(a))
         if t is not None:
-            _as_leaf(leaf)
+            as_leaf(leaf)
         leaves.append(leaf)
     recorded = info.core(*leaves, *p) if info.arity >= 0 else info.core(leaves, *p)
     outs = (recorded,) if info.outputs == 1 else recorded
-    cotangents = [None if y._fn is None else _as_leaf(wrap(zeros_payload(y._a))) for y in outs]
+    cotangents = [None if y._fn is None else as_leaf(wrap(zeros_payload(y._a))) for y in outs]
     live = [(y, u) for y, u in zip(outs, cotangents, strict=True) if u is not None]
     if not live:
         return None if info.outputs == 1 else (None,) * len(outs)
@@ -408,7 +408,7 @@ def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any,
     return ts[0] if info.outputs == 1 else tuple(ts)
 
 
-def _as_leaf(t: Tensor) -> Tensor:
+def as_leaf(t: Tensor) -> Tensor:
     box = t._m = Box()
     box.a = t._a
     box.cell = None

@@ -17,6 +17,18 @@ __all__ = [
 ]  # fmt: skip
 
 
+class SymInt:
+    """A size that a compiler does not know yet: there is none. For annotations and ``isinstance``."""
+
+
+class SymFloat:
+    """A number that a compiler does not know yet: there is none. For annotations and ``isinstance``."""
+
+
+class SymBool:
+    """A condition that a compiler does not know yet: there is none. For annotations and ``isinstance``."""
+
+
 def compile(
     model: Callable[..., Any] | None = None,
     *,

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from ._errors import noted, warn_once
-from .nn import Module
+from .futures import Future
+from .nn.modules.module import Module
 
 __all__ = [
     "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion",
@@ -143,29 +144,14 @@ class ScriptFunction:
     """A compiled function, of which there is none."""
 
 
-class Future:
-    """What ``fork`` gives: a result that is there."""
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def wait(self) -> Any:
-        """The result."""
-        return self._value
-
-    value = wait
-
-    def done(self) -> bool:
-        """True."""
-        return True
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
+    """Call a function, at once; its result as a future that is done."""
+    future: Future[Any] = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
 
 
-def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
-    """Call a function, at once; its result as a future."""
-    return Future(func(*args, **kwargs))
-
-
-def wait(future: Future) -> Any:
+def wait(future: Future[Any]) -> Any:
     """The result of a future."""
     return future.wait()
 

@@ -7,8 +7,8 @@
 ...         return torch.overrides.resolve_name(func)
 >>> torch.matmul(torch.ones(2, 2), Logged())
 'torch.matmul'
->>> torch.ones(2) + Logged()
-'torch.add'
+>>> torch.linalg.cholesky(Logged())
+'torch.linalg.cholesky'
 """
 
 from __future__ import annotations

@@ -26,12 +26,13 @@ from typing import Any
 from ._constants import device
 from ._errors import noted
 from ._saving import legacy
+from ._saving.admitted import KNOWN, StorageType, allowed_by_user, safe
 from ._saving.pickling import StorageTable, make_pickler
 from ._saving.places import default_restore_location, location_tag, packages, restorer
 from ._saving.reading import StorageReader, byte_order_differs, load_archive, map_file
 from ._saving.records import ALIGNMENT, Archive, ArchiveWriter
 from ._saving.replacing import replacing
-from ._saving.unpickling import KNOWN, StorageType, WeightsUnpickler, allowed_by_user, globals_in, make_unpickler, safe
+from ._saving.unpickling import WeightsUnpickler, globals_in, make_unpickler
 from ._utils import _get_layout  # noqa: F401  a name that PyTorch's pickles use
 
 __all__ = [

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import _dtypes
 from ._dims import normal_dim
 from ._tensor import Tensor
-from .ops.sparse import coalesce, is_sparse, matrix_product, recorded_by, stored_at, to_dense, values
+from .ops.sparse import coalesce, is_sparse, matrix_product, recorded_by, sparse_coo_tensor, stored_at, to_dense, values
 
 __all__ = ["addmm", "mm", "sum"]
 
@@ -30,6 +31,34 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
     if not is_sparse(mat1) and not is_sparse(mat2):
         return mat1 @ mat2  # type: ignore[no-any-return,operator]
     return matrix_product(mat1, mat2, "SparseAddmmBackward0" if not is_sparse(mat2) else "SparseSparseMatmulBackward0")
+
+
+def _legacy_type(name: str) -> Any:
+    """``torch.sparse.FloatTensor(indices, values, size)`` and its like of old programs."""
+
+    def make(*args: Any) -> Tensor:
+        dtype = getattr(_dtypes, _LEGACY[name])
+        if len(args) >= 2 and isinstance(args[0], Tensor):
+            return sparse_coo_tensor(args[0], args[1], *args[2:3], dtype=dtype)
+        return sparse_coo_tensor(size=args[0] if args and not isinstance(args[0], int) else args, dtype=dtype)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"*Legacy:* a sparse tensor of ``torch.{_LEGACY[name]}``: ``torch.sparse_coo_tensor`` today."
+    return make
+
+
+_LEGACY = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
+}
+for _name in _LEGACY:
+    globals()[_name] = _legacy_type(_name)
 
 
 def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: float = 1.0) -> Tensor:

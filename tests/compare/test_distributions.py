@@ -235,6 +235,40 @@ def test_divergences(first: str, dtype: str, torch: ModuleType) -> None:
     assert found or first == "StudentT"
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_derivatives_of_gamma_and_beta_draws(dtype: str, torch: ModuleType) -> None:
+    """In every region that has an approximation of its own."""
+    rng = np.random.default_rng(0)
+    shape = np.exp(rng.uniform(-5, 6, 5000)).astype(dtype)
+    draw = (shape * np.exp(rng.standard_normal(5000) * np.minimum(3, 2 / np.sqrt(shape)))).astype(dtype)
+    ours, theirs = (lib._standard_gamma_grad(lib.tensor(shape), lib.tensor(draw)).numpy() for lib in (wengert, torch))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6 if dtype == "float32" else 1e-11)
+    a, b = np.exp(rng.uniform(-3, 5, (2, 5000))).astype(dtype)
+    x = np.clip(rng.beta(a, b), 0.001, 0.999).astype(dtype)
+    ours, theirs = (
+        lib._dirichlet_grad(lib.tensor(x), lib.tensor(a), lib.tensor(a + b)).numpy() for lib in (wengert, torch)
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=2e-3 if dtype == "float32" else 1e-9)
+    assert np.median(np.abs(ours - theirs) / theirs) < (1e-7 if dtype == "float32" else 1e-14)
+
+
+def test_refusals_of_gamma_and_dirichlet_draws(torch: ModuleType) -> None:
+    one = {"float32": [1.0], "float64": [1.0], "int64": [1], "float16": [1.0]}
+    for call in (
+        lambda lib, t: lib._standard_gamma(t["int64"]),
+        lambda lib, t: lib._standard_gamma(t["float16"]),
+        lambda lib, t: lib._standard_gamma(2.0),
+        lambda lib, t: lib._sample_dirichlet(t["int64"]),
+        lambda lib, t: lib._dirichlet_grad(t["float32"], t["float32"], t["float64"]),
+    ):
+        found = []
+        for lib in (wengert, torch):
+            tensors = {name: lib.tensor(value, dtype=getattr(lib, name)) for name, value in one.items()}
+            _, error = outcome(lambda: call(lib, tensors))  # noqa: B023
+            found.append((type(error).__name__, str(error)))
+        assert found[0] == found[1]
+
+
 def test_the_same_divergences_are_registered(torch: ModuleType) -> None:
     pairs = [{(p.__name__, q.__name__) for p, q in lib.distributions.kl._KL_REGISTRY} for lib in (wengert, torch)]
     assert pairs[0] == pairs[1]

@@ -5,6 +5,7 @@ Each function takes NumPy's own way for a small array.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,7 @@ def large(body: Any, *arrays: Any) -> Any:
 _FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 _ROW = 1024  # 64 accumulators take 16 numbers each, as in NumPy's pairwise sums; what is longer is added pairwise
 _SHORT = 8
+_add: Any = np.add.reduce
 
 
 def row_sums(x: Any) -> Any:
@@ -116,7 +118,7 @@ def row_products(x: Any, y: Any) -> Any:
 def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """``numpy.add.reduce``, as precise and faster: of all elements by BLAS, along the last dim by ``einsum``."""
     if x.size < MANY or x.dtype not in _FLOATS:
-        return np.add.reduce(x, dim, None, None, keepdim)
+        return _add(x, dim, None, None, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim:
         total = fold(np.add, x)
@@ -127,7 +129,7 @@ def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     if len(dims) == 1 and x.shape[dims[0]] > 2 * _BLOCK:
         r = _in_blocks(x, dims[0])
         return np.expand_dims(r, dims[0]) if keepdim else r
-    return np.add.reduce(x, dim, None, None, keepdim)
+    return _add(x, dim, None, None, keepdim)
 
 
 _BLOCK = 128
@@ -152,7 +154,7 @@ def _in_blocks(x: Any, d: int) -> Any:
 def sum_of_squares(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """The sum of ``x * x`` for real floats, without the squares in between."""
     if x.size < MANY or x.dtype not in _FLOATS:
-        return np.add.reduce(x * x, dim, None, None, keepdim)
+        return _add(x * x, dim, None, None, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim and x.flags.c_contiguous:
         flat = x.reshape(-1)
@@ -210,35 +212,40 @@ def product_of_all(x: Any) -> Any:
     return np.multiply.reduce(columns) * np.multiply.reduce(flat[whole:])
 
 
-# ----------------------------------------------------------------------------------------------------------------- erf
-# The Taylor-like coefficients of atanh(erf(x)) / x in x * x on [0, 15.2], a minimax fit (relative error of erf 3e-8).
-_ERF = [
+# ------------------------------------------------------------------------------------------------- normal distribution
+# P(x) = (1 + tanh(x p(x * x))) / 2, p a minimax fit of degree 6 on [0, 30]; from the highest power on.
+_NORMAL = [
     np.float32(c)
     for c in (
-        -1.6405562464072432e-09,
-        5.3911062281031263e-08,
-        -5.150386641616933e-07,
-        -1.8613322936289478e-06,
-        7.649022882105783e-05,
-        -6.036816630512476e-04,
-        -2.0215163324113336e-04,
-        1.0277131199836731e-01,
-        1.128379225730896,
+        1.7561982491918003e-09,
+        -1.3226423220971257e-07,
+        3.964754465059395e-06,
+        -5.5306242305609824e-05,
+        -3.259487426261352e-05,
+        3.6333084494654735e-02,
+        7.978849414756592e-01,
     )
 ]
+_HALF, _ONE, _FAR = np.float32(0.5), np.float32(1), np.float32(5.477)  # farther out, it is 0 or 1 in float32
 
 
 @in_lib
-def quick_erf(x: Any) -> Any:
-    """The error function; of many float32 to 2.4e-7 (relative), in a tenth of SciPy's time, by NumPy's fast tanh."""
+def normal_cdf(x: Any) -> Any:
+    """The probability that a standard normal variable is below x; of many float32 to 1e-7, by NumPy's fast tanh.
+
+    SciPy's erf takes ten times as long.
+    """
     if x.size < MANY or x.dtype != np.float32:
-        return lib.scipy_erf(x)
-    z = np.clip(x, np.float32(-3.9), np.float32(3.9))  # beyond, it is 1 in float32
+        return (lib.scipy_erf(x * math.sqrt(0.5)) + 1) * 0.5
+    z = np.clip(x, -_FAR, _FAR)
     z *= z
-    r = z * _ERF[0]
-    for c in _ERF[1:-1]:
+    r = z * _NORMAL[0]
+    for c in _NORMAL[1:-1]:
         r += c
         r *= z
-    r += _ERF[-1]
+    r += _NORMAL[-1]
     r *= x
-    return np.tanh(r, out=r)
+    np.tanh(r, out=r)
+    r += _ONE
+    r *= _HALF
+    return r

@@ -68,6 +68,18 @@ def vector_of_ones(n: int, dtype: Any) -> Any:
     return ones
 
 
+@functools.lru_cache(256)
+def table_of_ones(n: int, m: int, dtype: Any) -> Any:
+    """Ones, read-only: a product with a square of them gives each row's sum at each of its elements.
+
+    For a few elements that is three times as fast as a reduction, and what follows need not broadcast, which for NumPy
+    is three times as slow as operands of one shape.
+    """
+    ones = np.ones((n, m), dtype)
+    ones.flags.writeable = False
+    return ones
+
+
 class _Constants(dict[Any, Any]):
     """dtype -> a 0-dimensional number: NumPy takes an array sooner than a Python number."""
 

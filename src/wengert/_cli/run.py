@@ -52,17 +52,19 @@ def install_torch_alias() -> Callable[[], None]:
     for name, module in list(sys.modules.items()):
         if name == "wengert" or name.startswith("wengert."):
             sys.modules.setdefault(_torch_name(name), module)
+    wengert.__name__ = "torch"  # programs that take dotted names apart compare it
     return _remove_torch_alias
 
 
 def _remove_torch_alias() -> None:
+    sys.modules["wengert"].__name__ = "wengert"
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _TorchFinder)]
     for name in [name for name in sys.modules if name == "torch" or name.startswith("torch.")]:
         del sys.modules[name]
 
 
 def _torch_name(wengert_name: str) -> str:
-    return "torch" + wengert_name.removeprefix("wengert")
+    return "torch" + wengert_name.removeprefix("torch").removeprefix("wengert")
 
 
 def _wengert_name(torch_name: str) -> str:
@@ -127,7 +129,7 @@ def _explain(error: BaseException) -> None:
     if isinstance(error, AttributeError):
         owner = _public_name(error.obj)
         name = owner and f"{owner}.{error.name}"
-    elif isinstance(error, ImportError) and error.name and error.name.partition(".")[0] == "wengert":
+    elif isinstance(error, ImportError) and error.name and error.name.partition(".")[0] in ("wengert", "torch"):
         # from torch import x. Python 3.12 has the x in `name_from`; 3.11 only in the message.
         found = re.match(r"cannot import name '(\w+)'", str(error))
         if found and "circular import" not in str(error):
@@ -141,7 +143,7 @@ def _public_name(owner: object) -> str | None:
     tensor = sys.modules["wengert"].Tensor
     if isinstance(owner, tensor) or owner is tensor:
         return "torch.Tensor"
-    if isinstance(owner, ModuleType) and owner.__name__.partition(".")[0] == "wengert":
+    if isinstance(owner, ModuleType) and owner.__name__.partition(".")[0] in ("wengert", "torch"):
         return _torch_name(owner.__name__)
     return None
 

@@ -5,6 +5,7 @@
 ``reading``     a checkpoint's storages, read or mapped when its pickle names them
 ``storages``    storages of a file, and tensors on them, checked against what the file holds
 ``pickling``    tensors as pickle writes them, and classes under PyTorch's names
+``admitted``    what a checkpoint may name and call
 ``unpickling``  the unpickler that runs no code, and the classes behind PyTorch's names
 ``places``      ``map_location``
 ``legacy``      the formats before PyTorch 1.6

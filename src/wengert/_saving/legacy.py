@@ -101,7 +101,7 @@ class _StreamStorages:
     """``persistent_load`` of a stream: the storages' memory is filled in when the object is complete."""
 
     def __init__(self, left: int, restore: Any) -> None:
-        self._left = left
+        self._left = self.size = left
         self._restore = restore
         self._known: dict[str, tuple[Any, np.ndarray]] = {}
         self._views: dict[str, Any] = {}

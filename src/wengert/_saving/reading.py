@@ -12,10 +12,10 @@ import numpy as np
 
 from .. import _dtypes
 from .._storage import UntypedStorage
+from .admitted import StorageType, UnpicklingError
 from .places import Restore, restored
 from .records import Archive, Record, damaged
 from .storages import storage_on
-from .unpickling import StorageType, UnpicklingError
 
 
 class StorageReader:
@@ -40,6 +40,7 @@ class StorageReader:
         self.verify = verify
         self.skip = skip
         self.known: dict[str, Any] = {}
+        self.size = archive.size
 
     def __call__(self, ident: Any) -> Any:
         """The storage that a persistent id names."""

@@ -1,12 +1,8 @@
 """Unpicklers: the one that runs no code, and the classes behind PyTorch's names for the one of Python.
 
-``WeightsUnpickler`` is an interpreter of the opcodes that ``torch.save`` writes, and of no others. It knows a table of
-names; a name that is not in it is an error that says which. It calls nothing but the functions of ``CALLS`` and what
-the program has allowed by ``add_safe_globals``, sets nothing on classes or functions, and does not recurse.
-
-NOTE [ Keys ]
-To use a value as a key is to hash it, and CPython hashes a tuple by recursion: one nested a million deep ends the
-process, and one of 60 levels that hold the level below twice takes years. So a key is looked at first (``_check_key``).
+``WeightsUnpickler`` is an interpreter of the opcodes that ``torch.save`` writes, and of no others. It knows the names
+of ``admitted``; another name is an error that says which. It calls nothing but what is admitted there and what the
+program has allowed by ``add_safe_globals``, sets nothing on classes or functions, and does not recurse.
 """
 
 from __future__ import annotations
@@ -20,184 +16,14 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any
 
-from .. import _dtypes, _utils
-from .._constants import Size, device
-from .._storage import TypedStorage, UntypedStorage
+from .. import _utils
 from .._tensor import Tensor
 from ..nn.parameter import Parameter
+from .admitted import CALLS, KNOWN, allowed_by_user, check_key, cost
 from .pickling import HOME
-from .storages import STORAGE_NAMES
 
 UnpicklingError = pickle.UnpicklingError
 BLOCKED = ("sys", "os", "posix", "nt")
-MAX_KEY = 10_000  # items of a nested key
-
-
-class StorageType:
-    """A storage class of a file: it stands for a dtype."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.dtype = STORAGE_NAMES[name]
-
-    def __repr__(self) -> str:
-        return f"StorageType(dtype={self.dtype})"
-
-
-# -------------------------------------------------------------------------------------------------- calls that are safe
-def _encode(text: Any, encoding: Any) -> bytes:
-    if not isinstance(text, str) or encoding not in ("latin1", "latin-1", "utf-8", "ascii"):
-        raise UnpicklingError(f"_codecs.encode: only text into bytes, but got {type(text)}, {encoding!r}")
-    return text.encode(encoding)
-
-
-def _bytearray(*args: Any) -> bytearray:
-    if args and not isinstance(args[0], (bytes, str)):
-        raise UnpicklingError(f"bytearray: only of bytes, but got {type(args[0])}")
-    return bytearray(_encode(*args)) if args and isinstance(args[0], str) else bytearray(*args)
-
-
-def _set(items: Any = ()) -> set[Any]:
-    if not isinstance(items, (list, tuple)):
-        raise UnpicklingError(f"set: only of a list, but got {type(items)}")
-    for item in items:
-        _check_key(item)
-    return set(items)
-
-
-def _frozenset(items: Any = ()) -> frozenset[Any]:
-    return frozenset(_set(items))
-
-
-def _complex(real: Any, imag: Any) -> complex:
-    if type(real) is not float or type(imag) is not float:
-        raise UnpicklingError("complex: only of two floats")
-    return complex(real, imag)
-
-
-def _ordered(items: Any = ()) -> OrderedDict[Any, Any]:
-    return OrderedDict(_pairs(items))
-
-
-def _counter(items: Any = None) -> Counter[Any]:
-    if items is not None and type(items) is not dict:
-        raise UnpicklingError(f"Counter: only of a dict, but got {type(items)}")
-    return Counter(items or {})
-
-
-def _pairs(items: Any) -> list[tuple[Any, Any]]:
-    if not isinstance(items, (list, tuple)) or not all(isinstance(p, (list, tuple)) and len(p) == 2 for p in items):
-        raise UnpicklingError("OrderedDict: only of a list of pairs")
-    for key, _ in items:
-        _check_key(key)
-    return [(key, value) for key, value in items]
-
-
-def _size(items: Any = ()) -> Size:
-    if not isinstance(items, (list, tuple)) or not all(type(n) is int for n in items):
-        raise UnpicklingError("torch.Size: only of integers")
-    return Size(items)
-
-
-def _device(*args: Any) -> device:
-    if not all(type(a) in (str, int) for a in args):
-        raise UnpicklingError("torch.device: only of a name and a number")
-    return device(*args)
-
-
-def _parameter(data: Any = None, requires_grad: Any = True) -> Any:
-    return _utils._rebuild_parameter(data, requires_grad, None)
-
-
-def _empty_tensor(*args: Any) -> Tensor:
-    if args:
-        raise UnpicklingError("a tensor's class is called without arguments in a checkpoint")
-    return Tensor()
-
-
-CALLS: dict[Any, Callable[..., Any]] = {
-    OrderedDict: _ordered,
-    Counter: _counter,
-    Parameter: _parameter,
-    Size: _size,
-    Tensor: _empty_tensor,
-    device: _device,
-    _encode: _encode,
-    bytearray: _bytearray,
-    set: _set,
-    frozenset: _frozenset,
-    complex: _complex,
-    _utils._get_layout: _utils._get_layout,
-    _utils._rebuild_from_type_v2: _utils._rebuild_from_type_v2,
-    _utils._refuse_kind: _utils._refuse_kind,
-    **{function: function for function in _utils.REBUILDERS},
-}
-"""What a checkpoint may call, and what is called in its place: a form of it that looks at its arguments."""
-
-
-def _known_names() -> dict[str, Any]:
-    names: dict[str, Any] = {
-        "collections.OrderedDict": OrderedDict,
-        "collections.Counter": Counter,
-        "torch.nn.parameter.Parameter": Parameter,
-        "torch.serialization._get_layout": _utils._get_layout,
-        "torch.Size": Size,
-        "torch.Tensor": Tensor,
-        "torch.device": device,
-        "torch.storage.UntypedStorage": UntypedStorage,
-        "torch.storage.TypedStorage": TypedStorage,
-        "torch._tensor._rebuild_from_type_v2": _utils._rebuild_from_type_v2,
-        "_codecs.encode": _encode,
-        "builtins.bytearray": bytearray,
-        "builtins.set": set,
-        "builtins.frozenset": frozenset,
-        "builtins.complex": complex,
-    }
-    names |= {f"torch.{name}": StorageType(name) for name in STORAGE_NAMES}
-    names |= {f"torch.{name}": kind for name, kind in _dtypes.DTYPES.items()}
-    names |= {f"torch.{name.replace('Storage', 'Tensor')}": Tensor for name in STORAGE_NAMES}
-    names |= {f"torch._utils.{f.__name__}": f for f in _utils.REBUILDERS}
-    names |= {f"torch._utils.{n}": _utils._refuse_kind for n in _utils.REFUSED}
-    return names
-
-
-KNOWN = _known_names()
-safe: set[Any] = set()  # what the program has allowed: classes, functions, or (object, name) pairs
-
-
-def allowed_by_user() -> dict[str, Any]:
-    """What ``add_safe_globals`` has allowed, by the name that a file may use."""
-    found: dict[str, Any] = {}
-    for entry in safe:
-        if isinstance(entry, tuple):
-            if len(entry) != 2:
-                raise ValueError(
-                    "Expected tuple of length 2 (global, str of callable full path), but got tuple of length: "
-                    f"{len(entry)}"
-                )
-            if not isinstance(entry[1], str):
-                raise TypeError(f"Expected second item in tuple to be str of callable full path, but got: {entry[1]}")
-            found[entry[1]] = entry[0]
-            continue
-        name = f"{entry.__module__}.{entry.__qualname__}"
-        found[name] = entry
-        package, dot, rest = name.partition(".")
-        if package == "wengert":
-            found[f"torch{dot}{rest}"] = entry
-    return found
-
-
-def _check_key(key: Any) -> None:
-    """See NOTE [ Keys ]."""
-    if type(key) is not tuple:
-        return
-    waiting, seen = [(key, 1)], 0
-    while waiting:
-        items, depth = waiting.pop()
-        seen += len(items)
-        if seen > MAX_KEY or depth > 100:
-            raise UnpicklingError("a key is nested too deep or too large")
-        waiting.extend((item, depth + 1) for item in items if isinstance(item, (tuple, frozenset)))
 
 
 # ------------------------------------------------------------------------------------------------------ the interpreter
@@ -214,6 +40,7 @@ class WeightsUnpickler:
     def __init__(self, file: Any, limit: int, persistent_load: Callable[[Any], Any], encoding: str = "utf-8") -> None:
         self._file = file
         self._left = limit
+        self._budget = 4 * max(limit, getattr(persistent_load, "size", 0)) + (1 << 16)
         self._persistent_load = persistent_load
         self._encoding = encoding
         self._user = allowed_by_user()
@@ -306,10 +133,16 @@ class WeightsUnpickler:
     def _called(self, function: Any, args: tuple[Any, ...], refusal: str) -> Any:
         call = CALLS.get(function) if isinstance(function, (type, FunctionType)) else None
         if call is not None:
+            self._charge(cost(function, args))
             return call(*args)
         if id(function) in self._user_values:
             return function(*args)
         raise UnpicklingError(refusal)
+
+    def _charge(self, size: int) -> None:
+        self._budget -= size
+        if self._budget < 0:
+            raise UnpicklingError("the pickle would take much more memory than the file has bytes")
 
     def _build(self) -> None:
         state, obj = self._stack.pop(), self._stack[-1]
@@ -320,6 +153,7 @@ class WeightsUnpickler:
         elif type(obj) is OrderedDict:
             if type(state) is not dict or not all(type(key) is str for key in state):
                 raise UnpicklingError("Can only set attributes of an OrderedDict from a dict")
+            self._charge(8 * len(state))
             obj.__dict__.update(state)
         elif id(type(obj)) in self._user_values:
             _set_state(obj, state)
@@ -364,7 +198,7 @@ class WeightsUnpickler:
     def _add_items(self) -> None:
         items = self._pop_mark()
         for item in items:
-            _check_key(item)
+            check_key(item)
         self._target(set, "add to sets").update(items)
 
     def _set_item(self) -> None:
@@ -381,7 +215,7 @@ class WeightsUnpickler:
                 f"Can only SETITEMS for dict, collections.OrderedDict, collections.Counter, but got {type(target)}"
             )
         for key, value in zip(items[::2], items[1::2], strict=True):
-            _check_key(key)
+            check_key(key)
             target[key] = value
 
     def _target(self, kind: type, what: str) -> Any:

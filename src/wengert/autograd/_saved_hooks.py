@@ -167,8 +167,8 @@ def _packed_class(cls: Any) -> Any:
 
 def place_of(n: Any, name: str) -> Place | None:
     """Where the saved value of this name is, if it is a tensor."""
-    plan = getattr(_declared(type(n)).saved, "__self__", None)
-    if plan is not None and hasattr(plan, "uses"):
+    plan = getattr(type(n), "plan", None)
+    if plan is not None:
         return ("s", plan.uses.index(name)) if name in plan.uses else None
     if name == "result":
         return ("r",) if hasattr(n, "r") else None
@@ -183,12 +183,6 @@ def place_of(n: Any, name: str) -> Place | None:
     return None
 
 
-def _declared(cls: Any) -> Any:
-    while getattr(cls, "unpacks", False):
-        cls = cls.__base__
-    return cls
-
-
 def edge_of(n: Any, place: Place | None) -> Node | None:
     """The node of the tensor that was saved there."""
     assert place is not None
@@ -196,7 +190,7 @@ def edge_of(n: Any, place: Place | None) -> Node | None:
         return n
     if place[0] in ("x", "y"):
         return getattr(n, "f" + place[0], None)
-    plan = _declared(type(n)).saved.__self__
+    plan = type(n).plan
     how, i = plan.sources[place[1]]
     if how == "operand":
         return n.fx[i]

@@ -64,7 +64,7 @@ class DualTensor(Tensor):
         inner = _tracked(self._a)
         return inner.grad_fn if inner is not None and _visible(self._a) else None
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         from .._protocol import text_of
 
         primal, tangent = unpack_dual(self)

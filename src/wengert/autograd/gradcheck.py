@@ -181,34 +181,37 @@ def _basis_grads(check: _Check, y: Tensor, unit: Any, who: str, nondet_tol: floa
                 raise GradcheckError("Analytical gradient has incorrect size")
             row, row2 = g.detach().numpy().reshape(-1), again.detach().numpy().reshape(-1)
             if not np.allclose(row, row2, rtol=0, atol=nondet_tol, equal_nan=True):
-                raise GradcheckError(
-                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
-                    "gives "
-                    "different values, although analytical gradient matches numerical gradient.The tolerance for "
-                    "nondeterminism was "
-                    f"{nondet_tol}.\n\nNOTE: If your op relies on non-deterministic operations i.e., it is listed "
-                    "here:\n"
-                    "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\n"
-                    "this failure might be expected.\n"
-                )
+                raise _not_reentrant(nondet_tol)
             jac[:, k] = row
     return jacobians
 
 
-def _mismatch(a: Any, n: Any, k: int, i: int, part: str | None, forward: bool) -> str:
+def _not_reentrant(tolerance: float) -> GradcheckError:
+    return GradcheckError(
+        "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
+        "different values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism "
+        f"was {tolerance}.\n\nNOTE: If your op relies on non-deterministic operations i.e., it is listed here:\n"
+        "https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html\n"
+        "this failure might be expected.\n"
+    )
+
+
+def _mismatch(check: _Check, a: Any, n: Any, k: int, i: int, part: str | None, forward: bool) -> str:
     which = "inputs" if forward else "outputs"
     prefix = f"While considering the {part} part of complex {which} only, " if part else ""
     mode = "computed with forward mode " if forward else ""
+    single = check.inputs[i]._a.dtype.itemsize // (2 if check.inputs[i]._a.dtype.kind == "c" else 1) < 8
+    a, n = (wrap(np.asarray(v).astype("f4" if np.isrealobj(v) and single else v.dtype)) for v in (a, n))
     return (
         f"{prefix}Jacobian {mode}mismatch for output {k:d} with respect to input {i:d},\n"
-        f"numerical:{wrap(np.asarray(n))}\nanalytical:{wrap(np.asarray(a))}\n"
+        f"numerical:{n}\nanalytical:{a}\n"
     )
 
 
 def _refuse(
     check: _Check, a: Any, n: Any, k: int, i: int, part: str | None, forward: bool, more: str = ""
 ) -> GradcheckError:
-    return noted(GradcheckError(_mismatch(a, n, k, i, part, forward) + more), _kink(check, i))
+    return noted(GradcheckError(_mismatch(check, a, n, k, i, part, forward) + more), _kink(check, i))
 
 
 def _slow_backward(check: _Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
@@ -261,13 +264,7 @@ def _fast_backward(check: _Check, outputs: list[Tensor], nondet_tol: float, dtyp
                 if dtypes and g.dtype is not x.dtype:
                     raise GradcheckError("Gradient has dtype mismatch")
                 if not np.allclose(g.detach().numpy(), again.detach().numpy(), rtol=0, atol=nondet_tol, equal_nan=True):
-                    raise GradcheckError(
-                        "Backward is not reentrant, i.e., running backward with same input and grad_output multiple "
-                        "times gives "
-                        "different values, although analytical gradient matches numerical gradient.The tolerance for "
-                        "nondeterminism "
-                        f"was {nondet_tol}."
-                    )
+                    raise _not_reentrant(nondet_tol)
                 a = np.sum(u.conj() * g.detach().numpy()).real
             if not check.close(a, n):
                 raise _refuse(check, a, n, k, i, None, False, _slow_text(check, outputs, k, i, nondet_tol))

@@ -10,3 +10,12 @@ __all__ = [
 ]  # fmt: skip
 
 fp32_precision = "none"
+
+# names of the package itself, as torch.has_mkl
+has_cuda = has_cudnn = has_mkl = has_mkldnn = has_mps = has_openmp = False
+has_lapack = has_spectral = True  # SciPy's, and NumPy's Fourier transforms
+
+
+def is_vulkan_available() -> bool:
+    """False."""
+    return False

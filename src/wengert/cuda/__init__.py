@@ -103,6 +103,8 @@ class DeferredCudaCallError(Exception):
 
 OutOfMemoryError = type("OutOfMemoryError", (RuntimeError,), {"__doc__": "A GPU's memory is full: never, without one."})
 
+AcceleratorError = type("AcceleratorError", (RuntimeError,), {"__doc__": "An error of a GPU: never, without one."})
+
 globals().update({name: returning(name, value, "As on a machine without a GPU.") for name, value in _VALUES.items()})
 globals().update({name: returning(name, lambda: None, "Nothing: there is no GPU.") for name in _NOTHING})
 globals().update({name: refusing(name, AssertionError, _MESSAGE) for name in _REFUSED})
@@ -110,7 +112,7 @@ globals().update({name: dummy(name) for name in _CLASSES})
 globals().update(tensor_types("cuda"))
 
 __all__ = [  # noqa: PLE0604  the names of tables
-    "CudaError", "DeferredCudaCallError", "OutOfMemoryError", "StreamContext", "amp", "default_generators", "device",
-    "device_of", "has_half", "has_magma", "is_current_stream_capturing", "nvtx", "set_rng_state_all", "stream",
-    *_VALUES, *_NOTHING, *_REFUSED, *_CLASSES,
+    "AcceleratorError", "CudaError", "DeferredCudaCallError", "OutOfMemoryError", "StreamContext", "amp",
+    "default_generators", "device", "device_of", "has_half", "has_magma", "is_current_stream_capturing", "nvtx",
+    "set_rng_state_all", "stream", *_VALUES, *_NOTHING, *_REFUSED, *_CLASSES,
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from types import ModuleType
 
 from . import (
     _categories,
+    _circle,
     _counts,
     _gamma,
     _gaussian,
@@ -45,6 +46,7 @@ from . import (
     utils,
 )
 from ._categories import Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough
+from ._circle import VonMises
 from ._counts import Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson
 from ._gamma import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, InverseGamma
 from ._gaussian import LowRankMultivariateNormal, MultivariateNormal
@@ -59,7 +61,6 @@ from ._location_scale import (
     LogNormal,
     Normal,
     StudentT,
-    VonMises,
 )
 from ._matrices import LKJCholesky, Wishart
 from ._relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
@@ -134,7 +135,7 @@ SUBMODULES: dict[str, tuple[ModuleType, str]] = {
     "relaxed_categorical": (_relaxed, "ExpRelaxedCategorical RelaxedOneHotCategorical"),
     "studentT": (_location_scale, "StudentT"),
     "uniform": (_interval, "Uniform"),
-    "von_mises": (_location_scale, "VonMises _log_modified_bessel_fn"),
+    "von_mises": (_circle, "VonMises _log_modified_bessel_fn"),
     "weibull": (_tails, "Weibull"),
     "wishart": (_matrices, "Wishart _mvdigamma"),
 }
@@ -151,7 +152,10 @@ def _publish() -> None:
         module.__doc__ = f"``{'``, ``'.join(public)}``; defined in ``{home.__name__}``."
         vars(module).update(found, __all__=public)
         for n in public:
+            line = found[n].__dict__.get("__firstlineno__")  # from Python 3.13 on; the next line drops it
             found[n].__module__ = module.__name__
+            if line is not None:
+                found[n].__firstlineno__ = line
         sys.modules[module.__name__] = module
         globals()[name] = module
 

@@ -158,17 +158,20 @@ class Geometric(ProbsOrLogits, Distribution):
 
 
 class _Trials(ProbsOrLogits, Distribution):
-    """What distributions of a number of trials and a probability share."""
+    """What distributions of a number of trials and a probability share.
+
+    It has no ``__init__``: subclasses of users call ``super(Binomial, new).__init__(batch_shape)``.
+    """
 
     total_count: Tensor
-    _expands = ("total_count", "probs", "logits", "_param")
 
-    def __init__(self, total_count: Any, probs: Any, logits: Any, validate_args: bool | None) -> None:
+    def _keep_trials(self, total_count: Any, probs: Any, logits: Any) -> Size:
+        """Keep the parameters, broadcast; the shape they have."""
         name, given = one_given(probs, logits)
         self.total_count, value = broadcast_all(total_count, given)
         self.total_count = self.total_count.type_as(value)
         self._keep(name, value)
-        super().__init__(value.size(), validate_args=validate_args)
+        return value.size()
 
 
 def _clamp_by_zero(x: Tensor) -> Tensor:
@@ -197,7 +200,7 @@ class Binomial(_Trials):
         "logits": constraints.real,
     }
     has_enumerate_support = True
-    _expands = _Trials._expands
+    _expands = ("total_count", "probs", "logits", "_param")
 
     def __init__(
         self,
@@ -206,7 +209,7 @@ class Binomial(_Trials):
         logits: Tensor | float | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        super().__init__(total_count, probs, logits, validate_args)
+        super().__init__(self._keep_trials(total_count, probs, logits), validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
@@ -274,7 +277,7 @@ class NegativeBinomial(_Trials):
         "logits": constraints.real,
     }
     support = constraints.nonnegative_integer
-    _expands = _Trials._expands
+    _expands = ("total_count", "probs", "logits", "_param")
 
     def __init__(
         self,
@@ -283,7 +286,7 @@ class NegativeBinomial(_Trials):
         logits: Tensor | float | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        super().__init__(total_count, probs, logits, validate_args)
+        super().__init__(self._keep_trials(total_count, probs, logits), validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:

@@ -84,7 +84,7 @@ class Distribution:
             )
             return
         for name, constraint in found.items():
-            if constraints.is_dependent(constraint) or (self._is_lazy(name) and name not in self.__dict__):
+            if constraints.is_dependent(constraint) or (name not in self.__dict__ and self._is_lazy(name)):
                 continue
             value = getattr(self, name)
             if not constraint.check(value).all():
@@ -129,7 +129,7 @@ class Distribution:
         new = self._get_checked_instance(owner, _instance)
         rank = len(self._batch_shape)
         for name in owner._expands:
-            if not self._is_lazy(name) or name in self.__dict__:
+            if name in self.__dict__ or not self._is_lazy(name):
                 value = getattr(self, name)
                 own = value.batch_shape if isinstance(value, Distribution) else value.shape
                 setattr(new, name, value.expand(Size(batch_shape) + tuple(own[rank:])))

@@ -61,6 +61,8 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     first = next((v for v in values if isinstance(v, Tensor)), None)
     dtype = torch.get_default_dtype() if first is None else first.dtype
     tensors = [v if is_tensor_like(v) else torch.tensor(v, dtype=dtype) for v in values]
+    if len({t.shape for t in tensors}) == 1:
+        return tuple(tensors)
     return tuple(torch.broadcast_tensors(*tensors))
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import wengert as torch
 
 from .._grad_mode import no_grad
+from .._override_sites import add_function
 from .._tensor import Tensor
 
 __all__ = [
@@ -67,18 +68,21 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 # ------------------------------------------------------------------------------------------------------- plain fillings
+@add_function
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform numbers on [a, b)."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
+@add_function
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Normal numbers."""
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
+@add_function
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """One number everywhere."""
     with no_grad():
@@ -210,6 +214,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
     return normal_(tensor, 0.0, std, generator)
 
 
+@add_function
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:

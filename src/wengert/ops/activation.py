@@ -254,8 +254,7 @@ def _gelu_grad(xp: Any, g: Any, self: Any, approximate: str) -> Any:
         t = xp.tanh((self + _GELU_B * (square * self)) * _GELU_A)
         inner = (1 + (3 * _GELU_B) * square) * _GELU_A
         return g * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * inner)
-    erf = xp.lib.quick_erf if xp is RAW else xp.erf
-    cdf = (erf(self * math.sqrt(0.5)) + 1) * 0.5
+    cdf = xp.lib.normal_cdf(self) if xp is RAW else (xp.erf(self * math.sqrt(0.5)) + 1) * 0.5
     pdf = xp.exp(self * self * -0.5) * (1 / math.sqrt(2 * math.pi))
     return g * (self * pdf + cdf)
 
@@ -272,7 +271,7 @@ def _gelu(lib, self, approximate):
     """x times the probability that a standard normal variable is below x."""
     if approximate == "tanh":
         return 0.5 * self * (1 + lib.tanh((self + _GELU_B * (self * self * self)) * _GELU_A))
-    return (lib.quick_erf(self * math.sqrt(0.5)) + 1) * (self * 0.5)
+    return lib.normal_cdf(self) * self
 
 
 @public("nn.functional.gelu")

@@ -82,7 +82,7 @@ def attention(lib, query, key, value, mask, causal, scale):
     """``softmax(scale * query @ key.mT + mask) @ value``."""
     scores = lib.matmul(query * query.dtype.type(scale), key.swapaxes(-1, -2))
     if causal:
-        scores = lib.causal_scores(scores)
+        _hide(scores)
     if mask is not None:
         scores = scores + mask
     return lib.matmul(lib.softmax_rows_or_zero(scores), value)
@@ -91,9 +91,15 @@ def attention(lib, query, key, value, mask, causal, scale):
 @in_lib
 def causal_scores(scores: Any) -> Any:
     """Scores with -inf where a key comes after its query."""
+    scores = scores.copy()
+    _hide(scores)
+    return scores
+
+
+def _hide(scores: Any) -> None:
+    """``causal_scores`` in place."""
     queries, keys = scores.shape[-2:]
-    hidden = np.arange(keys) > np.arange(queries)[:, None]
-    return np.where(hidden, scores.dtype.type(-math.inf), scores)
+    np.copyto(scores, scores.dtype.type(-math.inf), where=np.arange(keys) > np.arange(queries)[:, None])
 
 
 @general(
@@ -122,7 +128,7 @@ def keep_past(lib, scores):
 def softmax_rows_or_zero(scores: Any) -> Any:
     """softmax of rows; a row of -inf alone is zeros, as nothing may be looked at."""
     r = lib.softmax_rows(scores, scores.ndim - 1)
-    if r.size and np.isnan(r).any():
+    if r.size and np.isnan(np.minimum.reduce(r, None)):
         empty = np.maximum.reduce(scores, -1, keepdims=True) == -math.inf
         r = np.where(empty, r.dtype.type(0), r)
     return r

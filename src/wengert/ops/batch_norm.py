@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import bump
 from .._backends.numpy import in_lib, vector_of_ones
 from .._blocks import LARGE, cut_parts, each
 from .._dispatch import logical_dtype
@@ -289,8 +288,7 @@ def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: fl
             for running, batch, share in ((mean, stats[0], momentum), (var, stats[2], unbiased)):
                 a = alias_payload(running)
                 a *= 1 - momentum
-                a += batch.reshape(a.shape) * share
-                bump(running)
+                a += batch.reshape(a.shape) * share  # no write that versions count, as in PyTorch
             return
         batch_mean, batch_var = (wrap(s.astype(mean._a.dtype, copy=False)) for s in stats[::2])
     else:  # the values of a transform

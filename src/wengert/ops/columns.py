@@ -274,7 +274,7 @@ def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints,
         r = _input_each(g.reshape(samples, groups, *out), weight, whole_size, stride, dilation)
     else:
         r = np.zeros((samples, groups, channels, *whole_size), np.result_type(g, weight))
-        flat = g.reshape(samples, groups, filters, -1)
+        flat = g.reshape(samples, groups, filters, math.prod(out))
         row_bytes = groups * channels * math.prod(kernel) * math.prod(out[1:]) * g.itemsize
 
         def work(mine: slice) -> None:

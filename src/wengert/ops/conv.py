@@ -390,30 +390,29 @@ def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: 
     return T.squeeze_dim(result, 0) if single else result
 
 
-@public("torch.conv1d nn.functional.conv1d")
-def conv1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Convolution of signals ``(N, C, L)`` or ``(C, L)`` with filters ``(O, C / groups, k)``; see ``conv2d``."""
-    return _convolve(1, input, weight, bias, stride, padding, dilation, groups)
+def _convolution_in(k: int, doc: str) -> Any:
+    """``conv1d``, ``conv2d`` or ``conv3d``."""
+
+    def conv(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        return _convolve(k, input, weight, bias, stride, padding, dilation, groups)  # type: ignore[no-any-return]
+
+    conv.__doc__ = doc
+    return public(f"torch.conv{k}d nn.functional.conv{k}d")(conv)
 
 
-@public("torch.conv2d nn.functional.conv2d")
-def conv2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
+conv1d = _convolution_in(
+    1, "Convolution of signals ``(N, C, L)`` or ``(C, L)`` with filters ``(O, C / groups, k)``; see ``conv2d``."
+)
+conv2d = _convolution_in(
+    2,
     """Convolution (as a cross-correlation) of images ``(N, C, H, W)`` with filters ``(O, C / groups, kh, kw)``.
 
     ``padding``: zeros on each side, or "valid" (none) or "same" (the output has the input's size).
@@ -422,22 +421,11 @@ def conv2d(
     >>> torch.nn.functional.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2))
     tensor([[[[4., 4.],
               [4., 4.]]]])
-    """
-    return _convolve(2, input, weight, bias, stride, padding, dilation, groups)
-
-
-@public("torch.conv3d nn.functional.conv3d")
-def conv3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."""
-    return _convolve(3, input, weight, bias, stride, padding, dilation, groups)
+    """,
+)
+conv3d = _convolution_in(
+    3, "Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."
+)
 
 
 def _transposed(
@@ -485,52 +473,38 @@ def _transposed(
     return T.squeeze_dim(result, 0) if single else result
 
 
-@public("torch.conv_transpose1d nn.functional.conv_transpose1d")
-def conv_transpose1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    groups: int = 1,
-    dilation: Any = 1,
-) -> Tensor:
-    """The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."""
-    return _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+def _transposed_in(k: int, doc: str) -> Any:
+    """``conv_transpose1d``, ``conv_transpose2d`` or ``conv_transpose3d``."""
+
+    def conv_transpose(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+    ) -> Tensor:
+        return _transposed(  # type: ignore[no-any-return]
+            k, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+
+    conv_transpose.__doc__ = doc
+    return public(f"torch.conv_transpose{k}d nn.functional.conv_transpose{k}d")(conv_transpose)
 
 
-@public("torch.conv_transpose2d nn.functional.conv_transpose2d")
-def conv_transpose2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    groups: int = 1,
-    dilation: Any = 1,
-) -> Tensor:
+_transposed_in(
+    1, "The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."
+)
+_transposed_in(
+    2,
     """The transpose of ``conv2d`` of the same geometry: ``(N, C, H, W)`` with filters ``(C, O / groups, kh, kw)``.
 
     ``output_padding`` says which of the input sizes that ``conv2d`` takes to this one is meant.
-    """
-    return _transposed(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
-
-
-@public("torch.conv_transpose3d nn.functional.conv_transpose3d")
-def conv_transpose3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    groups: int = 1,
-    dilation: Any = 1,
-) -> Tensor:
-    """The transpose of ``conv3d``; see ``conv_transpose2d``."""
-    return _transposed(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    """,
+)
+_transposed_in(3, "The transpose of ``conv3d``; see ``conv_transpose2d``.")
 
 
 @public("torch.convolution")

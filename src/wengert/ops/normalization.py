@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._backends.numpy import in_lib
+from .._backends.numpy import in_lib, table_of_ones
 from .._constants import Size
 from .._dispatch import logical_dtype
 from .._dtypes import FLOATING
@@ -71,16 +71,14 @@ def standardized(x: Any, dims: Dims, eps: float, center: bool) -> tuple[Any, Any
     return x * scale if r is None else np.multiply(r, scale, r), scale, mean, var
 
 
-# NOTE [ Small rows ]
-#     NumPy takes three times as long where it has to broadcast a column as where both operands have one shape. A
-#     product with a square of ones gives the sum of a row at each of its elements at once.
-_SMALL_ROW, _SMALL = 32, 65536
+# Small rows are added up by products with ones (``table_of_ones``).
+_SMALL_ROW, _SMALL = 64, 65536
 
 
 @functools.lru_cache(64)
 def _square(n: int, dtype: Any) -> tuple[Any, Any]:
     """A square of ones, and its size as an array."""
-    return np.ones((n, n), dtype), np.full((), n, dtype)
+    return table_of_ones(n, n, dtype), np.full((), n, dtype)
 
 
 def _is_small(x: Any, view: Any, dims: Dims) -> bool:
@@ -91,7 +89,7 @@ _BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 
 
 def _standardized_small(x: Any, eps: float) -> tuple[Any, Any, Any, Any]:
-    """``standardized`` over the rows of a small matrix; see the note."""
+    """``standardized`` over the rows of a small matrix."""
     ones, n = _square(x.shape[1], x.dtype)
     mean = x.dot(ones)
     mean /= n
@@ -383,7 +381,7 @@ def _normalized_shape(
     return shape
 
 
-_SEQUENCES = frozenset((tuple, list, Size))
+_SEQUENCES: frozenset[Any] = frozenset((tuple, list, Size))
 
 
 def _fits(input: Any, shape: Any, *weights: Any) -> bool:

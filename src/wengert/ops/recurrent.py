@@ -437,13 +437,13 @@ def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: 
     """
     from .._engine import run
     from .._grad_mode import grad_mode
-    from .._values import Lift, entered
+    from .._values import Lift, as_leaf, entered
 
     with grad_mode(True), entered() as tag:
-        leaves = [
-            None if a is None else wrap(Lift(a, tag)).requires_grad_(need)
-            for a, need in zip(operands, needs, strict=True)
-        ]
+        leaves = [None if a is None else wrap(Lift(a, tag)) for a in operands]
+        for leaf, need in zip(leaves, needs, strict=True):
+            if need:
+                as_leaf(leaf)
         *known, w_ih, w_hh, b_ih, b_hh = leaves
         state = tuple(known[1:]) if mode == "LSTM" else known[1]
         weights = Weights((w_ih, w_hh, b_ih, b_hh), b_ih is not None)
@@ -498,6 +498,7 @@ def _samples(gates: int, states: int, *modes: str) -> Any:
     outputs=3,
     node="MkldnnRnnLayerBackward0",
     absent=True,
+    holomorphic=False,
     batch="loop",
     dtypes="f",
     samples=_samples(4, 2, "LSTM"),
@@ -518,6 +519,7 @@ def lstm_layer(lib, input, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, tape):
     outputs=2,
     node="StackBackward0",
     absent=True,
+    holomorphic=False,
     batch="loop",
     dtypes="f",
     samples=lambda rng: _samples(3, 1, "GRU")(rng) + _samples(1, 1, "RNN_TANH", "RNN_RELU")(rng),

@@ -13,7 +13,8 @@ from .._alias import (
 )
 from .._dispatch import logical_dtype, type_text
 from .._errors import warn
-from .._modes import is_grad_enabled
+from .._inference import is_inference, locked, refuse_write
+from .._modes import inference_tensors, is_grad_enabled
 from .._node import AccumulateGrad, Box, cell_of, view_of
 from .._registry import public
 from .._tensor import Tensor, alias_payload, stale_views, wrap
@@ -32,6 +33,8 @@ def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
     box = self._m = Box()
     box.a = a
     box.cell = cell
+    if inference_tensors and is_inference(self):
+        self._a = box.a = locked(a)
     if type(self._fn) is AccumulateGrad:
         self._fn.box = box
 
@@ -44,6 +47,8 @@ def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
         refresh(self)
     if self._fn is not None:
         check_inplace(self, True)
+    if inference_tensors:
+        refuse_write(self)
     cell = cell_of(self)
     own = view_of(self)
     alias_payload(self)
@@ -112,6 +117,8 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
+    if inference_tensors:
+        refuse_write(self)
     a = alias_payload(self)
     if not isinstance(a, np.ndarray):
         raise RuntimeError("resize_() is not possible inside of a transform")
@@ -157,6 +164,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     """Make a tensor use another's memory and size; without a source, none."""
     if self._fn is not None and is_grad_enabled():
         check_inplace(self, True)
+    if inference_tensors:
+        refuse_write(self)
     if source is None:
         _new_payload(self, np.empty(0, self._a.dtype), cell_of(self))
         bump(self)

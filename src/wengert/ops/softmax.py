@@ -6,13 +6,12 @@ Each saves its result only. Its derivative is an operator of its own, as in PyTo
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._backends.large import row_products, row_sums
-from .._backends.numpy import in_lib
+from .._backends.numpy import in_lib, table_of_ones
 from .._blocks import LARGE, rows
 from .._dims import normal_dim, rank
 from .._dtypes import FLOATING
@@ -60,16 +59,17 @@ def _rows_maximum(x: Any, dim: int) -> Any:
 
 
 # NOTE [ Small rows ]
-#     NumPy takes three times as long to broadcast a column as for operands of one shape, and to reduce rows as for a
-#     product. So a product with a square of ones gives each row's sum at each of its elements. And where the squares of
-#     all elements add up to little, no exponential is extreme (see above), which one product tells too.
-_SMALL_ROW, _SMALL, _SAFE_SQUARES = 32, 65536, 3600.0
+#     Products with ones take the place of reductions (``table_of_ones``). And where the squares of all elements add up
+#     to little, no exponential is extreme (see above), which one product tells too.
+_SMALL_ROW, _SMALL, _SAFE_SQUARES = 64, 65536, 3600.0
 _BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 
 
-@functools.lru_cache(64)
-def _ones(n: int, m: int, dtype: Any) -> Any:
-    return np.ones((n, m), dtype)
+def _few_summed(r: Any, dim: int) -> Any:
+    """The sum along a dim of a few elements, kept."""
+    if dim == r.ndim - 1 and r.dtype in _BY_BLAS:
+        return r.dot(table_of_ones(r.shape[dim], 1, r.dtype))
+    return _add(r, dim, None, None, True)
 
 
 def _is_small(x: Any, dim: int) -> bool:
@@ -133,11 +133,11 @@ def softmax_rows(x: Any, dim: int) -> Any:
         if _is_small(x, dim):
             flat = x.reshape(-1)
             r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
-            r /= r.dot(_ones(x.shape[dim], x.shape[dim], x.dtype))
+            r /= r.dot(table_of_ones(x.shape[dim], x.shape[dim], x.dtype))
             return r
         r = x - _max(x, dim, None, None, True)
         _exp(r, r)
-        r /= _add(r, dim, None, None, True)
+        r /= _few_summed(r, dim)
         return r
     if _is_narrow(x):
         return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
@@ -148,14 +148,14 @@ def softmax_rows(x: Any, dim: int) -> Any:
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
     if 0 < x.size < _LARGE and x.dtype.itemsize > 2:
-        if _is_small(x, dim):
-            n = x.shape[dim]
-            r = x - _max(x, dim, None, None, True).dot(_ones(1, n, x.dtype))
-            s = _exp(r).dot(_ones(n, n, x.dtype))
+        n = x.shape[dim]
+        if n <= _SMALL_ROW >> 1 and _is_small(x, dim):
+            r = x - _max(x, dim, None, None, True).dot(table_of_ones(1, n, x.dtype))
+            s = _exp(r).dot(table_of_ones(n, n, x.dtype))
             r -= np.log(s, s)
             return r
         r = x - _max(x, dim, None, None, True)
-        s = _add(_exp(r), dim, None, None, True)
+        s = _few_summed(_exp(r), dim)
         r -= np.log(s, s)
         return r
     if _is_narrow(x):
@@ -170,7 +170,7 @@ def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
         return softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
     if y.size < _LARGE:
         if _is_small(y, dim):
-            r = g - (g * y).dot(_ones(y.shape[dim], y.shape[dim], y.dtype))
+            r = g - (g * y).dot(table_of_ones(y.shape[dim], y.shape[dim], y.dtype))
         else:
             r = g - _add(g * y, dim, None, None, True)
         r *= y
@@ -186,7 +186,7 @@ def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     if y.size < _LARGE:
         r = np.exp(y)
         if _is_small(y, dim):
-            r *= g.dot(_ones(y.shape[dim], y.shape[dim], y.dtype))
+            r *= g.dot(table_of_ones(y.shape[dim], y.shape[dim], y.dtype))
         else:
             r *= _add(g, dim, None, None, True)
         return np.subtract(g, r, r)

@@ -20,7 +20,7 @@ from .._errors import here, noted
 from .._grad_mode import grad_mode
 from .._modes import is_grad_enabled
 from .._node import Node, leaf_node, tick
-from .._registry import place, public
+from .._registry import PUBLIC, place, public
 from .._tensor import Tensor, current_fn, wrap
 
 
@@ -209,22 +209,6 @@ def to_sparse(self: Tensor, sparse_dim: Any = None, *, layout: Any = None, **_: 
     return recorded_by(f"ToSparseBackward{int(sparse_dim is None)}", payload, (self,), to_dense)
 
 
-def _other_layouts() -> None:
-    for name in ("csr", "csc", "bsr", "bsc"):
-
-        def refused(self: Tensor, *args: Any, name: str = name, **kwargs: Any) -> Tensor:
-            raise NotImplementedError(f"there are no tensors of layout torch.sparse_{name} here, only torch.sparse_coo")
-
-        refused.__name__ = refused.__qualname__ = f"to_sparse_{name}"
-        refused.__doc__ = (
-            f"Not there: NotImplementedError. Of sparse layouts there is ``torch.sparse_coo``, not {name}."
-        )
-        place(refused, f"Tensor.to_sparse_{name}")
-
-
-_other_layouts()
-
-
 @public("Tensor.sparse_mask")
 def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     """The elements of a dense tensor where ``mask``, a sparse one of its shape, stores something."""
@@ -408,6 +392,10 @@ def _layer(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """``nn.functional.linear`` with a sparse weight."""
     y = matrix_product(weight, x.t()).t() if is_sparse(weight) else matrix_product(x, weight.t())
     return y if bias is None else y + bias
+
+
+place(PUBLIC["torch"]["mm"], "torch.dsmm torch.spmm")
+place(PUBLIC["torch"]["addmm"], "torch.saddmm")
 
 
 def _vector_product(x: Tensor, y: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from .._errors import warn, warn_once
 from .._registry import T, public
 from .._saved import _type_name
 from .._tensor import Tensor, wrap
+from .chains import untied
 from .fft import fft, ifft, irfft, rfft
 from .pad import pad as pad_by
 
@@ -119,9 +120,10 @@ def stft(
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     half = not complex_frames if onesided is None else onesided
     transform = rfft if half else fft
-    result = T.transpose_dims(transform(frames, norm="ortho" if normalized else None), 1, 2)
+    # PyTorch transposes and squeezes in place: the result is no view
+    result = untied(T.transpose_dims(transform(frames, norm="ortho" if normalized else None), 1, 2), "TransposeBackward1")
     if single:
-        result = T.squeeze_dim(result, 0)
+        result = untied(T.squeeze_dim(result, 0), "SqueezeBackward4")
     return result if return_complex else T.view_as_real(result)  # type: ignore[no-any-return]
 
 

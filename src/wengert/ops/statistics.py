@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._backends.numpy import in_lib
+from .._backends.numpy import in_lib, table_of_ones
 from .._dims import nonempty_dims, normal_dim, rank
 from .._dispatch import cast, type_text
 from .._errors import warn
@@ -37,6 +37,9 @@ def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim
 
     The results are in the wider dtype: see ``_narrowed``.
     """
+    if len(dim) == 1 and dim[0] == x.ndim - 1 and x.dtype in _BY_BLAS and correction < x.shape[-1] <= _SMALL_ROW:
+        if x.size <= FEW:
+            return _small_variance(x.astype(np.float64, copy=False), correction, keepdim)
     if x.dtype.itemsize == 2 or (x.dtype.itemsize == 4 and x.size <= FEW):
         return _variance(lib, x.astype(np.float64 if x.size <= FEW else np.float32), dim, correction, keepdim)
     n = count_of(x.shape, dim)
@@ -51,6 +54,23 @@ def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim
     else:  # over zero, without NumPy's warning
         v = lib.where(v > 0, v.dtype.type(np.inf), v.dtype.type(np.nan))
     return v, mean if keepdim else mean.reshape(v.shape)
+
+
+_BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
+_SMALL_ROW = 64
+
+
+def _small_variance(x: Any, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """``_variance`` along the last dim of a few float64, added up by products with ones (``table_of_ones``)."""
+    n = x.shape[-1]
+    mean = x.dot(table_of_ones(n, n, x.dtype))
+    mean /= n
+    d = x - mean
+    d *= d
+    v = d.dot(table_of_ones(n, 1, x.dtype))
+    v /= n - correction
+    mean = mean[..., :1].copy()
+    return (v, mean) if keepdim else (v.reshape(v.shape[:-1]), mean.reshape(v.shape[:-1]))
 
 
 def _narrowed(r: Any, dtype: Any) -> Any:
@@ -140,6 +160,10 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
     ndim = rank(input, name)
     if not args and not kwargs and input._a.size > 1 and is_kind(input, "fc"):
         return op(input, tuple(range(ndim)), 1, False)
+    if len(args) == 1 and type(args[0]) is int and not kwargs and -ndim <= args[0] < ndim and is_kind(input, "fc"):
+        dim = args[0] if args[0] >= 0 else args[0] + ndim
+        if input._a.shape[dim] > 1:
+            return op(input, (dim,), 1, False)
     names = ("unbiased",) if args and isinstance(args[0], bool) else ("dim", "unbiased", "keepdim")
     given = dict(zip(names, args, strict=False)) | kwargs
     known = {"dim", "unbiased", "keepdim", "correction"}

@@ -18,6 +18,7 @@ from .._alias import (
     write_recorded,
     written,
 )
+from .._backends.large import where
 from .._dispatch import broadcast_error, cpp_name, logical_dtype, type_text
 from .._errors import warn_once
 from .._general import general
@@ -290,7 +291,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     if type(value) is float and type(a) is np.ndarray and type(mask) is Tensor and not M:
         m = mask._a
         if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and _fits_into(m.shape, a.shape):
-            r = np.where(m, np.asarray(value, a.dtype), a)
+            r = where(m, np.asarray(value, a.dtype), a)
             if input._fn is None:
                 return wrap(r)
             t = recorded(MASKED_FILL, (input._fn, None, None), [box_of(mask), None], r)

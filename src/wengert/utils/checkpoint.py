@@ -24,7 +24,7 @@ from .._errors import noted
 from .._grad_mode import enable_grad, no_grad
 from .._graph import backward
 from .._modes import is_grad_enabled, saved_tensors_hooks
-from .._node import Node, box_of, tick
+from .._node import Cell, Node, box_of, cell_of, tick
 from .._saved import stale, tensor_of
 from .._tensor import Tensor, current_fn
 from ..autograd import graph
@@ -297,7 +297,7 @@ class _Replay:
 
     def __init__(self, region: _Region) -> None:
         self.region = region
-        self.values: weakref.WeakKeyDictionary[_Place, tuple[Tensor, int]] = weakref.WeakKeyDictionary()
+        self.values: weakref.WeakKeyDictionary[_Place, tuple[Tensor, Cell, int]] = weakref.WeakKeyDictionary()
         self.count = 0
 
     def __call__(self) -> None:
@@ -387,12 +387,12 @@ class _Region:
                 f"{overlap}If you are calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise "
                 "please open an issue with details on your use case."
             )
-        value, version = found
-        if value._version != version:
+        value, cell, version = found
+        if cell.version != version:
             raise noted(
                 RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[{value.type()} {list(value.shape)}] is at version {value._version}; expected version {version} "  # type: ignore[attr-defined]
+                    f"[{value.type()} {list(value.shape)}] is at version {cell.version}; expected version {version} "  # type: ignore[attr-defined]
                     "instead."
                 ),
                 "Why: the checkpoint's function overwrites a value that a derivative needs.",
@@ -445,7 +445,8 @@ class _Region:
                 return x
             place = self.places[k]()
             if place is not None:
-                replay.values[place] = (x, x._version)
+                cell = cell_of(x)  # a recorded write may give x another one: that of the memory its node goes on with
+                replay.values[place] = (x, cell, cell.version)
             if self.early_stop and replay.count == len(self.places):
                 raise _Enough
             return x

@@ -23,7 +23,7 @@ class WeakIdRef(weakref.ref[K]):
     __slots__ = ("_id",)
 
     def __init__(self, key: K, callback: Any = None) -> None:
-        super().__init__(key, callback)
+        super().__init__(key, callback)  # type: ignore[call-arg]  # typeshed knows its __new__ only
         self._id = id(key)
 
     def __hash__(self) -> int:

@@ -1,0 +1,51 @@
+"""``torch.fx``: PyTorch's symbolic tracer is not here; what libraries name when they are imported is.
+
+``wrap`` and the classes can be named and asked for by ``isinstance``; to trace is an error that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._errors import noted
+
+__all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "symbolic_trace", "wrap"]
+
+
+def wrap(fn_or_name: Any) -> Any:
+    """The function itself: nothing is traced that it would have to be kept whole in."""
+    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
+        raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
+    return fn_or_name
+
+
+def _refuse(*args: Any, **kwargs: Any) -> Any:
+    raise noted(
+        NotImplementedError("torch.fx: wengert cannot trace programs"),
+        "Why: a symbolic trace is made for a compiler, which wengert does not have.",
+        "What to do: call the module as it is; its graph is found from a result's grad_fn.",
+    )
+
+
+def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
+    """Not possible.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    return _refuse()
+
+
+def _absent(name: str) -> Any:
+    refuse: Callable[..., Any] = lambda self, *args, **kwargs: _refuse()  # noqa: E731
+    return type(name, (), {"__init__": refuse, "__module__": __name__, "__doc__": "Of PyTorch's tracer; see the module."})
+
+
+Graph = _absent("Graph")
+GraphModule = _absent("GraphModule")
+Interpreter = _absent("Interpreter")
+Node = _absent("Node")
+Proxy = _absent("Proxy")
+Tracer = _absent("Tracer")
+Transformer = _absent("Transformer")
