@@ -280,7 +280,7 @@ def test_what_an_operator_saves_goes_through_hooks(name: str) -> None:
             np.testing.assert_array_equal(a, b)
 
 
-# ----------------------------------------------------------------------------------------- written in place inside of it
+# ---------------------------------------------------------------------------------------- written in place inside of it
 def _part(x: Any, w: Any) -> Any:
     z = x * 1
     z[:1].mul_(w[:1])

@@ -706,3 +706,134 @@ def test_as_pytorch(expression: str, precision: str, torch: Any) -> None:
             assert mine is None or not np.any(mine._a)
         else:
             np.testing.assert_allclose(as_array(mine), as_array(theirs_leaf.grad), **tolerance)
+
+
+# ------------------------------------------------------------------------------------------------------- numerical care
+def test_atan2_has_a_gradient_at_the_origin() -> None:
+    for g in gradient(W.atan2, leaf(0.0, 1.0), leaf(0.0, 0.0)):
+        assert np.isfinite(g).all()
+    assert gradient(W.atan2, leaf(0.0), leaf(0.0)) == [[0.0], [0.0]]
+
+
+def test_log_ndtr_far_out() -> None:
+    x = leaf(100.0, 2.0, -50.0)
+    (g,) = W.autograd.grad(special.log_ndtr(x).sum(), x, create_graph=True)
+    (h,) = W.autograd.grad(g.sum(), x)
+    np.testing.assert_allclose(np.asarray(g._a), [0.0, 0.05524786, 50.01998], rtol=1e-6)
+    assert np.isfinite(np.asarray(h._a)).all()
+
+
+def test_sinc_of_half_precision_is_zero_at_integers() -> None:
+    assert np.abs(W.sinc(W.tensor([1.0, 2.0, 3.0], dtype=W.float16)).float().numpy()).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * 2.0,
+        lambda x: x / 3 + 1,
+        lambda x: 2.0**x,
+        lambda x: x**1.5,
+        lambda x: x**0.5,
+        W.sinc,
+        W.lgamma,
+        W.rsqrt,
+        W.logit,
+        W.deg2rad,
+        W.nan_to_num,
+        lambda x: F.gelu(x),
+        lambda x: F.elu(x),
+        lambda x: F.leaky_relu(x),
+        lambda x: F.softshrink(x),
+        lambda x: F.hardtanh(x),
+        lambda x: W.lerp(x, x * 2, 0.3),
+        lambda x: W.where(x > 1, x, 0.0),
+        lambda x: F.huber_loss(x, x * 0),
+        lambda x: x.amax(-1),
+        lambda x: x.std(),
+        lambda x: x.softmax(0),
+        lambda x: x.sort()[0],
+    ],
+)
+def test_bfloat16_stays_bfloat16(f: Any) -> None:
+    pytest.importorskip("ml_dtypes")
+    x = W.tensor([0.25, 0.5, 0.75], dtype=W.bfloat16, requires_grad=True)
+    y = f(x)
+    assert y.dtype is W.bfloat16
+    (g,) = W.autograd.grad(y.sum(), x, create_graph=True)
+    assert g.dtype is W.bfloat16
+    exact = W.tensor([0.25, 0.5, 0.75], dtype=W.float64, requires_grad=True)
+    z = f(exact)
+    np.testing.assert_allclose(y.double().detach().numpy(), z.detach().numpy(), rtol=0.03, atol=0.01)
+    (g_exact,) = W.autograd.grad(z.sum(), exact)
+    np.testing.assert_allclose(g.double().detach().numpy(), g_exact.numpy(), rtol=0.05, atol=0.02)
+
+
+def test_bfloat16_in_place_and_sorted() -> None:
+    pytest.importorskip("ml_dtypes")
+    x = W.ones(2, dtype=W.bfloat16)
+    x += 0.5
+    x *= 2.0
+    assert x.tolist() == [3.0, 3.0]
+    assert W.tensor([NAN, 1.0, 2.0], dtype=W.bfloat16).sort()[0].tolist()[:2] == [1.0, 2.0]
+
+
+# ----------------------------------------------------------------------------------------------------------------- out=
+@pytest.mark.parametrize(
+    ("call", "dtype", "message"),
+    [
+        (lambda x, out: W.exp(x, out=out), W.int64, "result type Float can't be cast to the desired output type Long"),
+        (lambda x, out: W.abs(x, out=out), W.float64, "Found dtype Double but expected Float"),
+        (
+            lambda x, out: W.mm(x, x, out=out),
+            W.int64,
+            "Expected out tensor to have dtype float, but got long int instead",
+        ),
+        (
+            lambda x, out: W.argmax(x, 1, out=out),
+            W.int32,
+            "Expected out tensor to have dtype long int, but got int instead",
+        ),
+        (lambda x, out: W.where(x > 0, x, x, out=out), W.float64, "Expected out type to be Float but got Double"),
+        (
+            lambda x, out: W.linalg.pinv(x, out=out),
+            W.int64,
+            "linalg.pinv: Expected result to be safely castable from Float dtype, but got result with dtype Long",
+        ),
+        (lambda x, out: W.fft.fft(x, out=out), W.float64, "fft expects a complex output tensor, but got Double"),
+        (lambda x, out: W.zeros(2, dtype=W.float32, out=out), W.float64, "does not match dtype of out parameter"),
+        (
+            lambda x, out: W.linspace(0, 1, 3, dtype=W.float32, out=out),
+            W.float64,
+            "does not match dtype of out parameter",
+        ),
+        (lambda x, out: W.isneginf(x, out=out), W.float32, "isneginf does not support non-boolean outputs"),
+    ],
+)
+def test_out_of_another_dtype_is_refused_before_it_is_written(call: Any, dtype: Any, message: str) -> None:
+    out = W.full((2, 2), 7).to(dtype)
+    with pytest.raises(RuntimeError) as caught:
+        call(W.ones(2, 2), out)
+    assert message in str(caught.value)
+    assert out.tolist() == [[7, 7], [7, 7]]
+
+
+def test_all_outs_are_checked_before_one_is_written() -> None:
+    values_, indices = W.full((2,), 7.0), W.full((2,), 7.0)
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype long int, but got float instead"):
+        W.sort(W.tensor([2.0, 1.0]), out=(values_, indices))
+    assert values_.tolist() == [7.0, 7.0]
+
+
+def test_sums_are_computed_in_the_dtype_of_out() -> None:
+    x = W.tensor([1e8, 1.0, -1e8])
+    assert W.sum(x, 0, out=W.empty((), dtype=W.float64)).item() == 1.0
+    assert W.cumsum(x, 0, out=W.empty(3, dtype=W.int64)).tolist() == [100000000, 100000001, 1]
+    assert W.cat([x, x], out=W.empty(0, dtype=W.float64)).dtype is W.float64
+    with pytest.raises(TypeError, match="input types can't be cast to the desired output type Long"):
+        W.cat([x, x], out=W.empty(0, dtype=W.int64))
+
+
+def test_special_functions_are_refused_by_their_own_name() -> None:
+    with pytest.raises(TypeError, match=r"special_zeta.. received an invalid combination of arguments"):
+        special.zeta(W.ones(2), "a")

@@ -133,9 +133,9 @@ def test_older_windows_are_those_of_signal(name: str) -> None:
 
 
 def test_windows_refuse() -> None:
-    with pytest.raises(ValueError, match="hann|general_cosine requires non-negative window length, got M=-1"):
+    with pytest.raises(ValueError, match="general_cosine requires non-negative window length, got M=-1"):
         wg.signal.windows.hann(-1)
-    with pytest.raises(ValueError, match="expects float32 or float64 dtypes, got: torch.int64"):
+    with pytest.raises(ValueError, match=r"expects float32 or float64 dtypes, got: torch\.int64"):
         wg.signal.windows.gaussian(3, dtype=wg.int64)
     with pytest.raises(ValueError, match="Standard deviation must be positive"):
         wg.signal.windows.gaussian(3, std=0.0)
@@ -143,7 +143,7 @@ def test_windows_refuse() -> None:
         wg.hann_window(-1)
 
 
-# ------------------------------------------------------------------------------------------ short-time Fourier transforms
+# ---------------------------------------------------------------------------------------- short-time Fourier transforms
 def test_stft_is_the_transform_of_each_frame() -> None:
     x, w = draw(40), draw(8, seed=1)
     got = array(wg.stft(wg.tensor(x), 8, 3, window=wg.tensor(w), center=False, return_complex=True))
@@ -190,12 +190,12 @@ def test_stft_refuses() -> None:
     spectrum = wg.stft(x, 8, 2, window=window, return_complex=True)
     with pytest.raises(RuntimeError, match="window overlap add min: 1"):
         wg.istft(spectrum, 8, 2, window=wg.zeros(8))
-    with pytest.warns(UserWarning, match="A window was not provided"):
-        wg.set_warn_always(True)
-        try:
+    wg.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="A window was not provided"):
             wg.stft(x, 8, return_complex=True)
-        finally:
-            wg.set_warn_always(False)
+    finally:
+        wg.set_warn_always(False)
 
 
 @pytest.mark.parametrize("kw", [{}, {"center": False}, {"onesided": False}, {"win_length": 6}, {"normalized": True}])

@@ -510,3 +510,143 @@ def test_grid_sample_as_in_torch(torch: ModuleType) -> None:
             found.append([y, *t.autograd.grad(y, (x, grid), u)])
         for a, b in zip(*found, strict=True):
             np.testing.assert_allclose(array(b), a.detach().numpy(), rtol=1e-9, atol=1e-10)
+
+
+# ------------------------------------------------------------------------------------------------ lower-level functions
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_losses_of_torch_take_reductions_as_numbers(reduction: str) -> None:
+    code = ("none", "mean", "sum").index(reduction)
+    x, y = wg.tensor(draw(4, 3)), wg.tensor(draw(4, 3, seed=1))
+    sign = wg.tensor([1.0, -1.0, 1.0, -1.0], dtype=wg.float64)
+    p = wg.sigmoid(y)
+    pairs = [
+        (
+            wg.kl_div(x, p, code),
+            F.kl_div(x, p, reduction=reduction) if code != 1 else F.kl_div(x, p, reduction="sum") / 12,
+        ),
+        (
+            wg.binary_cross_entropy_with_logits(x, p, None, None, code),
+            F.binary_cross_entropy_with_logits(x, p, reduction=reduction),
+        ),
+        (wg.poisson_nll_loss(x, p, True, False, 1e-8, code), F.poisson_nll_loss(x, p, reduction=reduction)),
+        (
+            wg.cosine_embedding_loss(x, y, sign, 0.1, code),
+            F.cosine_embedding_loss(x, y, sign, 0.1, reduction=reduction),
+        ),
+        (wg.hinge_embedding_loss(x[:, 0], sign, 1.0, code), F.hinge_embedding_loss(x[:, 0], sign, reduction=reduction)),
+        (
+            wg.margin_ranking_loss(x[:, 0], y[:, 0], sign, 0.1, code),
+            F.margin_ranking_loss(x[:, 0], y[:, 0], sign, 0.1, reduction=reduction),
+        ),
+        (
+            wg.triplet_margin_loss(x, y, p, 1.0, 2.0, 1e-6, True, code),
+            F.triplet_margin_loss(x, y, p, swap=True, reduction=reduction),
+        ),
+    ]
+    for got, want in pairs:
+        np.testing.assert_allclose(array(got), array(want), rtol=1e-12)
+    with pytest.raises(TypeError, match=r"argument 'reduction' .* must be int, not str"):
+        wg.kl_div(x, p, "mean")
+
+
+def test_layers_of_torch() -> None:
+    x, w, b = draw(5, 2, 3), draw(2, 3, 4, seed=1), draw(4, seed=2)
+    got = wg.conv_tbc(wg.tensor(x), wg.tensor(w), wg.tensor(b), 1)
+    want = F.conv1d(wg.tensor(x).permute(1, 2, 0), wg.tensor(w).permute(2, 1, 0), wg.tensor(b), padding=1)
+    np.testing.assert_allclose(array(got), array(want.permute(2, 0, 1)))
+    mean, var = wg.zeros(3, dtype=wg.float64), wg.ones(3, dtype=wg.float64)
+    out, m, scale = wg.native_batch_norm(wg.tensor(x), None, None, None, None, True, 0.1, 1e-5)
+    np.testing.assert_allclose(array(m), x.mean((0, 2)))
+    np.testing.assert_allclose(array(scale), 1 / np.sqrt(x.var((0, 2)) + 1e-5)) if x.shape[1] == 3 else None
+    out, m, scale = wg.native_batch_norm(wg.tensor(draw(4, 3)), None, None, mean, var, False, 0.1, 0.0)
+    np.testing.assert_allclose(array(out), draw(4, 3))
+    assert m.numel() == scale.numel() == 0
+    v = draw(3, 4)
+    np.testing.assert_allclose(array(wg.norm_except_dim(wg.tensor(v), 2, 1)), np.sqrt((v * v).sum(0, keepdims=True)))
+    rows = wg.tensor([[3.0, 4.0], [0.3, 0.4]])
+    assert wg.embedding_renorm_(rows, wg.tensor([0]), 1.0, 2.0) is rows
+    np.testing.assert_allclose(array(rows), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_recurrent_functions_are_the_layers(kind: str, bidirectional: bool) -> None:
+    layer = getattr(wg.nn, kind)(3, 4, 2, bidirectional=bidirectional).double()
+    fn = {"LSTM": wg.lstm, "GRU": wg.gru, "RNN": wg.rnn_tanh}[kind]
+    x = wg.tensor(draw(5, 2, 3))
+    h = wg.tensor(draw(4 if bidirectional else 2, 2, 4, seed=1))
+    state = (h, h * 2) if kind == "LSTM" else h
+    want, last = layer(x, state)
+    rest = (layer._flat_weights, True, 2, 0.0, False, bidirectional)
+    found = fn(x, state, *rest, False)
+    for got, expected in zip(found, (want, *(last if kind == "LSTM" else (last,))), strict=True):
+        np.testing.assert_allclose(array(got), array(expected))
+    np.testing.assert_allclose(array(fn(x.transpose(0, 1), state, *rest, True)[0].transpose(0, 1)), array(want))
+    packed = wg.nn.utils.rnn.pack_padded_sequence(x, [5, 3])
+    np.testing.assert_allclose(
+        array(fn(packed.data, packed.batch_sizes, state, *rest)[0]), array(layer(packed, state)[0][0])
+    )
+    with pytest.raises(TypeError, match="received an invalid combination of arguments"):
+        fn(x)
+
+
+def test_cells_are_the_modules() -> None:
+    x, h = wg.tensor(draw(2, 3)), wg.tensor(draw(2, 4, seed=1))
+    for kind, fn in (("LSTMCell", wg.lstm_cell), ("GRUCell", wg.gru_cell), ("RNNCell", wg.rnn_tanh_cell)):
+        cell = getattr(wg.nn, kind)(3, 4).double()
+        state = (h, h * 2) if kind == "LSTMCell" else h
+        got, want = fn(x, state, *cell.parameters()), cell(x, state)
+        for a, b in zip(got if kind == "LSTMCell" else (got,), want if kind == "LSTMCell" else (want,), strict=True):
+            np.testing.assert_allclose(array(a), array(b))
+    with pytest.raises(RuntimeError, match="hidden0 has inconsistent hidden_size: got 5, expected 4"):
+        wg.gru_cell(x, wg.zeros(2, 5), *wg.nn.GRUCell(3, 4).double().parameters())
+
+
+# ------------------------------------------------------------------------------------------------- linear cross entropy
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_linear_cross_entropy_in_chunks(reduction: str, weighted: bool) -> None:
+    target = wg.tensor([0, 4, 2, -100, 1, 3, 3])
+    kw: dict[str, Any] = {"reduction": reduction, "weight": wg.tensor([1.0, 2, 3, 4, 5]).double() if weighted else None}
+    found = []
+    for options in (None, wg.nn.LinearCrossEntropyOptions(batch_chunk_size=3)):
+        x, w, b = leaf(draw(7, 3)), leaf(draw(5, 3, seed=1)), leaf(draw(5, seed=2))
+        loss = F.linear_cross_entropy(x, w, target, linear_bias=b, options=options, **kw)
+        first = wg.autograd.grad((loss * loss).sum(), (x, w, b), create_graph=True)
+        second = wg.autograd.grad(sum((g * g).sum() for g in first), (x, w, b))
+        found.append([array(t) for t in (loss, *first, *second)])
+    want = F.cross_entropy(F.linear(leaf(draw(7, 3)), leaf(draw(5, 3, seed=1)), leaf(draw(5, seed=2))), target, **kw)
+    np.testing.assert_allclose(found[0][0], array(want))
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+
+
+def test_linear_cross_entropy_refuses_and_warns() -> None:
+    x, w, target = wg.ones(2, 3), wg.ones(4, 3), wg.tensor([0, 1])
+    with pytest.raises(RuntimeError, match="expected equal input and linear_weight last dimensions"):
+        F.linear_cross_entropy(x, wg.ones(4, 2), target)
+    options = wg.nn.LinearCrossEntropyOptions()
+    with pytest.warns(UserWarning, match="``options`` ignored") as caught:
+        F.linear_cross_entropy(x, w, target, label_smoothing=0.1, options=options)
+    assert caught[0].filename == __file__
+    with pytest.raises(ValueError, match="invalid chunking_method"):
+        wg.nn.LinearCrossEntropyOptions(chunking_method="other")
+    assert options.rows_for(64, 8, 64, wg.float32) == 4
+    layer = wg.nn.LinearCrossEntropyLoss(3, 4, out_features=(2,), bias=True)
+    assert layer(x, wg.zeros(2, 2, dtype=wg.int64)).shape == ()
+
+
+# ------------------------------------------------------------------------------------------------------- numerical care
+@pytest.mark.parametrize(
+    ("f", "second"),
+    [
+        (F.elu, [0.0, 0.0, np.exp(-1.0)]), (F.selu, [0.0, 0.0, 1.0507009873554805 * 1.6732632423543772 * np.exp(-1.0)]),
+        (F.celu, [0.0, 0.0, np.exp(-1.0)]), (F.softplus, [0.0, 0.25, 0.19661193324148185]),
+        (F.logsigmoid, [0.0, -0.25, -0.19661193324148185]),
+    ],
+)  # fmt: skip
+def test_second_derivatives_far_out_and_at_zero(f: Any, second: list[float]) -> None:
+    x = leaf([1e4, 0.0, -1.0])
+    (g,) = wg.autograd.grad(f(x).sum(), x, create_graph=True)
+    (h,) = wg.autograd.grad(g.sum(), x)
+    np.testing.assert_allclose(array(h), second, atol=1e-12)

@@ -932,7 +932,7 @@ def test_gradients_at_nan_and_infinities() -> None:
 
 
 def test_keepdim_is_no_second_dim() -> None:
-    with pytest.raises(TypeError, match="argument 'keepdim' .* must be bool, not int") as caught:
+    with pytest.raises(TypeError, match=r"argument 'keepdim' .* must be bool, not int") as caught:
         wg.ones(2, 3).sum(0, 1)
     assert "x.sum((0, 1))" in caught.value.__notes__[0]
 

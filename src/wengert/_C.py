@@ -27,6 +27,7 @@ __all__ = [
     "_are_functorch_transforms_active",
     "_disabled_torch_function_impl",
     "_get_default_device",
+    "_get_privateuse1_backend_name",
     "_get_tracing_state",
     "_has_torch_function",
     "_has_torch_function_unary",
@@ -34,6 +35,7 @@ __all__ = [
     "_is_torch_function_enabled",
     "_is_torch_function_mode_enabled",
     "_len_torch_function_stack",
+    "_log_api_usage_once",
     "device",
     "dtype",
     "layout",
@@ -110,6 +112,15 @@ def _get_tracing_state() -> None:
 def _are_functorch_transforms_active() -> bool:
     """Whether a transform of ``torch.func`` is running."""
     return in_transform() is not None
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Nothing: nobody counts which parts of the package are used."""
+
+
+def _get_privateuse1_backend_name() -> str:
+    """The name of a device that a program may add to PyTorch, as it is before one is added."""
+    return "privateuseone"
 
 
 def _get_default_device() -> str:

@@ -666,14 +666,18 @@ def _accumulate_into(nodes: list[Node], results: list[Any], create_graph: bool) 
 
 def pack_saved(result: Any, hooks: tuple[Any, Any]) -> None:
     """Give what a new node saved to the pack hook; unpacked when a formula needs it."""
-    from .autograd._saved_hooks import pack_node
-
+    global _pack_node
+    if _pack_node is None:
+        from .autograd._saved_hooks import pack_node as _pack_node
     for t in result if isinstance(result, (tuple, list)) else (result,):
         if isinstance(t, Tensor) and t._fn is not None and type(t._fn) is not AccumulateGrad:
             node = t._fn.fx if type(t._fn) is Port else t._fn
-            pack_node(node, hooks)
+            _pack_node(node, hooks)
             if type(t._fn) is not Port:
                 break
+
+
+_pack_node: Any = None  # of the autograd package, which is not imported before something needs it
 
 
 late.grad_of_other, late.set_data = grad_of_other, set_data

@@ -31,8 +31,8 @@ SAME_NAME = (
     "absolute sign exp exp2 expm1 log log2 log10 log1p sqrt square reciprocal sin cos tan arcsin arccos arctan sinh "
     "cosh tanh arcsinh arccosh arctanh arctan2 hypot deg2rad rad2deg floor ceil trunc maximum minimum fmax fmin "
     "copysign heaviside nextafter logaddexp logaddexp2 ldexp frexp gcd lcm matmul greater greater_equal less "
-    "less_equal not_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not isnan "
-    "isinf isfinite signbit"
+    "less_equal not_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor "
+    "bitwise_not isnan isinf isfinite signbit"
 )
 OTHER_NAME = {
     "equal": "eq", "power": "pow", "fabs": "abs", "rint": "round", "degrees": "rad2deg", "radians": "deg2rad",
@@ -135,6 +135,9 @@ def unrecorded(what: str, args: Any) -> Exception:
     return TypeError(f"{what} is not supported for tensors that require grad")
 
 
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
 def _operands(inputs: Any, dtype: Any) -> list[Any]:
     """Arrays as tensors, numbers in the dtype that they are computed in; all in ``dtype`` if there is one."""
     tensors = [x for x in inputs if isinstance(x, Tensor)]
@@ -142,8 +145,10 @@ def _operands(inputs: Any, dtype: Any) -> list[Any]:
     for x in inputs:
         if isinstance(x, np.generic):
             x = x.item()
-        if isinstance(x, (bool, int, float, complex)):
-            x = cast_operand(x, common_dtype((type(x)(x), tensors[0])))
+        elif type(x) not in _NUMBERS and isinstance(x, int):  # an IntEnum
+            x = int(x)
+        if type(x) in _NUMBERS:
+            x = cast_operand(x, common_dtype((x, tensors[0])))
         elif not isinstance(x, Tensor):
             x = wrap(np.asarray(x))
         ready.append(x if dtype is None else cast(x, np.dtype(dtype)))
@@ -209,11 +214,13 @@ def _tensors(xs: Any) -> list[Any]:
 
 
 def _sum(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return _reduce("sum", *_operands((a,), dtype), axis, _flag(keepdims))
+    (x,) = _operands((a,), dtype)
+    return _reduce("sum", x, axis, _flag(keepdims))
 
 
 def _prod(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:
-    return _reduce("prod", *_operands((a,), dtype), axis, _flag(keepdims))
+    (x,) = _operands((a,), dtype)
+    return _reduce("prod", x, axis, _flag(keepdims))
 
 
 def _mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Any:

@@ -454,8 +454,10 @@ def intersection(x: Sparse, y: Sparse) -> Sparse:
     """The products of what both store."""
     x, y = x.coalesce(), y.coalesce()
     n = len(x.indices)
-    keys = [np.ravel_multi_index(tuple(s.indices), s.shape[:n]) if s.indices.size else s.indices[0] for s in (x, y)]
-    _, i, j = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    first, second = (
+        np.ravel_multi_index(tuple(s.indices), s.shape[:n]) if s.indices.size else s.indices[0] for s in (x, y)
+    )
+    _, i, j = np.intersect1d(first, second, assume_unique=True, return_indices=True)
     return Sparse(x.indices[:, i], x.values[i] * y.values[j], x.shape, True)
 
 

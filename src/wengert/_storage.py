@@ -49,6 +49,10 @@ class _Storage:
 
     __len__ = size
 
+    def __sizeof__(self) -> int:
+        """Bytes of the object and of the memory that it stands for: ``sys.getsizeof(storage)``."""
+        return super().__sizeof__() + self.nbytes()
+
     def element_size(self) -> int:
         """Bytes per element."""
         return self._array.itemsize

@@ -14,7 +14,6 @@ from typing import Any
 
 from .._errors import noted
 from .._grad_mode import grad_mode
-from .._modes import M
 from .._node import FREED, Box, Cell, Node, Port
 from .._registry import T
 from .._saved import tensor_of, unbox
@@ -55,21 +54,26 @@ class PackedBox(Box):
 
 def pack(box: Box, hooks: Hooks, fn: Node | None = None) -> PackedBox:
     """Give a box's value to the pack hook, with the history ``fn``."""
-    if box.cell is None:
-        box.cell = Cell()
+    with grad_mode(False):
+        return _pack(box, hooks, fn)
+
+
+def _pack(box: Box, hooks: Hooks, fn: Node | None) -> PackedBox:
+    cell = box.cell
+    if cell is None:
+        cell = box.cell = Cell()
     if fn is not None:
         tensor = tensor_of(box, fn)
     else:
         tensor = wrap(box.a)
         tensor._m = box
-    version = None if M and box.cell.seq == float("inf") else tensor._version
+    version = cell.version
     packed = PackedBox()
     packed.a = None
     packed.cell = None
     packed.unpack_hook = hooks[1]
-    with grad_mode(False):
-        packed.packed = hooks[0](tensor)
-    if version is not None and tensor._version != version:
+    packed.packed = hooks[0](tensor)
+    if cell.version != version:
         raise RuntimeError(
             "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
             "be "
@@ -84,10 +88,24 @@ def pack(box: Box, hooks: Hooks, fn: Node | None = None) -> PackedBox:
 Place = tuple[Any, ...]  # where a box is: (slot,), ("s", index) or ("s", index, position in a list)
 
 
+class _KeptIn(dict[type, tuple[tuple[str, ...], bool]]):
+    """Class of nodes -> its slots that may hold a box, and whether it has a list of saved values."""
+
+    def __missing__(self, cls: type) -> tuple[tuple[str, ...], bool]:
+        found = self[cls] = tuple(slot for slot in ("x", "y", "r") if hasattr(cls, slot)), hasattr(cls, "s")
+        return found
+
+
+_kept_in = _KeptIn()
+
+
 def places(n: Any) -> list[Place]:
     """Where a node keeps boxes."""
-    found: list[Place] = [(slot,) for slot in ("x", "y", "r") if isinstance(getattr(n, slot, None), Box)]
-    for j, value in enumerate(getattr(n, "s", None) or ()):
+    slots, listed = _kept_in[type(n)]
+    found: list[Place] = [(slot,) for slot in slots if isinstance(getattr(n, slot), Box)]
+    if not listed:
+        return found
+    for j, value in enumerate(n.s or ()):
         if isinstance(value, Box):
             found.append(("s", j))
         elif type(value) is list:
@@ -114,12 +132,16 @@ def _put(n: Any, place: Place, box: Any) -> None:
 
 def pack_node(n: Any, hooks: Hooks) -> None:
     """Pack everything that a node saved."""
-    for place in places(n):
-        box = _get(n, place)
-        if box is not FREED and not isinstance(box, PackedBox):
+    found = [
+        (place, box) for place, box in ((p, _get(n, p)) for p in places(n)) if type(box) is Box and box is not FREED
+    ]
+    if not found:
+        return
+    with grad_mode(False):
+        for place, box in found:
             fn = edge_of(n, place)
-            _put(n, place, pack(box, hooks, None if fn is n or (type(fn) is Port and fn.fx is n) else fn))
-            _watch(n)
+            _put(n, place, _pack(box, hooks, None if fn is n or (type(fn) is Port and fn.fx is n) else fn))
+    _watch(n)
 
 
 def _watch(n: Any) -> None:

@@ -12,11 +12,11 @@ MODULES = (
     "create", "ranges", "random", "sampling", "dropout", "arithmetic", "division", "powers", "compare", "choose",
     "complex", "elementwise", "pairs", "special", "polynomials", "rectifiers", "activation", "shape", "chains",
     "strided", "views", "broadcasting", "join", "index", "getitem", "convert", "write", "setitem", "resize", "arrange",
-    "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax", "sort", "statistics",
-    "counting", "matmul", "einsum", "addmm", "loss", "classification", "ctc", "distance", "pad", "interpolate",
-    "normalization", "batch_norm", "conv", "windows", "pool", "fractional_pool", "embedding_bag", "fold", "grid",
-    "attention", "multihead", "recurrent", "inverses", "decompositions", "linalg", "matrix_functions", "fft",
-    "window_functions", "spectral", "low_level", "segments", "indefinite", "linear_cross_entropy",
+    "copies", "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax", "sort",
+    "statistics", "counting", "matmul", "linear", "einsum", "addmm", "loss", "classification", "ctc", "distance",
+    "pad", "interpolate", "normalization", "batch_norm", "conv", "windows", "pool", "fractional_pool", "embedding_bag",
+    "fold", "grid", "attention", "multihead", "recurrent", "inverses", "decompositions", "linalg", "matrix_functions",
+    "fft", "window_functions", "spectral", "low_level", "segments", "indefinite", "linear_cross_entropy",
     "recurrent_functions", "symbolic", "lobpcg", "files", "implicit", "sparse",
 )  # fmt: skip
 

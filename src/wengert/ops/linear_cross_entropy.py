@@ -10,7 +10,8 @@ from .._errors import warn
 from .._registry import T, public
 from .._tensor import Tensor
 from .classification import cross_entropy
-from .matmul import as_tensors, linear
+from .linear import linear
+from .matmul import as_tensors
 
 
 @public("nn.functional.linear_cross_entropy")

@@ -402,7 +402,7 @@ def _vector_product(x: Tensor, y: Tensor) -> Tensor:
     return matrix_product(y.t(), x)
 
 
-WITH_DENSE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+WITH_DENSE: dict[str, Callable[..., Tensor]] = {
     "add": _sum_of(1),
     "sub": _sum_of(-1),
     "mul": _product,

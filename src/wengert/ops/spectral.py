@@ -121,7 +121,8 @@ def stft(
     half = not complex_frames if onesided is None else onesided
     transform = rfft if half else fft
     # PyTorch transposes and squeezes in place: the result is no view
-    result = untied(T.transpose_dims(transform(frames, norm="ortho" if normalized else None), 1, 2), "TransposeBackward1")
+    spectrum = transform(frames, norm="ortho" if normalized else None)
+    result = untied(T.transpose_dims(spectrum, 1, 2), "TransposeBackward1")
     if single:
         result = untied(T.squeeze_dim(result, 0), "SqueezeBackward4")
     return result if return_complex else T.view_as_real(result)  # type: ignore[no-any-return]

@@ -78,7 +78,7 @@ class SequentialLR(_Combined):
     def __init__(
         self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
     ) -> None:
-        self._check(schedulers, optimizer, "")
+        self.optimizer = self._check(schedulers, optimizer, "")
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 "Sequential Schedulers expects number of schedulers provided to be one more than the number of "
@@ -86,16 +86,16 @@ class SequentialLR(_Combined):
                 f"points, but got number of schedulers {len(schedulers)} and the number of milestones to be equal to "
                 f"{len(milestones)}"
             )
-        self._schedulers = schedulers
-        self._milestones = milestones
-        self.last_epoch = last_epoch + 1
-        self.optimizer = optimizer
-        for group in self.optimizer.param_groups:
+        # Each schedule has stepped when it was made, one on top of the other: all of that is undone, and the one
+        # whose turn is first starts anew.
+        for group in optimizer.param_groups:
             _update_param_group_val(group, "lr", group["initial_lr"])
+        self._schedulers, self._milestones = schedulers, milestones
+        self.last_epoch = last_epoch + 1
         self.recursive_undo()
-        first = self._schedulers[bisect_right(self._milestones, 0)]
+        first = schedulers[bisect_right(milestones, 0)]
         first._initial_step()
-        self._last_lr = schedulers[bisect_right(self._milestones, 0)].get_last_lr()
+        self._last_lr = first.get_last_lr()
 
     def recursive_undo(self, sched: Any = None) -> None:
         """Take back the step that each of the schedules made when it was made."""
@@ -109,29 +109,28 @@ class SequentialLR(_Combined):
     def step(self) -> None:  # type: ignore[override]
         """Step the schedule whose turn it is."""
         self.last_epoch += 1
-        i = bisect_right(self._milestones, self.last_epoch)
-        scheduler = self._schedulers[i]
-        if i > 0 and self._milestones[i - 1] == self.last_epoch:
-            scheduler._update_lr(0)
+        passed = bisect_right(self._milestones, self.last_epoch)
+        current = self._schedulers[passed]
+        if passed and self._milestones[passed - 1] == self.last_epoch:
+            current._update_lr(0)  # its turn begins now
         else:
-            scheduler.step()
-        self._last_lr = scheduler.get_last_lr()
+            current.step()
+        self._last_lr = current.get_last_lr()
 
 
 class ChainedScheduler(_Combined):
     """Several schedules at once: each changes what the one before it has set."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
-        optimizer = self._check(schedulers, optimizer, " to be chained")
+        self.optimizer = self._check(schedulers, optimizer, " to be chained")
         self._schedulers = schedulers
-        self.optimizer = optimizer  # type: ignore[assignment]
-        self._last_lr = _param_groups_val_list(self._schedulers[-1].optimizer, "lr")
+        self._last_lr = self._rates()
 
     def step(self) -> None:  # type: ignore[override]
         """Step all of them."""
         for scheduler in self._schedulers:
             scheduler.step()
-        self._last_lr = _param_groups_val_list(self._schedulers[-1].optimizer, "lr")
+        self._last_lr = self._rates()
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -163,51 +162,38 @@ class ReduceLROnPlateau(LRScheduler):
     ) -> None:
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
-        self.factor = factor
         _require_optimizer(optimizer)
-        self.optimizer = optimizer
+        self.optimizer, self.last_epoch, self._last_lr = optimizer, 0, _param_groups_val_list(optimizer, "lr")
         count = len(optimizer.param_groups)
-        self.default_min_lr: float | None = None
-        if isinstance(min_lr, (list, tuple)):
-            if len(min_lr) != count:
-                raise ValueError(f"expected {count} min_lrs, got {len(min_lr)}")
-            self.min_lrs = list(min_lr)
-        else:
-            self.default_min_lr = min_lr
-            self.min_lrs = [min_lr] * count
-        self.patience = patience
-        self.cooldown = cooldown
-        self.eps = eps
-        self.last_epoch = 0
-        self._last_lr = self._rates()
+        each = isinstance(min_lr, (list, tuple))
+        self.min_lrs = list(min_lr) if each else [min_lr] * count  # type: ignore[arg-type]
+        self.default_min_lr = None if each else min_lr
+        if len(self.min_lrs) != count:
+            raise ValueError(f"expected {count} min_lrs, got {len(self.min_lrs)}")
+        self.factor, self.eps, self.patience, self.cooldown = factor, eps, patience, cooldown
         self._init_is_better(mode, threshold, threshold_mode)
         self._reset()
 
     def _reset(self) -> None:
-        self.best = self.mode_worse
-        self.cooldown_counter = 0
-        self.num_bad_epochs = 0
+        self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Look at the metric, a number or a tensor of one element, and reduce the rate if it is time."""
-        current = float(metrics)
-        if epoch is None:
-            epoch = self.last_epoch + 1
-        else:
+        value = float(metrics)
+        if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
-        self.last_epoch = epoch
-        if self._is_better(current, self.best):
-            self.best = current
-            self.num_bad_epochs = 0
-        else:
-            self.num_bad_epochs += 1
-        if self.in_cooldown:
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        improved = self._is_better(value, self.best)
+        if improved:
+            self.best = value
+        cooling = self.in_cooldown
+        if cooling:
             self.cooldown_counter -= 1
-            self.num_bad_epochs = 0
-        if self.num_bad_epochs > self.patience:
-            self._reduce_lr(epoch)
-            self.cooldown_counter = self.cooldown
-            self.num_bad_epochs = 0
+        bad = 0 if improved or cooling else self.num_bad_epochs + 1
+        if bad > self.patience:
+            self._reduce_lr(self.last_epoch)
+            self.cooldown_counter, bad = self.cooldown, 0
+        self.num_bad_epochs = bad
         self._last_lr = self._rates()
 
     def _reduce_lr(self, epoch: int) -> None:
@@ -239,14 +225,12 @@ class ReduceLROnPlateau(LRScheduler):
         return a > (best * (self.threshold + 1.0) if self.threshold_mode == "rel" else best + self.threshold)
 
     def _init_is_better(self, mode: str, threshold: float, threshold_mode: str) -> None:
-        if mode not in {"min", "max"}:
-            raise ValueError("mode " + mode + " is unknown!")
-        if threshold_mode not in {"rel", "abs"}:
-            raise ValueError("threshold mode " + threshold_mode + " is unknown!")
-        self.mode_worse = math.inf if mode == "min" else -math.inf
-        self.mode = mode
-        self.threshold = threshold
-        self.threshold_mode = threshold_mode
+        worst = {"min": math.inf, "max": -math.inf}
+        for what, given, known in (("mode", mode, worst), ("threshold mode", threshold_mode, ("rel", "abs"))):
+            if given not in known:
+                raise ValueError(f"{what} {given} is unknown!")
+        self.mode, self.mode_worse = mode, worst[mode]
+        self.threshold, self.threshold_mode = threshold, threshold_mode
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what ``state_dict`` gave."""

@@ -6,7 +6,7 @@ import math
 import types
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from .lr_scheduler import (
     LRScheduler,
@@ -24,17 +24,19 @@ class _WithMomentum(LRScheduler):
     cycle_momentum: bool
     use_beta1: bool
 
-    def _find_momentum(self) -> None:
+    def _momentum_range(self, least: Any, most: Any, fresh: bool) -> tuple[list[float], list[float]]:
+        """Both ends of the momentum for each group; ``fresh``: it begins at the upper one."""
         defaults = self.optimizer.defaults
-        if "momentum" not in defaults and "betas" not in defaults:
+        if not defaults.keys() & {"momentum", "betas"}:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
         self.use_beta1 = "betas" in defaults
-
-    def _begin_momentum(self, largest: list[float], least: list[float]) -> None:
-        for most, low, group in zip(largest, least, self.optimizer.param_groups, strict=True):
-            self._set_momentum(group, most)
-            group["max_momentum"] = most
-            group["base_momentum"] = low
+        lows = _format_param("base_momentum", self.optimizer, least)
+        highs = _format_param("max_momentum", self.optimizer, most)
+        if fresh:
+            for low, high, group in zip(lows, highs, self.optimizer.param_groups, strict=True):
+                self._set_momentum(group, high)
+                group.update(max_momentum=high, base_momentum=low)
+        return lows, highs
 
     def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
         if self.use_beta1:
@@ -79,59 +81,41 @@ class CyclicLR(_WithMomentum):
         last_epoch: int = -1,
     ) -> None:
         _require_optimizer(optimizer)
-        self.optimizer = optimizer
-        base_lrs = _format_param("base_lr", optimizer, base_lr)
-        if last_epoch == -1:
-            for rate, group in zip(base_lrs, optimizer.param_groups, strict=True):
-                _update_param_group_val(group, "lr", rate)
+        self.optimizer, fresh = optimizer, last_epoch == -1
+        lows = _format_param("base_lr", optimizer, base_lr)
+        if fresh:
+            for low, group in zip(lows, optimizer.param_groups, strict=True):
+                _update_param_group_val(group, "lr", low)
         self.max_lrs = _format_param("max_lr", optimizer, max_lr)
-        up = float(step_size_up)
-        self.total_size = up + (float(step_size_down) if step_size_down is not None else up)
-        self.step_ratio = up / self.total_size
-        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+        rising = float(step_size_up)
+        self.total_size = rising + (rising if step_size_down is None else float(step_size_down))
+        self.step_ratio = rising / self.total_size
+        if scale_fn is None and mode not in self._heights:
             raise ValueError("mode is invalid and scale_fn is None")
-        self.mode = mode
-        self.gamma = gamma
-        self._scale_fn_custom = scale_fn
-        self.scale_mode = scale_mode
+        self.mode, self.gamma, self.scale_mode, self._scale_fn_custom = mode, gamma, scale_mode, scale_fn
         self._init_scale_fn()
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            self._find_momentum()
-            self.base_momentums = _format_param("base_momentum", optimizer, base_momentum)
-            self.max_momentums = _format_param("max_momentum", optimizer, max_momentum)
-            if last_epoch == -1:
-                self._begin_momentum(self.max_momentums, self.base_momentums)
+            self.base_momentums, self.max_momentums = self._momentum_range(base_momentum, max_momentum, fresh)
         super().__init__(optimizer, last_epoch)
-        self.base_lrs = base_lrs
+        self.base_lrs = lows
+
+    #: the height at the x-th cycle (the x-th step for "exp_range")
+    _heights: ClassVar[dict[str, Callable[[float, float], float]]] = {
+        "triangular": lambda gamma, x: 1.0,
+        "triangular2": lambda gamma, x: 1 / (2.0 ** (x - 1)),
+        "exp_range": lambda gamma, x: gamma**x,
+    }
 
     def _init_scale_fn(self) -> None:
-        if self._scale_fn_custom is not None:
-            return
-        functions: dict[str, Any] = {
-            "triangular": self._triangular_scale_fn,
-            "triangular2": self._triangular2_scale_fn,
-            "exp_range": partial(self._exp_range_scale_fn, self.gamma),
-        }
-        self._scale_fn_ref = functions[self.mode]
-        self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
+        if self._scale_fn_custom is None:
+            self._scale_fn_ref = partial(self._heights[self.mode], self.gamma)
+            self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
 
     def scale_fn(self, x: float) -> float:
         """The height of the cycle, of 1, at a cycle or iteration."""
         fn = self._scale_fn_ref if self._scale_fn_custom is None else self._scale_fn_custom
         return fn(x)
-
-    @staticmethod
-    def _triangular_scale_fn(x: float) -> float:
-        return 1.0
-
-    @staticmethod
-    def _triangular2_scale_fn(x: float) -> float:
-        return 1 / (2.0 ** (x - 1))
-
-    @staticmethod
-    def _exp_range_scale_fn(gamma: float, x: float) -> float:
-        return gamma**x
 
     def get_lr(self) -> list[Any]:
         """The rates for ``self.last_epoch``; sets the momentum too."""
@@ -152,12 +136,10 @@ class CyclicLR(_WithMomentum):
 
     def state_dict(self) -> dict[str, Any]:
         """Every attribute but the optimizer and functions; of a callable object, its attributes."""
-        state = super().state_dict()
-        state.pop("_scale_fn_ref", None)
-        fn = state.pop("_scale_fn_custom")
-        saved = fn is not None and not isinstance(fn, types.FunctionType)
-        state["_scale_fn_custom"] = fn.__dict__.copy() if saved else None
-        return state
+        fn = self._scale_fn_custom
+        kept = None if fn is None or isinstance(fn, types.FunctionType) else fn.__dict__.copy()
+        state = {key: value for key, value in super().state_dict().items() if key != "_scale_fn_ref"}
+        return state | {"_scale_fn_custom": kept}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what ``state_dict`` gave."""
@@ -177,16 +159,13 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        if T_0 <= 0 or not isinstance(T_0, int):
-            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
-        if T_mult < 1 or not isinstance(T_mult, int):
-            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        for name, given, wanted in (("T_0", T_0, "positive integer T_0"), ("T_mult", T_mult, "integer T_mult >= 1")):
+            if given < 1 or not isinstance(given, int):
+                raise ValueError(f"Expected {wanted}, but got {given}")
         if not isinstance(eta_min, (float, int)):
             raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
-        self.T_0 = T_0
-        self.T_i = T_0
-        self.T_mult = T_mult
-        self.eta_min = eta_min
+        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
+        self.T_i: int = T_0
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
@@ -198,17 +177,15 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: float | None = None) -> None:
         """Go to the next rate, or to that of an epoch, which may be a fraction."""
-        if epoch is None and self.last_epoch < 0:
-            epoch = 0
-        if epoch is None:
-            epoch = self.last_epoch + 1
-            self.T_cur += 1
-            if self.T_cur >= self.T_i:
-                self.T_cur %= self.T_i
-                self.T_i *= self.T_mult
+        if epoch is not None or self.last_epoch < 0:
+            target = epoch or 0
+            self._go_to(target)
         else:
-            self._go_to(epoch)
-        self.last_epoch = math.floor(epoch)
+            target = self.last_epoch + 1
+            restarts, self.T_cur = divmod(self.T_cur + 1, self.T_i)
+            if restarts:
+                self.T_i *= self.T_mult
+        self.last_epoch = math.floor(target)
         with self._stepping():
             rates = self.get_lr()
         self._set_rates(rates)
@@ -252,7 +229,7 @@ class OneCycleLR(_WithMomentum):
         last_epoch: int = -1,
     ) -> None:
         _require_optimizer(optimizer)
-        self.optimizer = optimizer
+        self.optimizer, fresh = optimizer, last_epoch == -1
         self.total_steps = _count_steps(total_steps, epochs, steps_per_epoch)
         self._schedule_phases = self._phases(pct_start, three_phase)
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
@@ -260,19 +237,14 @@ class OneCycleLR(_WithMomentum):
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_func_type = anneal_strategy
-        max_lrs = _format_param("max_lr", optimizer, max_lr)
-        if last_epoch == -1:
-            for rate, group in zip(max_lrs, optimizer.param_groups, strict=True):
-                group["initial_lr"] = rate / div_factor
-                group["max_lr"] = rate
-                group["min_lr"] = group["initial_lr"] / final_div_factor
+        peaks = _format_param("max_lr", optimizer, max_lr)
+        if fresh:
+            for peak, group in zip(peaks, optimizer.param_groups, strict=True):
+                first = peak / div_factor
+                group.update(initial_lr=first, max_lr=peak, min_lr=first / final_div_factor)
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            self._find_momentum()
-            largest = _format_param("max_momentum", optimizer, max_momentum)
-            least = _format_param("base_momentum", optimizer, base_momentum)
-            if last_epoch == -1:
-                self._begin_momentum(largest, least)
+            self._momentum_range(base_momentum, max_momentum, fresh)
         super().__init__(optimizer, last_epoch)
 
     def _phases(self, pct_start: float, three_phase: bool) -> list[dict[str, Any]]:
@@ -315,13 +287,12 @@ class OneCycleLR(_WithMomentum):
 
 def _count_steps(total_steps: Any, epochs: Any, steps_per_epoch: Any) -> int:
     if total_steps is not None:
-        if total_steps <= 0 or not isinstance(total_steps, int):
-            raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
-        return total_steps
-    if epochs is None or steps_per_epoch is None:
+        counts = {"total_steps": total_steps}
+    elif epochs is not None and steps_per_epoch is not None:
+        counts = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+    else:
         raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-    if not isinstance(epochs, int) or epochs <= 0:
-        raise ValueError(f"Expected positive integer epochs, but got {epochs}")
-    if not isinstance(steps_per_epoch, int) or steps_per_epoch <= 0:
-        raise ValueError(f"Expected positive integer steps_per_epoch, but got {steps_per_epoch}")
-    return epochs * steps_per_epoch
+    for name, count in counts.items():
+        if not isinstance(count, int) or count <= 0:
+            raise ValueError(f"Expected positive integer {name}, but got {count}")
+    return math.prod(counts.values())

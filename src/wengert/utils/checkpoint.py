@@ -19,6 +19,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from .. import _errors as lines
+from .._dtypes import BY_NUMPY, make_size
 from .._engine import current_pass, queue_callback
 from .._errors import noted
 from .._grad_mode import enable_grad, no_grad
@@ -26,7 +27,7 @@ from .._graph import backward
 from .._modes import is_grad_enabled, saved_tensors_hooks
 from .._node import Cell, Node, box_of, cell_of, tick
 from .._saved import stale, tensor_of
-from .._tensor import Tensor, current_fn
+from .._tensor import CPU, Tensor, current_fn
 from ..autograd import graph
 from ..autograd._roots import _is_checkpoint_valid
 from ..autograd._saved_hooks import PackedBox, pack
@@ -308,11 +309,20 @@ class _Enough(Exception):
     """All saved values are there again: the function need not run on."""
 
 
-def _facts(x: Tensor) -> dict[str, Any]:
-    return {"shape": x.shape, "dtype": x.dtype, "device": x.device}
+class _Facts(tuple[Any, Any]):
+    """What must be the same again: a value's shape and dtype. (All are on one device.)"""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        shape, dtype = self
+        return str({"shape": make_size(shape), "dtype": BY_NUMPY[dtype], "device": CPU})
 
 
-_CHECKS: dict[str, Callable[[Tensor], Any]] = {"default": _facts, "none": lambda _: None}
+_CHECKS: dict[str, Callable[[Tensor], Any]] = {
+    "default": lambda x: _Facts((x._a.shape, x._a.dtype)),
+    "none": lambda _: None,
+}
 
 
 class _Region:
@@ -359,8 +369,7 @@ class _Region:
         """The pack hook: keep a place instead of the value."""
         place = _Place()
         self.places.append(weakref.ref(place))
-        with no_grad():
-            self.facts.append(self.facts_of(x))
+        self.facts.append(self.facts_of(x))
         return place
 
     # ------------------------------------------------------------------------------------------------- in backward
