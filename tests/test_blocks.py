@@ -23,7 +23,6 @@ def small_blocks(monkeypatch):
     for name, value in (("LARGE", 64), ("_BLOCK", 512), ("_CACHED", 0), ("_QUICK", 0), ("_ROW", 16), ("requested", 3)):
         monkeypatch.setattr(_blocks, name, value)
     monkeypatch.setattr(_blocks._pool, "processors", 3)
-    monkeypatch.setattr(_blocks, "_one_rows", {})
 
 
 def _composite(x, y):

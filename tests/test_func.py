@@ -98,3 +98,17 @@ def test_shapes_that_depend_on_values_are_refused_as_by_torch(name: str, torch: 
             VALUES_INSIDE[name](L)
         texts.append(str(error.value))
     assert texts[0] == texts[1]
+
+
+def test_a_transform_that_fails_leaves_nothing_behind() -> None:
+    y = T.ones(2)
+
+    def f(x: T.Tensor) -> T.Tensor:
+        y.add_(x)
+        raise ValueError("midway")
+
+    for call in (lambda: T.vmap(f)(T.ones(3)), lambda: T.vmap(T.func.grad(f))(T.ones(3))):
+        with pytest.raises(ValueError, match="midway"):
+            call()
+        assert y.tolist() == [1.0, 1.0]
+        assert not y.requires_grad

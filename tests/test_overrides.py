@@ -353,6 +353,18 @@ def test_a_subclass_is_pickled() -> None:
     assert type(again + 1) is T.Tensor
 
 
+def test_what_needs_dispatch_below_autograd_says_so() -> None:
+    with pytest.warns(UserWarning, match="Below.__torch_dispatch__ is never called"):
+
+        class Below(T.Tensor):
+            @classmethod
+            def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                return func(*args)
+
+    with pytest.raises(NotImplementedError, match="no memory of its own"):
+        T.Tensor._make_wrapper_subclass(Below, (2,))
+
+
 # ---------------------------------------------------------------------------------------------------------------- modes
 class Names(TorchFunctionMode):
     def __init__(self) -> None:

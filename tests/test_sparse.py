@@ -69,6 +69,8 @@ def test_operators_agree_with_dense_ones(entries: list[tuple[int, int, int]], co
         lambda t: t**2,
         lambda t: t[1],
         lambda t: T.cat([t, t]),
+        lambda t: t.index_select(0, T.tensor([2, 0, 2])),
+        lambda t: t.index_select(1, T.tensor([1])),
         lambda t: t.unsqueeze(0),
         lambda t: t @ t.t(),
     ):

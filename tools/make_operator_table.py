@@ -56,7 +56,8 @@ def public_modules() -> dict[str, types.ModuleType]:
     found = {"torch": wengert}
     for entry in pkgutil.walk_packages(wengert.__path__, "wengert."):
         name = entry.name.removeprefix("wengert.")
-        if name.startswith("ops") or any(part.startswith("_") for part in name.split(".")):
+        private = any(part.startswith("_") for part in name.split("."))
+        if private or name.startswith(("ops", "utils.tensorboard")):  # tensorboard needs its extra
             continue
         module = importlib.import_module(entry.name)
         if getattr(module, "__all__", None) and not is_repeated(module, found):

@@ -14,7 +14,7 @@ from ._dtypes import Size, device, dtype, layout, memory_format
 from ._modes import in_transform
 from ._overrides import STATE
 from ._overrides import overrides as _overrides_functions
-from ._tensor import Tensor, _disabled_torch_function_impl
+from ._tensor import Tensor, _disabled_torch_dispatch_impl, _disabled_torch_function_impl
 from .random import Generator
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "TensorBase",
     "_TensorBase",
     "_are_functorch_transforms_active",
+    "_disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl",
     "_get_default_device",
     "_get_privateuse1_backend_name",

@@ -16,15 +16,46 @@ from ._storage import UntypedStorage as _UntypedStorage
 from .random import Generator as _Generator
 from ._tensor import Tensor as Tensor
 from ._version import __version__ as __version__
+from . import accelerator as accelerator
+from . import amp as amp
 from . import autograd as autograd
+from . import backends as backends
+from . import compiler as compiler
+from . import cpu as cpu
+from . import cuda as cuda
+from . import distributed as distributed
+from . import distributions as distributions
 from . import fft as fft
 from . import func as func
+from . import functional as functional
+from . import futures as futures
+from . import fx as fx
+from . import hub as hub
+from . import jit as jit
 from . import linalg as linalg
+from . import masked as masked
+from . import mps as mps
+from . import mtia as mtia
+from . import multiprocessing as multiprocessing
 from . import nn as nn
+from . import onnx as onnx
 from . import optim as optim
+from . import overrides as overrides
+from . import profiler as profiler
 from . import random as random
+from . import return_types as return_types
+from . import safetensors as safetensors
+from . import serialization as serialization
+from . import signal as signal
+from . import sparse as sparse
 from . import special as special
+from . import storage as storage
+from . import testing as testing
+from . import torch_version as torch_version
+from . import types as types
 from . import utils as utils
+from . import version as version
+from . import xpu as xpu
 from ._constants import Size as Size
 from ._constants import device as device
 from ._constants import layout as layout
@@ -38,18 +69,40 @@ from ._grad_mode import no_grad as no_grad
 from ._grad_mode import set_grad_enabled as set_grad_enabled
 from ._storage import TypedStorage as TypedStorage
 from ._storage import UntypedStorage as UntypedStorage
+from .amp.autocast_mode import autocast as autocast
+from .amp.grad_scaler import GradScaler as GradScaler
+from .compiler import SymBool as SymBool
+from .compiler import SymFloat as SymFloat
+from .compiler import SymInt as SymInt
+from .futures import Future as Future
+from .jit import ScriptFunction as ScriptFunction
+from .jit import ScriptModule as ScriptModule
 from .random import Generator as Generator
 
 Number: TypeAlias = _bool | _int | _float | _complex
+class AcceleratorError(RuntimeError): ...
+BFloat16Storage: _type[Any]
 class BFloat16Tensor(Tensor): ...
+BoolStorage: _type[Any]
 class BoolTensor(Tensor): ...
+ByteStorage: _type[Any]
 class ByteTensor(Tensor): ...
+CharStorage: _type[Any]
 class CharTensor(Tensor): ...
+ComplexDoubleStorage: _type[Any]
+ComplexFloatStorage: _type[Any]
+DoubleStorage: _type[Any]
 class DoubleTensor(Tensor): ...
+FloatStorage: _type[Any]
 class FloatTensor(Tensor): ...
+HalfStorage: _type[Any]
 class HalfTensor(Tensor): ...
+IntStorage: _type[Any]
 class IntTensor(Tensor): ...
+LongStorage: _type[Any]
 class LongTensor(Tensor): ...
+class OutOfMemoryError(RuntimeError): ...
+ShortStorage: _type[Any]
 class ShortTensor(Tensor): ...
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; its derivative at 0 is 0."""
@@ -83,10 +136,14 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, a
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
+    """``Tensor.addmv_`` as a function."""
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * outer(vec1, vec2)``."""
 def adjoint(input: Tensor) -> Tensor:
     """Each matrix of a batch transposed and conjugated."""
+def affine_grid_generator(theta: Tensor, size: Sequence[_int], align_corners: _bool) -> Tensor:
+    """``nn.functional.affine_grid``."""
 def alias_copy(*args: Any, **kwargs: Any) -> Tensor:
     """``alias``, as a copy."""
 def all(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
@@ -181,15 +238,25 @@ def atleast_2d(*tensors: Any) -> Any:
     """Each tensor with at least two dimensions; a vector becomes a row."""
 def atleast_3d(*tensors: Any) -> Any:
     """Each tensor with at least three dimensions: a vector of n becomes (1, n, 1), a matrix (m, n) (m, n, 1)."""
+def autocast_decrement_nesting() -> _int:
+    """Count one region less."""
+def autocast_increment_nesting() -> _int:
+    """Count one more region."""
 def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
+def bartlett_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """A triangle: ``1 - abs(2 n / N - 1)``, of shape (window_length,). See ``hann_window``."""
 def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
     """``nn.functional.batch_norm`` with its arguments in another order."""
 def bernoulli(input: Tensor, p: _float | None = None, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Ones with the probabilities that ``input`` holds (or all with probability ``p``), else zeros."""
 bfloat16: _dtype
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``x1 @ A[k] @ x2 + b[k]`` for every k: ``(*, n)``, ``(*, m)`` and weight ``(out, n, m)`` give ``(*, out)``."""
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: _int = 1) -> Tensor:
+    """``nn.functional.binary_cross_entropy_with_logits`` with the reduction as a number; the target may broadcast."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
     """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements."""
 def binomial(count: Tensor, prob: Tensor, generator: _Generator | None = None) -> Tensor:
@@ -214,6 +281,8 @@ def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | 
     """The bits moved to the right, which divides by powers of two and rounds down."""
 def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Exclusive or of each pair of bits; of bools."""
+def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """``0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)``, of shape (window_length,). See ``hann_window``."""
 def block_diag(*tensors: Any) -> Tensor:
     """Tensors of at most two dimensions as blocks on the diagonal of a matrix, zeros elsewhere."""
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
@@ -272,6 +341,8 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
     """Each element, at least ``min``: a number, or a tensor that broadcasts."""
 def clamp_min_(input: Tensor, min: Any) -> Tensor:
     """In-place form of ``clamp_min``."""
+def clear_autocast_cache() -> None:
+    """Nothing: no converted weight is kept."""
 def clip(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
     """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
 def clip_(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
@@ -282,6 +353,8 @@ def column_stack(tensors: Any) -> Tensor:
     """Vectors as the columns of a matrix, matrices side by side."""
 def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
     """All choices of ``r`` elements of a vector, in its order, a row for each."""
+def compile(model: Callable[..., Any] | None = None, *, fullgraph: _bool = False, dynamic: _bool | None = None, backend: Any = 'inductor', mode: _str | None = None, options: _dict[_str, Any] | None = None, disable: _bool = False, **kwargs: Any) -> Any:
+    """The function or module itself; without one, a decorator that returns what it decorates."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from its parts, which have the same floating dtype and broadcast."""
 complex128: _dtype
@@ -306,6 +379,8 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: An
     """Convolution (as a cross-correlation) of images ``(N, C, H, W)`` with filters ``(O, C / groups, kh, kw)``."""
 def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
     """Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."""
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
+    """``conv1d`` of (time, batch, channels) with a weight (width, channels in, channels out)."""
 def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
     """The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."""
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
@@ -326,6 +401,8 @@ def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic cosine of each element."""
 def cosh_(self: Tensor) -> Tensor:
     """In-place form of ``cosh``."""
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 1) -> Tensor:
+    """``nn.functional.cosine_embedding_loss`` with the reduction as a number."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
 def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
@@ -390,6 +467,8 @@ def dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given."""
 def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
+def dsmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
 def dsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
     """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
 def dstack(tensors: Any) -> Tensor:
@@ -401,6 +480,10 @@ def einsum(*args: Any) -> Tensor:
     """Sum of products over dimensions named by letters: ``einsum("ij,jk->ik", a, b)`` is a product of matrices."""
 def embedding(weight: Tensor, indices: Tensor, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False) -> Tensor:
     """The form of ``nn.functional.embedding`` with the matrix first."""
+def embedding_bag(weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_by_freq: _bool = False, mode: _int = 0, sparse: _bool = False, per_sample_weights: Tensor | None = None, include_last_offset: _bool = False, padding_idx: _int | None = None) -> _tuple[Tensor, Tensor, Tensor, Tensor]:
+    """``nn.functional.embedding_bag`` with the mode as a number, 0 (sum), 1 (mean) or 2 (maximum), and what it counted."""
+def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: _float, norm_type: _float) -> Tensor:
+    """Scale those rows of a matrix that ``indices`` names and whose norm is larger than ``max_norm`` to it, in place."""
 def empty(*size: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None, **kwargs: Any) -> Tensor:
     """A tensor whose elements are whatever is in its memory."""
 def empty_like(input: Tensor, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
@@ -491,14 +574,20 @@ def fmin(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) ->
     """The smaller of each pair of elements; of nan and a number the number."""
 def fmod(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """What is left of dividing, with the sign of the dividend, as C's ``fmod``."""
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function, at once; its result as a future that is done."""
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The fraction of each element, with its sign."""
 def frac_(input: Tensor) -> Tensor:
     """In-place form of ``frac``."""
 def frexp(input: Tensor) -> Any:
     """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``."""
+def frobenius_norm(input: Tensor, dim: Any, keepdim: _bool = False) -> Tensor:
+    """Deprecated: ``linalg.vector_norm(input, 2, dim, keepdim)``."""
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: _bool | None = None) -> Tensor:
     """A tensor on the memory of another library's array, by the DLPack protocol."""
+def from_file(filename: _str | Any, shared: _bool | None = None, size: _int = 0, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """A tensor of shape (size,) on the memory of a file, which must hold at least that many elements."""
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """A tensor on the memory of a NumPy array: what is written to one is seen in the other."""
 def frombuffer(buffer: Any, *, dtype: _dtype, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
@@ -519,12 +608,22 @@ def geqrf(input: Tensor) -> Any:
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
+def get_autocast_cpu_dtype() -> _dtype:
+    """``get_autocast_dtype("cpu")``."""
+def get_autocast_dtype(device_type: _str) -> _dtype:
+    """The dtype of the regions of a device type."""
+def get_autocast_gpu_dtype() -> _dtype:
+    """``get_autocast_dtype("cuda")``."""
 def get_default_device() -> _device:
     """The CPU."""
 def get_default_dtype() -> _dtype:
     """The dtype of tensors made from Python floats."""
+def get_deterministic_debug_mode() -> _int:
+    """0, 1 (warn) or 2 (error): what ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set."""
 def get_device(self: Tensor) -> _int:
     """The number of the accelerator: -1, as tensors are on the CPU."""
+def get_device_module(device: Any = None) -> Any:
+    """The module of a device type: ``torch.cpu``, ``torch.cuda``, ..."""
 def get_float32_matmul_precision() -> _str:
     """What ``set_float32_matmul_precision`` set."""
 def get_num_interop_threads() -> _int:
@@ -547,13 +646,33 @@ def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _int, paddi
     """``nn.functional.grid_sample`` with numbers for the modes."""
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
     """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
+def gru(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+    """As ``lstm``, with one state: ``(input, h, params, has_biases, ...)`` gives output and h."""
+def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """One step of a GRU: the new state."""
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the larger one, as bools."""
 half: _dtype
+def hamming_window(window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """``alpha - beta * cos(2 pi n / N)``, of shape (window_length,). See ``hann_window``."""
+def hann_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """Half of a cosine's period, lifted: ``sin(pi n / N) ** 2``, of shape (window_length,)."""
 def hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
     """Each element, or 0 if its absolute value is at most ``lambd``."""
+has_cuda: _bool
+has_cudnn: _bool
+has_lapack: _bool
+has_mkl: _bool
+has_mkldnn: _bool
+has_mps: _bool
+has_openmp: _bool
+has_spectral: _bool
+def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
+    """A hash (uint64) of the elements along dims, of all by default: the exclusive or of their 64-bit patterns."""
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """0 of a negative element, 1 of a positive one, and that of ``values`` of 0."""
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, reduction: _int = 1) -> Tensor:
+    """``nn.functional.hinge_embedding_loss`` with the reduction as a number."""
 def histc(input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
     """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
 def histogram(input: Tensor, bins: _int | Tensor, *, range: _tuple[_float, _float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Any = None) -> Any:
@@ -593,7 +712,7 @@ def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None 
 inf: _float
 def initial_seed() -> _int:
     """The seed of the current stream."""
-def inner(input: Tensor, other: Tensor) -> Tensor:
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
 def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
     """``nn.functional.instance_norm`` with its arguments in another order."""
@@ -615,6 +734,12 @@ def is_anomaly_check_nan_enabled() -> _bool:
     """Whether gradients are looked through for NaN while it is on."""
 def is_anomaly_enabled() -> _bool:
     """Whether anomaly mode is on."""
+def is_autocast_cache_enabled() -> _bool:
+    """Whether converted weights would be kept within a region."""
+def is_autocast_cpu_enabled() -> _bool:
+    """``is_autocast_enabled("cpu")``."""
+def is_autocast_enabled(device_type: _str | None = None) -> _bool:
+    """Whether an enabled region for a device type is entered; without one, for "cuda"."""
 def is_complex(input: Tensor) -> _bool:
     """Whether the dtype is a complex one."""
 def is_conj(self: Tensor) -> _bool:
@@ -643,6 +768,8 @@ def is_storage(obj: Any) -> _bool:
     """Whether an object is a storage."""
 def is_tensor(obj: Any) -> _bool:
     """Whether an object is a tensor."""
+def is_vulkan_available() -> _bool:
+    """False."""
 def is_warn_always_enabled() -> _bool:
     """What ``set_warn_always`` set."""
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
@@ -661,7 +788,13 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is plus infinity."""
 def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element's imaginary part is zero."""
+def istft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
+    """The signal whose ``stft`` is ``input``, ``(B, N, frames)`` or ``(N, frames)``, in the sense of least squares."""
 jagged: _layout
+def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+    """``i0(beta * sqrt(1 - (2 n / N - 1) ** 2)) / i0(beta)``, of shape (window_length,). See ``hann_window``."""
+def kl_div(input: Tensor, target: Tensor, reduction: _int = 1, *, log_target: _bool = False) -> Tensor:
+    """``nn.functional.kl_div`` with the reduction as a number."""
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
@@ -679,7 +812,7 @@ def ldexp_(input: Tensor, other: Tensor | Number) -> Tensor:
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is smaller or equal, as bools."""
 legacy_contiguous_format: _memory_format
-def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
     """``input + weight * (end - input)``; the weight is a number or a tensor."""
 def less(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the smaller one, as bools."""
@@ -693,6 +826,10 @@ def linalg_inv(A: Tensor) -> Tensor:
     """The inverse of each square matrix."""
 def linspace(start: Any, end: Any, steps: Any = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``steps`` numbers at equal distances from start to end, both included."""
+def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: _bool | None = None, mmap: _bool | None = None, **pickle_load_args: Any) -> Any:
+    """Read what ``save``, here or in PyTorch, has written."""
+def lobpcg(A: Tensor, k: _int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: _int | None = None, iK: Tensor | None = None, niter: _int | None = None, tol: _float | None = None, largest: _bool | None = None, method: _str | None = None, tracker: Any = None, ortho_iparams: _dict[_str, _int] | None = None, ortho_fparams: _dict[_str, _float] | None = None, ortho_bparams: _dict[_str, _bool] | None = None) -> _tuple[Tensor, Tensor]:
+    """The ``k`` largest (or smallest) eigenvalues (*, k) and eigenvectors (*, m, k) of symmetric A (*, m, m)."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The natural logarithm of each element: -inf of 0, nan of a negative one."""
 def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -738,6 +875,10 @@ def logspace(start: Any, end: Any, steps: Any = None, base: _float = 10.0, *, ou
 def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow."""
 long: _dtype
+def lstm(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+    """``(input, (h, c), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)``: output, h and c."""
+def lstm_cell(input: Tensor, hx: Any, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+    """One step of an LSTM: the new h and c from ``hx = (h, c)``."""
 def lstsq(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -750,6 +891,8 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unp
     """P, L and U of what ``lu_factor`` returns; what is not wanted is empty."""
 def manual_seed(seed: _int) -> _Generator:
     """Start the stream of all functions that take no ``generator``; returns the default generator."""
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 1) -> Tensor:
+    """``nn.functional.margin_ranking_loss`` with the reduction as a number."""
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
@@ -768,6 +911,8 @@ def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     """Largest elements."""
 def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
+    """``nn.functional.max_pool1d``: the maxima, and where they are."""
 def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
 def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
@@ -821,6 +966,8 @@ def narrow(input: Tensor, dim: _int, start: Any, length: _int) -> Tensor:
     """A view of ``length`` elements of a dimension, from ``start`` on."""
 def narrow_copy(*args: Any, **kwargs: Any) -> Tensor:
     """``narrow``, as a copy."""
+def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
+    """``nn.functional.batch_norm``, the batch's means and inverse deviations (empty when not training)."""
 def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
 def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tensor, Tensor]:
@@ -848,10 +995,14 @@ def nonzero_static(input: Tensor, *, size: _int, fill_value: _int = -1) -> Tenso
     """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
 def norm(input: Tensor, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
     """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
+def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
+    """The norm of the elements over all dims but ``dim`` (-1: over all), which keep size 1."""
 def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``."""
 def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements differ, as bools."""
+def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: _bool = False) -> Tensor:
+    """Deprecated: ``linalg.matrix_norm(input, "nuc", dim, keepdim)``."""
 def numel(input: Tensor, *args: Any) -> Any:
     """The number of elements."""
 def ones(*size: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
@@ -883,6 +1034,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
     """``(*, C, H r, W r)`` rearranged to ``(*, C r r, H, W)``: the inverse of ``pixel_shuffle``."""
 def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
     """Poisson numbers with the rates that ``input`` holds, of its shape and dtype."""
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool, full: _bool, eps: _float, reduction: _int) -> Tensor:
+    """``nn.functional.poisson_nll_loss`` with the reduction as a number."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from absolute values and angles (in radians)."""
 def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -961,6 +1114,14 @@ def result_type(tensor1: Any, tensor2: Any) -> _dtype:
     """The dtype of the result of an operator on two tensors or numbers."""
 def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
+def rnn_relu(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+    """As ``gru``: ``h' = relu(W x + b + U h + c)``."""
+def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """One step of an RNN with ``relu``: the new state."""
+def rnn_tanh(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+    """As ``gru``: ``h' = tanh(W x + b + U h + c)``."""
+def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """One step of an RNN with ``tanh``: the new state."""
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """A copy with the elements moved along dimensions, those pushed out coming in at the other end."""
 def rot90(input: Tensor, k: _int = 1, dims: Any = (0, 1)) -> Tensor:
@@ -981,6 +1142,10 @@ def rsqrt_(input: Tensor) -> Tensor:
     """In-place form of ``rsqrt``."""
 def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``other - alpha * input``."""
+def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
+def save(obj: _object, f: Any, pickle_module: Any = ..., pickle_protocol: _int = 2, _use_new_zipfile_serialization: _bool = True, _disable_byteorder_record: _bool = False) -> None:
+    """Write an object to a file that ``load`` reads here and in PyTorch."""
 def scalar_tensor(s: Any, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A 0-dimensional tensor, of the default dtype if none is given."""
 def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
@@ -993,6 +1158,8 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: 
     """Where each value would be inserted into a sorted sequence, or into the sorted rows of its leading dims."""
 def seed() -> _int:
     """Start a stream that the operating system chooses; returns its seed."""
+def segment_reduce(data: Tensor, reduce: _str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: _int = 0, unsafe: _bool = False, initial: _float | None = None) -> Tensor:
+    """The "sum", "mean", "prod", "max" or "min" of each segment of ``data`` along ``axis``."""
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """A view of the part at one index of a dimension, which goes away."""
 def select_copy(*args: Any, **kwargs: Any) -> Tensor:
@@ -1005,12 +1172,26 @@ def selu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``selu``."""
 def set_anomaly_enabled(mode: _bool, check_nan: _bool = True) -> None:
     """Turn anomaly mode on or off."""
+def set_autocast_cache_enabled(enabled: _bool) -> None:
+    """Say whether converted weights would be kept within a region."""
+def set_autocast_cpu_dtype(dtype: _dtype) -> None:
+    """``set_autocast_dtype("cpu", dtype)``."""
+def set_autocast_cpu_enabled(enabled: _bool) -> None:
+    """``set_autocast_enabled("cpu", enabled)``."""
+def set_autocast_dtype(device_type: _str, dtype: _dtype) -> None:
+    """Set the dtype of the regions of a device type."""
+def set_autocast_enabled(device_type: Any, enabled: _bool | None = None) -> None:
+    """Enter or leave a region without ``with``."""
+def set_autocast_gpu_dtype(dtype: _dtype) -> None:
+    """``set_autocast_dtype("cuda", dtype)``."""
 def set_default_device(device: Any) -> None:
     """Accepts the CPU, where every tensor is."""
 def set_default_dtype(d: _dtype, /) -> None:
     """Make `d`, which must be floating, the dtype of tensors made from Python floats, in all threads."""
 def set_default_tensor_type(t: Any, /) -> None:
     """Make the dtype of a floating legacy type, or of its name, the default; ``set_default_dtype`` is today's form."""
+def set_deterministic_debug_mode(debug_mode: _int | _str) -> None:
+    """``use_deterministic_algorithms`` by a word or its number: "default" (0), "warn" (1) or "error" (2)."""
 def set_float32_matmul_precision(precision: _str) -> None:
     """Kept and told: products of float32 are always computed in float32 (``"highest"``)."""
 def set_flush_denormal(mode: _bool, /) -> _bool:
@@ -1018,7 +1199,7 @@ def set_flush_denormal(mode: _bool, /) -> _bool:
 def set_num_interop_threads(n: _int, /) -> None:
     """Keep the number for ``get_num_interop_threads``: operators run one after the other."""
 def set_num_threads(n: _int, /) -> None:
-    """Keep the number for ``get_num_threads``; NumPy's own threads are set in the environment."""
+    """How many threads work on one large operator; those of NumPy's BLAS are set in the environment."""
 def set_printoptions(precision: _int | None = None, threshold: _float | None = None, edgeitems: _int | None = None, linewidth: _int | None = None, profile: _str | None = None, sci_mode: _bool | None = None) -> None:
     """Set how tensors are printed, for the whole process."""
 def set_rng_state(new_state: Tensor) -> None:
@@ -1067,6 +1248,8 @@ def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool
 sparse_bsc: _layout
 sparse_bsr: _layout
 sparse_coo: _layout
+def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None, *, dtype: _dtype | None = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None, is_coalesced: _bool | None = None) -> Tensor:
+    """A tensor that stores some of its elements: those at ``indices``, of shape ``(sparse_dim, nnz)``."""
 sparse_csc: _layout
 sparse_csr: _layout
 def split(tensor: Tensor, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
@@ -1077,6 +1260,8 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: _int = 0) -> _tuple[T
     """Views of pieces of these sizes along a dimension."""
 def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
     """``split_with_sizes``, as copies."""
+def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square root of each element; nan of a negative one."""
 def sqrt_(self: Tensor) -> Tensor:
@@ -1095,6 +1280,8 @@ def std(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
 def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Standard deviation and mean; arguments as of ``std``."""
+def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
+    """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
 strided: _layout
 def sub(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
@@ -1110,6 +1297,22 @@ def swapaxes(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """A view with two dimensions exchanged."""
 def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """A view with two dimensions exchanged."""
+def sym_float(a: Any) -> _float:
+    """A float from a number."""
+def sym_int(a: Any) -> _int:
+    """An integer from a number, rounded towards zero."""
+def sym_ite(b: _bool, t: Any, f: Any) -> Any:
+    """``t`` if ``b``, else ``f``; both of one type."""
+def sym_max(a: Any, b: Any) -> Any:
+    """The larger of two numbers, a float if one of them is."""
+def sym_min(a: Any, b: Any) -> Any:
+    """The smaller of two numbers, a float if one of them is."""
+def sym_not(a: Any) -> _bool:
+    """The negation of a bool."""
+def sym_sqrt(a: Any) -> _float:
+    """The square root of a number."""
+def sym_sum(args: Iterable[Any]) -> Any:
+    """The sum of numbers."""
 def symeig(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. The default behavior has changed from using the upper triangular portion to the lower one."""
 def t(input: Tensor) -> Tensor:
@@ -1158,6 +1361,8 @@ def tril(input: Tensor, diagonal: _int = 0) -> Tensor:
     """A copy with zeros above a diagonal (0: the main one) of the last two dimensions."""
 def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
     """The row and column numbers, as two rows, of the lower triangle of a matrix of this size."""
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 1) -> Tensor:
+    """``nn.functional.triplet_margin_loss`` with the reduction as a number."""
 def triu(input: Tensor, diagonal: _int = 0) -> Tensor:
     """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
 def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
@@ -1193,6 +1398,8 @@ def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, r
     """The different elements, or slices along a dim, always in order."""
 def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
     """The first of each run of equal elements, or of equal slices along a dim."""
+def unique_dim(input: Tensor, dim: _int, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False) -> _tuple[Tensor, Tensor, Tensor]:
+    """``torch.unique`` along a dimension, with inverse and counts, which are empty if they were not asked for."""
 def unravel_index(indices: Tensor, shape: Any) -> _tuple[Tensor, ...]:
     """Numbers of elements in row-major order as one tensor of positions for each dimension."""
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
@@ -1231,6 +1438,8 @@ def vsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = Non
     """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
 def vstack(tensors: Any) -> Tensor:
     """Tensors one below the other; vectors are rows."""
+def wait(future: Any) -> Any:
+    """The result of a future."""
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
     """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
 def xlogy(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -1245,18 +1454,39 @@ def zeros_like(input: Tensor, *, dtype: _dtype | None = None, layout: Any = None
     """Zeros of another tensor's shape and dtype."""
 
 __all__ = [
+    "AcceleratorError",
+    "BFloat16Storage",
     "BFloat16Tensor",
+    "BoolStorage",
     "BoolTensor",
+    "ByteStorage",
     "ByteTensor",
+    "CharStorage",
     "CharTensor",
+    "ComplexDoubleStorage",
+    "ComplexFloatStorage",
+    "DoubleStorage",
     "DoubleTensor",
+    "FloatStorage",
     "FloatTensor",
+    "Future",
     "Generator",
+    "GradScaler",
+    "HalfStorage",
     "HalfTensor",
+    "IntStorage",
     "IntTensor",
+    "LongStorage",
     "LongTensor",
+    "OutOfMemoryError",
+    "ScriptFunction",
+    "ScriptModule",
+    "ShortStorage",
     "ShortTensor",
     "Size",
+    "SymBool",
+    "SymFloat",
+    "SymInt",
     "Tensor",
     "TypedStorage",
     "UntypedStorage",
@@ -1264,6 +1494,7 @@ __all__ = [
     "abs_",
     "absolute",
     "absolute_",
+    "accelerator",
     "acos",
     "acos_",
     "acosh",
@@ -1276,8 +1507,10 @@ __all__ = [
     "addcmul",
     "addmm",
     "addmv",
+    "addmv_",
     "addr",
     "adjoint",
+    "affine_grid_generator",
     "alias_copy",
     "all",
     "allclose",
@@ -1286,6 +1519,7 @@ __all__ = [
     "amax",
     "amin",
     "aminmax",
+    "amp",
     "angle",
     "any",
     "arange",
@@ -1325,12 +1559,19 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "autocast",
+    "autocast_decrement_nesting",
+    "autocast_increment_nesting",
     "autograd",
     "avg_pool1d",
+    "backends",
     "baddbmm",
+    "bartlett_window",
     "batch_norm",
     "bernoulli",
     "bfloat16",
+    "bilinear",
+    "binary_cross_entropy_with_logits",
     "bincount",
     "binomial",
     "bit",
@@ -1346,6 +1587,7 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "blackman_window",
     "block_diag",
     "bmm",
     "bool",
@@ -1378,11 +1620,14 @@ __all__ = [
     "clamp_max_",
     "clamp_min",
     "clamp_min_",
+    "clear_autocast_cache",
     "clip",
     "clip_",
     "clone",
     "column_stack",
     "combinations",
+    "compile",
+    "compiler",
     "complex",
     "complex128",
     "complex32",
@@ -1397,6 +1642,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
@@ -1407,11 +1653,14 @@ __all__ = [
     "cos_",
     "cosh",
     "cosh_",
+    "cosine_embedding_loss",
     "cosine_similarity",
     "count_nonzero",
     "cov",
+    "cpu",
     "cross",
     "ctc_loss",
+    "cuda",
     "cummax",
     "cummin",
     "cumprod",
@@ -1435,12 +1684,15 @@ __all__ = [
     "digamma",
     "digamma_",
     "dist",
+    "distributed",
+    "distributions",
     "div",
     "divide",
     "dot",
     "double",
     "dropout",
     "dropout_",
+    "dsmm",
     "dsplit",
     "dstack",
     "dtype",
@@ -1448,6 +1700,8 @@ __all__ = [
     "eig",
     "einsum",
     "embedding",
+    "embedding_bag",
+    "embedding_renorm_",
     "empty",
     "empty_like",
     "empty_permuted",
@@ -1501,24 +1755,35 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
+    "fork",
     "frac",
     "frac_",
     "frexp",
+    "frobenius_norm",
     "from_dlpack",
+    "from_file",
     "from_numpy",
     "frombuffer",
     "full",
     "full_like",
     "func",
+    "functional",
+    "futures",
+    "fx",
     "gather",
     "gcd",
     "gcd_",
     "ge",
     "geqrf",
     "ger",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "get_autocast_gpu_dtype",
     "get_default_device",
     "get_default_dtype",
+    "get_deterministic_debug_mode",
     "get_device",
+    "get_device_module",
     "get_float32_matmul_precision",
     "get_num_interop_threads",
     "get_num_threads",
@@ -1530,15 +1795,30 @@ __all__ = [
     "grid_sampler_2d",
     "grid_sampler_3d",
     "group_norm",
+    "gru",
+    "gru_cell",
     "gt",
     "half",
+    "hamming_window",
+    "hann_window",
     "hardshrink",
+    "has_cuda",
+    "has_cudnn",
+    "has_lapack",
+    "has_mkl",
+    "has_mkldnn",
+    "has_mps",
+    "has_openmp",
+    "has_spectral",
+    "hash_tensor",
     "heaviside",
+    "hinge_embedding_loss",
     "histc",
     "histogram",
     "histogramdd",
     "hsplit",
     "hstack",
+    "hub",
     "hypot",
     "i0",
     "i0_",
@@ -1573,6 +1853,9 @@ __all__ = [
     "inverse",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
+    "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
     "is_complex",
     "is_conj",
     "is_deterministic_algorithms_warn_only_enabled",
@@ -1587,6 +1870,7 @@ __all__ = [
     "is_signed",
     "is_storage",
     "is_tensor",
+    "is_vulkan_available",
     "is_warn_always_enabled",
     "isclose",
     "isfinite",
@@ -1596,7 +1880,11 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "istft",
     "jagged",
+    "jit",
+    "kaiser_window",
+    "kl_div",
     "kron",
     "kthvalue",
     "layer_norm",
@@ -1615,6 +1903,8 @@ __all__ = [
     "linalg",
     "linalg_inv",
     "linspace",
+    "load",
+    "lobpcg",
     "log",
     "log10",
     "log10_",
@@ -1638,12 +1928,16 @@ __all__ = [
     "logspace",
     "logsumexp",
     "long",
+    "lstm",
+    "lstm_cell",
     "lstsq",
     "lt",
     "lu",
     "lu_solve",
     "lu_unpack",
     "manual_seed",
+    "margin_ranking_loss",
+    "masked",
     "masked_fill",
     "masked_scatter",
     "masked_select",
@@ -1653,6 +1947,7 @@ __all__ = [
     "matrix_rank",
     "max",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
     "max_pool3d",
     "maximum",
@@ -1666,10 +1961,13 @@ __all__ = [
     "mode",
     "moveaxis",
     "movedim",
+    "mps",
     "msort",
+    "mtia",
     "mul",
     "multinomial",
     "multiply",
+    "multiprocessing",
     "mv",
     "mvlgamma",
     "nan",
@@ -1681,6 +1979,7 @@ __all__ = [
     "nansum",
     "narrow",
     "narrow_copy",
+    "native_batch_norm",
     "native_channel_shuffle",
     "native_dropout",
     "native_group_norm",
@@ -1697,15 +1996,19 @@ __all__ = [
     "nonzero",
     "nonzero_static",
     "norm",
+    "norm_except_dim",
     "normal",
     "not_equal",
+    "nuclear_norm",
     "numel",
     "ones",
     "ones_like",
+    "onnx",
     "optim",
     "orgqr",
     "ormqr",
     "outer",
+    "overrides",
     "pairwise_distance",
     "pca_lowrank",
     "pdist",
@@ -1716,6 +2019,7 @@ __all__ = [
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson",
+    "poisson_nll_loss",
     "polar",
     "polygamma",
     "positive",
@@ -1723,6 +2027,7 @@ __all__ = [
     "prelu",
     "preserve_format",
     "prod",
+    "profiler",
     "promote_types",
     "put",
     "qint32",
@@ -1758,7 +2063,12 @@ __all__ = [
     "resolve_conj",
     "resolve_neg",
     "result_type",
+    "return_types",
     "rms_norm",
+    "rnn_relu",
+    "rnn_relu_cell",
+    "rnn_tanh",
+    "rnn_tanh_cell",
     "roll",
     "rot90",
     "round",
@@ -1769,21 +2079,33 @@ __all__ = [
     "rsqrt",
     "rsqrt_",
     "rsub",
+    "saddmm",
+    "safetensors",
+    "save",
     "scalar_tensor",
     "scatter",
     "scatter_add",
     "scatter_reduce",
     "searchsorted",
     "seed",
+    "segment_reduce",
     "select",
     "select_copy",
     "select_scatter",
     "selu",
     "selu_",
+    "serialization",
     "set_anomaly_enabled",
+    "set_autocast_cache_enabled",
+    "set_autocast_cpu_dtype",
+    "set_autocast_cpu_enabled",
+    "set_autocast_dtype",
+    "set_autocast_enabled",
+    "set_autocast_gpu_dtype",
     "set_default_device",
     "set_default_dtype",
     "set_default_tensor_type",
+    "set_deterministic_debug_mode",
     "set_float32_matmul_precision",
     "set_flush_denormal",
     "set_grad_enabled",
@@ -1799,6 +2121,7 @@ __all__ = [
     "sigmoid_",
     "sign",
     "sign_",
+    "signal",
     "signbit",
     "sin",
     "sin_",
@@ -1812,9 +2135,11 @@ __all__ = [
     "softmax",
     "solve",
     "sort",
+    "sparse",
     "sparse_bsc",
     "sparse_bsr",
     "sparse_coo",
+    "sparse_coo_tensor",
     "sparse_csc",
     "sparse_csr",
     "special",
@@ -1822,6 +2147,7 @@ __all__ = [
     "split_copy",
     "split_with_sizes",
     "split_with_sizes_copy",
+    "spmm",
     "sqrt",
     "sqrt_",
     "square",
@@ -1831,6 +2157,8 @@ __all__ = [
     "stack",
     "std",
     "std_mean",
+    "stft",
+    "storage",
     "strided",
     "sub",
     "subtract",
@@ -1839,6 +2167,14 @@ __all__ = [
     "svd_lowrank",
     "swapaxes",
     "swapdims",
+    "sym_float",
+    "sym_int",
+    "sym_ite",
+    "sym_max",
+    "sym_min",
+    "sym_not",
+    "sym_sqrt",
+    "sym_sum",
     "symeig",
     "t",
     "t_copy",
@@ -1851,10 +2187,12 @@ __all__ = [
     "tensor",
     "tensor_split",
     "tensordot",
+    "testing",
     "threshold",
     "threshold_",
     "tile",
     "topk",
+    "torch_version",
     "trace",
     "transpose",
     "transpose_copy",
@@ -1863,12 +2201,14 @@ __all__ = [
     "triangular_solve",
     "tril",
     "tril_indices",
+    "triplet_margin_loss",
     "triu",
     "triu_indices",
     "true_divide",
     "trunc",
     "trunc_",
     "typename",
+    "types",
     "uint1",
     "uint16",
     "uint2",
@@ -1886,6 +2226,7 @@ __all__ = [
     "unfold_copy",
     "unique",
     "unique_consecutive",
+    "unique_dim",
     "unravel_index",
     "unsafe_chunk",
     "unsafe_split",
@@ -1898,6 +2239,7 @@ __all__ = [
     "var",
     "var_mean",
     "vdot",
+    "version",
     "view_as_complex",
     "view_as_complex_copy",
     "view_as_real",
@@ -1906,9 +2248,11 @@ __all__ = [
     "vmap",
     "vsplit",
     "vstack",
+    "wait",
     "where",
     "xlogy",
     "xlogy_",
+    "xpu",
     "zero_",
     "zeros",
     "zeros_like",

@@ -50,6 +50,7 @@ from ._modes import (
 )
 from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, ticks, view_of
 from ._registry import Info, own
+from ._saved import short_name
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
 
@@ -121,11 +122,7 @@ def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False)
     if not creation:
         return
     fn = self._fn
-    name = (
-        ""
-        if fn is None
-        else (fn.fx if type(fn) is Port else fn).name().replace("Backward0", "").replace("Backward", "")
-    )
+    name = "" if fn is None else short_name((fn.fx if type(fn) is Port else fn).name())
     what = "its base or another view of its base has been" if indirect else "is being"
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
         inference = creation == INFERENCE_VIEW
@@ -237,14 +234,20 @@ def _fallback(op: Any, self: Any, *args: Any) -> Any:
         return recovered(f"{op.__name__}_", (self, *args))
 
 
+def python_operand(other: Any) -> Any:
+    """What stands on the right of a Python operator, as an operator takes it; ``NotImplemented`` if unknown."""
+    if isinstance(other, np.generic):
+        return other.item()
+    if isinstance(other, (Tensor, bool, int, float, complex)):
+        return other
+    return wrap(other) if isinstance(other, np.ndarray) else NotImplemented
+
+
 def operator_fallback(op: Any, self: Any, other: Any) -> Any:
     """An in-place operator on whatever stands on its right."""
-    if isinstance(other, (Tensor, bool, int, float, complex)) and not isinstance(other, np.generic):
-        return apply_inplace(op, self, (other,))
-    if isinstance(other, np.generic):
-        return apply_inplace(op, self, (other.item(),))
-    if isinstance(other, np.ndarray):
-        return apply_inplace(op, self, (wrap(other),))
+    operand = python_operand(other)
+    if operand is not NotImplemented:
+        return apply_inplace(op, self, (operand,))
     if hasattr(type(other), "__torch_function__"):
         from ._override_sites import from_inplace
 
@@ -461,6 +464,9 @@ rebound: list[Any] = []  # who wants to know of tensors whose payload was replac
 
 def rebind(self: Tensor, a: Any) -> None:
     """A payload that cannot be written to (a transform's value, another library's array) is replaced."""
+    if getattr(self._a, "is_sparse", False) and getattr(a, "is_sparse", False):
+        self._a.become(a)
+        return
     view = view_of(self)
     if view is not None:
         _rebind_base(self, a)

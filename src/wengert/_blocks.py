@@ -31,9 +31,9 @@ import numpy as np
 
 LARGE = 1 << 18  # elements from which blocks pay
 _BLOCK = 1 << 19  # bytes of one operand in a block: several fit into a core's cache, and NumPy reuses temporaries
-_CACHED = 1 << 21  # bytes of one operand up to which one thread alone gains nothing from blocks
-_QUICK = 1 << 21  # bytes up to which a single addition and its like is done before another thread is awake
-_ROW = 256  # elements that BLAS adds up; the sums of rows are added pairwise
+_CACHED = 1 << 22  # bytes of one operand up to which one thread alone gains nothing from blocks
+_QUICK = 1 << 24  # bytes of one operand up to which one thread adds as fast as two: memory is what it waits for
+_ROW = 512  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
 
 np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
 
@@ -358,7 +358,7 @@ def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 17) ->
 def fold(ufunc: Any, x: Any) -> Any:
     """``ufunc.reduce`` over all elements of an array: ``add``, ``maximum``, ``minimum``, ``logical_and``, ...
 
-    Floats are added up as precisely as NumPy does it: rows by BLAS, on many accumulators, then pairwise.
+    Floats are added up as precisely as NumPy does it: rows on many accumulators, then pairwise.
     """
     flat = _flat(x)
     if flat is None:
@@ -380,23 +380,9 @@ def _flat(x: Any) -> Any:
 
 
 def _sum(x: Any) -> Any:
-    """The sum of a contiguous array of float32 or float64.
-
-    BLAS multiplies rows by ones, on its own threads; so many rows at once have the same digits on any number of them.
-    """
+    """The sum of a contiguous array of float32 or float64."""
     whole = x.size // _ROW * _ROW
     table = x[:whole].reshape(-1, _ROW)
-    ones = _ones(x.dtype)
-    step = max(LARGE // _ROW, 1)
-    sums = np.add.reduce(np.concatenate([table[i : i + step] @ ones for i in range(0, len(table), step)]))
+    parts = each(lambda part: np.einsum("ij->i", table[part]), cut_parts(table.shape, LARGE << 2))
+    sums = np.add.reduce(parts[0] if len(parts) == 1 else np.concatenate(parts))
     return sums + np.add.reduce(x[whole:]) if whole < x.size else sums
-
-
-_one_rows: dict[Any, Any] = {}
-
-
-def _ones(dtype: Any) -> Any:
-    ones = _one_rows.get(dtype)
-    if ones is None:
-        ones = _one_rows[dtype] = np.ones(_ROW, dtype)
-    return ones

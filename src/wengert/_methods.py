@@ -37,7 +37,7 @@ LATE = {
     **{f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*TYPES, "ComplexFloat", "ComplexDouble")},
 }
 # Private names of PyTorch's that programs use, and that are imported when they are asked for.
-_PRIVATE = ("_C", "__config__", "_dynamo", "_utils")
+_PRIVATE = ("_C", "__config__", "_dynamo", "_functorch", "_utils")
 
 
 def attach() -> None:

@@ -105,6 +105,12 @@ class transform:
     def __exit__(self, *exc: object) -> None:
         transforms.pop()
         _innermost.reset(self.token)
+        if exc and exc[0] is not None:  # nothing of a transform that failed stays behind
+            for ref, a, fn in reversed(self.rebound):
+                t = ref()
+                if t is not None:
+                    t._a, t._fn, t._m = a, fn, None
+            self.rebound.clear()
 
 
 def in_transform() -> transform | None:

@@ -117,11 +117,11 @@ def write_out(
                 "but one of the arguments requires grad."
             )
     result = op(*args, **(kwargs or {}))
-    rule = rule or getattr(op, "out_rule", CONVERTIBLE)
+    chosen: Any = rule or getattr(op, "out_rule", CONVERTIBLE)
     if not isinstance(result, tuple):
-        store_out(out, result, rule)  # type: ignore[arg-type]
+        store_out(out, result, chosen)
         return out
-    rules = rule if isinstance(rule, tuple) else (rule,) * len(result)
+    rules = chosen if isinstance(chosen, tuple) else (chosen,) * len(result)
     for o, r, each in zip(outs, result, rules, strict=True):
         each.check(logical_dtype(r), logical_dtype(o))
     for o, r, each in zip(outs, result, rules, strict=True):

@@ -26,11 +26,11 @@ import types
 import weakref
 from typing import Any
 
-from . import _construct
-from ._errors import INTERNAL
+from . import _construct, _graph
+from ._errors import INTERNAL, warn
 from ._overrides import STATE, State, ask, overrides, overriding
 from ._registry import PUBLIC, REGISTRY, Info
-from ._tensor import Tensor
+from ._tensor import Tensor, _disabled_torch_dispatch_impl
 
 NOTHING, DUCKS, EVERYTHING = range(3)  # what is checked
 
@@ -303,6 +303,8 @@ def add_guards() -> None:
         fn = getattr(_construct, name)
         SITES[id(fn)] = Site(fn, True)
         SITES[id(fn)].by_classes = False
+    for fn in (_graph.grad, _graph.backward):
+        SITES[id(fn)] = Site(fn, True)
     primitives = {id(info.op) for info in REGISTRY.values()}
     for space in ("Tensor", "torch", "nn.functional", "linalg", "fft", "special"):
         for name, fn in PUBLIC.get(space, {}).items():
@@ -420,6 +422,12 @@ def _forget(key: int, classes: set[int]) -> None:
 
 def new_subclass(cls: Any) -> None:
     """A subclass of ``Tensor`` was defined."""
+    dispatch = cls.__dict__.get("__torch_dispatch__")
+    if dispatch is not None and dispatch is not _disabled_torch_dispatch_impl:
+        warn(
+            f"{cls.__qualname__}.__torch_dispatch__ is never called: here a subclass is asked by __torch_function__, "
+            "and below that there are torch.utils._python_dispatch.TorchDispatchMode and payload types."
+        )
     if overrides(cls):
         _remember(cls, _subclasses)
 

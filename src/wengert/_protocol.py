@@ -429,3 +429,15 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **kwargs
 
 
 place(staticmethod(_make_subclass), "Tensor._make_subclass")
+
+
+def _make_wrapper_subclass(cls: type, size: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """Not there: a tensor without memory of its own would need ``__torch_dispatch__``. NotImplementedError."""
+    raise noted(
+        NotImplementedError(f"_make_wrapper_subclass: {cls.__name__} would have no memory of its own"),
+        "Why: here no subclass is asked by __torch_dispatch__, which such a tensor needs for every operator.",
+        "What to do: Tensor._make_subclass(cls, data), or a class with __torch_function__ that holds a tensor.",
+    )
+
+
+place(staticmethod(_make_wrapper_subclass), "Tensor._make_wrapper_subclass")

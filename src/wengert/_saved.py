@@ -84,15 +84,15 @@ def producer_name(n: Node, box: Box) -> str:
             break
     k = 0
     if fn is not n and box.cell.writer is not None:
-        return f", which is output 0 of {_short(box.cell.writer)},"
+        return f", which is output 0 of {short_name(box.cell.writer)},"
     if type(fn) is Port:
         fn, k = fn.fx, fn.k
     if fn is None or type(fn) is AccumulateGrad:
         return ""
-    return f", which is output {k} of {_short(fn.name())},"
+    return f", which is output {k} of {short_name(fn.name())},"
 
 
-def _short(name: str) -> str:
+def short_name(name: str) -> str:
     """A node's name as this message has it: ``MulBackward0`` -> ``Mul``."""
     return re.sub(r"Backward\d*$", "", name)
 

@@ -62,6 +62,14 @@ class Sparse:
         """The same in memory of its own."""
         return Sparse(self.indices.copy(), self.values.copy(), self.shape, self.coalesced)
 
+    def become(self, other: Sparse) -> None:
+        """A write in place: tensors that share this array see it; at the same places also those that share values."""
+        if other.indices is self.indices:
+            np.copyto(self.values, other.values, casting="unsafe")
+        else:
+            self.indices, self.values = other.indices, other.values.astype(self.values.dtype, copy=False)
+        self.coalesced = other.coalesced
+
     def coalesce(self) -> Sparse:
         """Each index once, in order, with the sum of its values."""
         if self.coalesced:
@@ -320,6 +328,22 @@ class Operators:
         if n == 1:
             return x.values[here].sum(0)
         return Sparse(np.delete(x.indices[:, here], dim, 0), x.values[here], shape, x.coalesced)
+
+    def index(self, operands: Any, dims: Any) -> Any:
+        """``index_select`` along a sparse dimension, in rows of the result's order."""
+        if len(operands) != 2 or not isinstance(operands[0], Sparse) or dims[0] >= len(operands[0].indices):
+            raise missing("index.Tensor")
+        x, wanted = operands[0], np.asarray(operands[1])
+        if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
+            raise missing("index.Tensor")
+        order = np.argsort(x.indices[dims[0]], kind="stable")
+        first, last = (np.searchsorted(x.indices[dims[0]], wanted, side, sorter=order) for side in ("left", "right"))
+        counts = last - first
+        chosen = order[np.repeat(last - counts.cumsum(), counts) + np.arange(counts.sum())]
+        indices = x.indices[:, chosen]
+        indices[dims[0]] = np.repeat(np.arange(wanted.size), counts)
+        shape = (*x.shape[: dims[0]], wanted.size, *x.shape[dims[0] + 1 :])
+        return Sparse(indices, x.values[chosen], shape)
 
     def unbind(self, x: Any, dim: int) -> Any:
         """Every row."""

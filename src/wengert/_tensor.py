@@ -31,6 +31,11 @@ def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs:
 
 DISABLED = _disabled_torch_function_impl
 
+
+def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The ``__torch_dispatch__`` of a class that has none; no subclass is asked by it here."""
+    return func(*args, **(kwargs or {}))
+
 class TensorMeta(type):
     """The class of ``Tensor`` and its subclasses: it makes ``Tensor(3, 4)`` the legacy constructor.
 

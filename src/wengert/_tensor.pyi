@@ -23,6 +23,12 @@ new: Any
 
 CPU: Any
 
+def _disabled_torch_function_impl(func: Any, types: Any, args: Any=(), kwargs: Any=None) -> Any: ...
+
+DISABLED: Any
+
+def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any=(), kwargs: Any=None) -> Any: ...
+
 class TensorMeta(type):
     def __getattr__(self, name: _str) -> Any: ...
 
@@ -66,6 +72,8 @@ class Tensor(metaclass=TensorMeta):
     def __and__(self, other: Any, /) -> Tensor:
         """And of each pair of bits; of bools."""
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> np.ndarray: ...
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
+    def __array_ufunc__(self, ufunc: Any, method: _str, *inputs: Any, **options: Any) -> Any: ...
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: _bool = False) -> Tensor: ...
     def __bool__(self) -> _bool:
         """Whether the one element is not zero; RuntimeError if there are more or fewer."""
@@ -140,7 +148,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether the elements differ, as bools."""
     def __neg__(self) -> Tensor:
         """Each element with its sign changed."""
-    def __neg___(self) -> Tensor:
+    def __neg___(self, self: Any, *args: Any) -> Any:
         """In-place form of ``neg``."""
     def __or__(self, other: Any, /) -> Tensor:
         """Or of each pair of bits; of bools."""
@@ -185,6 +193,9 @@ class Tensor(metaclass=TensorMeta):
         """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
     def __sub__(self, other: Any, /) -> Tensor:
         """Difference of each pair of elements, broadcasting."""
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What a subclass makes of a function: it runs as on tensors, and its results are of the subclass."""
     def __truediv__(self, other: Any, /) -> Tensor:
         """Quotient of each pair of elements, broadcasting; integers give the default dtype."""
     def __xor__(self, other: Any, /) -> Tensor:
@@ -192,16 +203,33 @@ class Tensor(metaclass=TensorMeta):
     @property
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of; ``None`` if it is no view."""
+    def _dimI(self) -> _int:
+        """How many dimensions are sparse; 0 for a dense tensor."""
+    def _dimV(self) -> _int:
+        """How many dimensions are dense."""
+    def _indices(self) -> Tensor:
+        """``indices``, whatever the tensor."""
+    def _is_all_true(self) -> Tensor:
+        """Whether all elements of a bool tensor are True."""
+    def _is_any_true(self) -> Tensor:
+        """Whether an element of a bool tensor is True."""
     _is_root: ClassVar[_bool]
     def _is_view(self) -> _bool:
         """Whether this tensor is a view of another."""
     @staticmethod
     def _make_subclass(cls: _type, data: Tensor, require_grad: _bool = False, **kwargs: Any) -> Tensor:
         """A leaf of a subclass on the memory of ``data``, outside of its history."""
+    @staticmethod
+    def _make_wrapper_subclass(cls: _type, size: Any, *args: Any, **kwargs: Any) -> Tensor:
+        """Not there: a tensor without memory of its own would need ``__torch_dispatch__``. NotImplementedError."""
+    def _nnz(self) -> _int:
+        """How many elements (or dense parts) are stored."""
     def _refuse_export(self) -> None:
         """Raises BufferError if the tensor requires grad: what another library computes is not recorded."""
     def _typed_storage(self) -> _TypedStorage:
         """``storage()`` without its warning."""
+    def _values(self) -> Tensor:
+        """``values``, whatever the tensor, and not recorded."""
     @property
     def _version(self) -> _int: ...
     def abs(self, *, out: Tensor | None = None) -> Tensor:
@@ -214,11 +242,11 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``abs``, for real tensors."""
     def acos(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose cosine each element is."""
-    def acos_(self) -> Tensor:
+    def acos_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``acos``."""
     def acosh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic cosine of each element; nan below 1."""
-    def acosh_(self) -> Tensor:
+    def acosh_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``acosh``."""
     def add(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
@@ -268,19 +296,19 @@ class Tensor(metaclass=TensorMeta):
         """Replace each element by a Python function of it; slow, and never recorded."""
     def arccos(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose cosine each element is."""
-    def arccos_(self) -> Tensor:
+    def arccos_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``acos``."""
     def arccosh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic cosine of each element; nan below 1."""
-    def arccosh_(self) -> Tensor:
+    def arccosh_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``acosh``."""
     def arcsin(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose sine each element is."""
-    def arcsin_(self) -> Tensor:
+    def arcsin_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``asin``."""
     def arcsinh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic sine of each element."""
-    def arcsinh_(self) -> Tensor:
+    def arcsinh_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``asinh``."""
     def arctan(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose tangent each element is."""
@@ -288,11 +316,11 @@ class Tensor(metaclass=TensorMeta):
         """The angle in radians of the point (other, input), between -pi and pi."""
     def arctan2_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``atan2``."""
-    def arctan_(self) -> Tensor:
+    def arctan_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``atan``."""
     def arctanh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic tangent of each element."""
-    def arctanh_(self) -> Tensor:
+    def arctanh_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``atanh``."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones."""
@@ -312,11 +340,11 @@ class Tensor(metaclass=TensorMeta):
         """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
     def asin(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose sine each element is."""
-    def asin_(self) -> Tensor:
+    def asin_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``asin``."""
     def asinh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic sine of each element."""
-    def asinh_(self) -> Tensor:
+    def asinh_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``asinh``."""
     def atan(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose tangent each element is."""
@@ -324,11 +352,11 @@ class Tensor(metaclass=TensorMeta):
         """The angle in radians of the point (other, input), between -pi and pi."""
     def atan2_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``atan2``."""
-    def atan_(self) -> Tensor:
+    def atan_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``atan``."""
     def atanh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic tangent of each element."""
-    def atanh_(self) -> Tensor:
+    def atanh_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``atanh``."""
     def backward(self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False, inputs: Any = None, *, retain_variables: _bool | None = None) -> None:
         """Accumulate this tensor's gradients into the leaves it was computed from; see ``autograd.backward``."""
@@ -354,7 +382,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``bitwise_left_shift``."""
     def bitwise_not(self, *, out: Tensor | None = None) -> Tensor:
         """Each bit flipped; of bools: not."""
-    def bitwise_not_(self) -> Tensor:
+    def bitwise_not_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``bitwise_not``."""
     def bitwise_or(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """Or of each pair of bits; of bools."""
@@ -382,7 +410,7 @@ class Tensor(metaclass=TensorMeta):
         """The tensor in dtype ``torch.complex128``; itself if it is in that dtype already."""
     def ceil(self, *, out: Tensor | None = None) -> Tensor:
         """The smallest whole number that is not smaller than each element; its derivative is 0."""
-    def ceil_(self) -> Tensor:
+    def ceil_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``ceil``."""
     def cfloat(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype ``torch.complex64``; itself if it is in that dtype already."""
@@ -416,6 +444,8 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``clamp``."""
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """A copy that gradients flow through."""
+    def coalesce(self) -> Tensor:
+        """Each index once, in order, with the sum of its values."""
     def conj(self) -> Tensor:
         """The complex conjugate; a real tensor itself."""
     def conj_physical(self, *, out: Tensor | None = None) -> Tensor:
@@ -436,11 +466,11 @@ class Tensor(metaclass=TensorMeta):
         """Matrix of correlation coefficients; rows are variables, columns observations."""
     def cos(self, *, out: Tensor | None = None) -> Tensor:
         """The cosine of each element, an angle in radians."""
-    def cos_(self) -> Tensor:
+    def cos_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``cos``."""
     def cosh(self, *, out: Tensor | None = None) -> Tensor:
         """The hyperbolic cosine of each element."""
-    def cosh_(self) -> Tensor:
+    def cosh_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``cosh``."""
     def count_nonzero(self, dim: Any = None) -> Tensor:
         """How many elements are not zero, as int64."""
@@ -476,7 +506,7 @@ class Tensor(metaclass=TensorMeta):
     def deg2rad_(self) -> Tensor:
         """In-place form of ``deg2rad``."""
     def dense_dim(self) -> _int:
-        """The number of dimensions, all of which are dense."""
+        """How many dimensions are dense."""
     def det(self) -> Tensor:
         """The determinant of each square matrix; its derivative is right for singular matrices too."""
     def detach(self) -> Tensor:
@@ -551,9 +581,9 @@ class Tensor(metaclass=TensorMeta):
         """e to the power of each element."""
     def exp2(self, *, out: Tensor | None = None) -> Tensor:
         """Two to the power of each element."""
-    def exp2_(self) -> Tensor:
+    def exp2_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``exp2``."""
-    def exp_(self) -> Tensor:
+    def exp_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``exp``."""
     def expand(self, *size: Any, implicit: _bool = False, **given: Any) -> Tensor:
         """A view in which dimensions of size one, and new ones in front, seem repeated; -1 keeps a dimension's size."""
@@ -561,7 +591,7 @@ class Tensor(metaclass=TensorMeta):
         """``self.expand(other.shape)``."""
     def expm1(self, *, out: Tensor | None = None) -> Tensor:
         """``exp(x) - 1``, exact also near 0."""
-    def expm1_(self) -> Tensor:
+    def expm1_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``expm1``."""
     def exponential_(self, lambd: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with exponential numbers of rate ``lambd``."""
@@ -571,7 +601,7 @@ class Tensor(metaclass=TensorMeta):
         """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
     def fix(self, *, out: Tensor | None = None) -> Tensor:
         """Each element without its fraction; its derivative is 0."""
-    def fix_(self) -> Tensor:
+    def fix_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``trunc``."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """The dimensions from ``start_dim`` to ``end_dim`` made one; a 0-dimensional tensor becomes one-dimensional."""
@@ -589,7 +619,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``float_power``, for double precision only."""
     def floor(self, *, out: Tensor | None = None) -> Tensor:
         """The largest whole number that is not larger than each element; its derivative is 0."""
-    def floor_(self) -> Tensor:
+    def floor_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``floor``."""
     def floor_divide(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """Quotient rounded down; it has no derivative."""
@@ -613,7 +643,7 @@ class Tensor(metaclass=TensorMeta):
         """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
     def gcd(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """The greatest common divisor of each pair of integers."""
-    def gcd_(self, other: Tensor | Number) -> Tensor:
+    def gcd_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``gcd``."""
     def ge(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """Whether the first element is larger or equal, as bools."""
@@ -635,6 +665,11 @@ class Tensor(metaclass=TensorMeta):
     @grad.deleter
     def grad(self) -> None: ...
     @property
+    def grad_dtype(self) -> Any:
+        """The dtype of ``.grad``, which is the tensor's unless the program sets another; ``None`` for any."""
+    @grad_dtype.setter
+    def grad_dtype(self, value: Any) -> None: ...
+    @property
     def grad_fn(self) -> _Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
     def greater(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -653,6 +688,8 @@ class Tensor(metaclass=TensorMeta):
         """The tensor in dtype ``torch.float16``; itself if it is in that dtype already."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
         """Each element, or 0 if its absolute value is at most ``lambd``."""
+    def hash_tensor(self, dim: Any = (), *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
+        """A hash (uint64) of the elements along dims, of all by default: the exclusive or of their 64-bit patterns."""
     def heaviside(self, values: Tensor) -> Tensor:
         """0 of a negative element, 1 of a positive one, and that of ``values`` of 0."""
     def heaviside_(self, values: Tensor) -> Tensor:
@@ -706,12 +743,16 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``index_reduce``."""
     def index_select(self, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         """A copy of the parts of ``input`` at some indices of a dimension."""
-    def inner(self, other: Tensor) -> Tensor:
+    def indices(self) -> Tensor:
+        """The places of the stored elements, of shape ``(sparse_dim, nnz)``; of a coalesced tensor only."""
+    def inner(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
     def int(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype ``torch.int32``; itself if it is in that dtype already."""
     def inverse(self) -> Tensor:
         """The inverse of each square matrix."""
+    def is_coalesced(self) -> _bool:
+        """Whether each index occurs once, in order."""
     def is_complex(self) -> _bool:
         """Whether the dtype is a complex one."""
     def is_conj(self) -> _bool:
@@ -773,7 +814,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether the dtype has negative numbers."""
     @property
     def is_sparse(self) -> _bool:
-        """False: no tensor here is of kind 'sparse'."""
+        """Whether a tensor's payload is sparse."""
     @property
     def is_sparse_csr(self) -> _bool:
         """False: no tensor here is of kind 'sparse_csr'."""
@@ -800,6 +841,8 @@ class Tensor(metaclass=TensorMeta):
         """Whether each element is plus infinity."""
     def isreal(self, *, out: Tensor | None = None) -> Tensor:
         """Whether each element's imaginary part is zero."""
+    def istft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
+        """The signal whose ``stft`` is ``input``, ``(B, N, frames)`` or ``(N, frames)``, in the sense of least squares."""
     def item(self) -> Any:
         """The one element as a Python number."""
     @property
@@ -811,10 +854,10 @@ class Tensor(metaclass=TensorMeta):
         """The k-th smallest element along a dim (k counts from 1), and where it is."""
     @property
     def layout(self) -> _layout:
-        """How the elements are stored: always ``torch.strided``."""
+        """How the elements are stored: ``torch.strided`` or ``torch.sparse_coo``."""
     def lcm(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """The least common multiple of each pair of integers."""
-    def lcm_(self, other: Tensor | Number) -> Tensor:
+    def lcm_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``lcm``."""
     def ldexp(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """``input * 2 ** other``."""
@@ -824,7 +867,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether the first element is smaller or equal, as bools."""
     def le_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``le``."""
-    def lerp(self, end: Tensor, weight: Any) -> Tensor:
+    def lerp(self, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
         """``input + weight * (end - input)``; the weight is a number or a tensor."""
     def lerp_(self, end: Tensor, weight: Any) -> Tensor:
         """In-place form of ``lerp``."""
@@ -844,17 +887,17 @@ class Tensor(metaclass=TensorMeta):
         """The natural logarithm of each element: -inf of 0, nan of a negative one."""
     def log10(self, *, out: Tensor | None = None) -> Tensor:
         """The logarithm to the base 10 of each element."""
-    def log10_(self) -> Tensor:
+    def log10_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``log10``."""
     def log1p(self, *, out: Tensor | None = None) -> Tensor:
         """``log(1 + x)``, exact also near 0."""
-    def log1p_(self) -> Tensor:
+    def log1p_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``log1p``."""
     def log2(self, *, out: Tensor | None = None) -> Tensor:
         """The logarithm to the base 2 of each element."""
-    def log2_(self) -> Tensor:
+    def log2_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``log2``."""
-    def log_(self) -> Tensor:
+    def log_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``log``."""
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with numbers whose logarithm is normal with this mean and standard deviation."""
@@ -874,7 +917,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``logical_and``."""
     def logical_not(self, *, out: Tensor | None = None) -> Tensor:
         """Whether each element is zero."""
-    def logical_not_(self) -> Tensor:
+    def logical_not_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``logical_not``."""
     def logical_or(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """Whether at least one of the elements is other than zero."""
@@ -946,6 +989,8 @@ class Tensor(metaclass=TensorMeta):
         """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> Any:
         """The most frequent element along a dim (the smallest of several), and where it is last."""
+    def module_load(self, other: Tensor, assign: _bool = False) -> Tensor:
+        """What a parameter becomes when ``other`` is loaded into it: ``other`` itself, or this tensor with its values."""
     def moveaxis(self, source: Any, destination: Any) -> Tensor:
         """A view with some dimensions moved to other positions, the others in their order."""
     def movedim(self, source: Any, destination: Any) -> Tensor:
@@ -1001,11 +1046,11 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``ne``."""
     def neg(self, *, out: Tensor | None = None) -> Tensor:
         """Each element with its sign changed."""
-    def neg_(self) -> Tensor:
+    def neg_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``neg``."""
     def negative(self, *, out: Tensor | None = None) -> Tensor:
         """Each element with its sign changed."""
-    def negative_(self) -> Tensor:
+    def negative_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``neg``."""
     def nelement(self) -> _int:
         """The number of elements."""
@@ -1187,7 +1232,7 @@ class Tensor(metaclass=TensorMeta):
     def shape(self) -> _Size:
         """The size of each dimension."""
     def share_memory_(self) -> Tensor:
-        """Move the elements to memory that processes forked from this one see and write to."""
+        """Move the elements to memory that other processes see and write to."""
     def short(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype ``torch.int16``; itself if it is in that dtype already."""
     def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
@@ -1202,7 +1247,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether each element's sign bit is set: also that of -0."""
     def sin(self, *, out: Tensor | None = None) -> Tensor:
         """The sine of each element, an angle in radians."""
-    def sin_(self) -> Tensor:
+    def sin_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``sin``."""
     def sinc(self, *, out: Tensor | None = None) -> Tensor:
         """``sin(pi x) / (pi x)``, and 1 at 0."""
@@ -1210,7 +1255,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``sinc``."""
     def sinh(self, *, out: Tensor | None = None) -> Tensor:
         """The hyperbolic sine of each element."""
-    def sinh_(self) -> Tensor:
+    def sinh_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``sinh``."""
     def size(self, dim: _int | None = None) -> Any:
         """The size of each dimension, or of one."""
@@ -1225,14 +1270,16 @@ class Tensor(metaclass=TensorMeta):
     def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool | None = False) -> Any:
         """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest."""
     def sparse_dim(self) -> _int:
-        """0: no dimension is sparse."""
+        """How many dimensions are sparse; 0 for a dense tensor."""
+    def sparse_mask(self, mask: Tensor) -> Tensor:
+        """The elements of a dense tensor where ``mask``, a sparse one of its shape, stores something."""
     def split(self, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
         """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list."""
     def split_with_sizes(self, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Views of pieces of these sizes along a dimension."""
     def sqrt(self, *, out: Tensor | None = None) -> Tensor:
         """The square root of each element; nan of a negative one."""
-    def sqrt_(self) -> Tensor:
+    def sqrt_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``sqrt``."""
     def square(self, *, out: Tensor | None = None) -> Tensor:
         """The square of each element."""
@@ -1244,6 +1291,8 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``squeeze``."""
     def std(self, *args: Any, **kwargs: Any) -> Tensor:
         """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+    def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
+        """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
     def storage(self) -> _TypedStorage:
         """The memory that the tensor and its views share, counted in elements; ``untyped_storage`` is today's form."""
     def storage_offset(self) -> _int:
@@ -1284,11 +1333,11 @@ class Tensor(metaclass=TensorMeta):
         """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row."""
     def tan(self, *, out: Tensor | None = None) -> Tensor:
         """The tangent of each element, an angle in radians."""
-    def tan_(self) -> Tensor:
+    def tan_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``tan``."""
     def tanh(self, *, out: Tensor | None = None) -> Tensor:
         """The hyperbolic tangent of each element."""
-    def tanh_(self) -> Tensor:
+    def tanh_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``tanh``."""
     def tensor_split(self, indices_or_sections: Any = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
         """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
@@ -1297,7 +1346,11 @@ class Tensor(metaclass=TensorMeta):
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """The tensor in another dtype or on another device: itself if nothing changes and ``copy`` is not asked for."""
     def to_dense(self, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
-        """The tensor itself, as every tensor is dense; converted if ``dtype`` is given."""
+        """A sparse tensor with all its zeros; a dense one is itself. Converted if ``dtype`` is given."""
+    def to_sparse(self, sparse_dim: Any = None, *, layout: Any = None, **_: Any) -> Tensor:
+        """The tensor with only its elements stored that are not zero, of the first ``sparse_dim`` dimensions."""
+    def to_sparse_coo(self, sparse_dim: Any = None, *, layout: Any = None, **_: Any) -> Tensor:
+        """The tensor with only its elements stored that are not zero, of the first ``sparse_dim`` dimensions."""
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers, of a 0-dimensional tensor the number."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Any:
@@ -1324,7 +1377,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``div``."""
     def trunc(self, *, out: Tensor | None = None) -> Tensor:
         """Each element without its fraction; its derivative is 0."""
-    def trunc_(self) -> Tensor:
+    def trunc_(self, self: Any, *args: Any) -> Tensor:
         """In-place form of ``trunc``."""
     def type(self, dtype: Any = None, non_blocking: _bool = False, **kwargs: Any) -> Any:
         """The name of the tensor's type, or the tensor converted to another."""
@@ -1354,6 +1407,8 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``unsqueeze``."""
     def untyped_storage(self) -> _UntypedStorage:
         """The memory that the tensor and its views share, counted in bytes."""
+    def values(self) -> Tensor:
+        """The stored elements, of shape ``(nnz, *dense shape)``; of a coalesced tensor only."""
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
         """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
     def vdot(self, other: Tensor) -> Tensor:

@@ -44,6 +44,12 @@ def inv(A: Tensor) -> Tensor:
     """The inverse of each square matrix."""
 def inv_ex(A: Tensor, *, check_errors: _bool = False) -> Any:
     """The inverses and, for each, 0 or the place of the zero pivot that leaves it without one."""
+def ldl_factor(A: Tensor, *, hermitian: _bool = False) -> Any:
+    """L and D with ``A = L D L^T`` (``L^H`` if ``hermitian``), D with blocks of size 1 and 2, in one compact matrix."""
+def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False) -> Any:
+    """``ldl_factor`` and, for each matrix, 0 or the place (from 1) of a zero in D; an error with ``check_errors``."""
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: _bool = False) -> Tensor:
+    """X with ``A X = B`` for the decomposition of A that ``ldl_factor`` made; (*, n, k), the batches broadcast."""
 def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: _str | None = None) -> Any:
     """X that minimises ``|A X - B|``, the squared residuals of its columns, A's rank and its singular values."""
 def lu(A: Tensor, *, pivot: _bool = True) -> Any:
@@ -110,6 +116,9 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",

@@ -625,6 +625,20 @@ def get_numerical_jacobian(
     return tuple(wrap(_numerical(check, i, outputs)[0][0]) for i in check.wanted)
 
 
+def get_numerical_jacobian_wrt_specific_input(
+    fn: Callable[..., Any],
+    input_idx: int,
+    inputs: Any,
+    outputs: Any,
+    eps: float,
+    input: Any = None,
+    is_forward_ad: bool = False,
+) -> tuple[Tensor, ...]:
+    """The Jacobians of all of ``fn(*inputs)``'s outputs by one input, by differences: ``(inputs, outputs)`` each."""
+    check = _Check(fn, inputs, eps, 0, 0)
+    return tuple(wrap(real) for real, _ in _numerical(check, input_idx, check.call()))
+
+
 def get_analytical_jacobian(inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0) -> Any:
     """Deprecated, kept for old tests: ``(jacobians, reentrant, sizes_ok, types_ok)`` of one output."""
     check = _Check(lambda *xs: output, inputs, 0, 0, 0)

@@ -25,6 +25,7 @@ __all__ = [
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
+    "set_warn_on_accumulate_grad_stream_mismatch",
 ]
 
 
@@ -303,3 +304,7 @@ def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
 def _runs(t: Tensor, nodes: set[Any], ports: set[Any]) -> bool:
     fn = current_fn(t)
     return fn in nodes or (type(fn) is Port and (fn.fx, fn.k) in ports)
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Accepted: there are no streams whose mismatch could be warned of."""

@@ -6,6 +6,7 @@ tensor(2.)
 """
 
 from .._methods import namespace
+from . import _reduction as _Reduction
 
 globals().update(namespace("nn.functional"))
 __all__ = sorted(namespace("nn.functional"))  # noqa: PLE0605

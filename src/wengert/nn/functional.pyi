@@ -25,10 +25,16 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of volumes; see ``adaptive_avg_pool2d``."""
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
     """The largest elements of parts of signals."""
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+    """``adaptive_max_pool1d``: the maxima, and where they are, whatever ``return_indices`` says."""
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
     """The largest elements of as many parts of each image as ``output_size`` wants."""
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+    """``adaptive_max_pool2d``: the maxima, and where they are, whatever ``return_indices`` says."""
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
     """The largest elements of parts of volumes."""
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+    """``adaptive_max_pool3d``: the maxima, and where they are, whatever ``return_indices`` says."""
 def affine_grid(theta: Tensor, size: Any, align_corners: _bool | None = None) -> Tensor:
     """The places for ``grid_sample`` that apply affine maps ``(N, 2, 3)`` to images of ``size`` ``(N, C, H, W)``."""
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
@@ -59,6 +65,8 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: An
     """Convolution (as a cross-correlation) of images ``(N, C, H, W)`` with filters ``(O, C / groups, kh, kw)``."""
 def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
     """Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."""
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
+    """``conv1d`` of (time, batch, channels) with a weight (width, channels in, channels out)."""
 def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
     """The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."""
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
@@ -143,6 +151,8 @@ def leaky_relu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``leaky_relu``."""
 def linear(input: Tensor, weight: Tensor | Number, bias: Tensor | Number | None = None, *p: Any) -> Tensor:
     """``input @ weight.T + bias``: the fully connected layer."""
+def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None, weight: Tensor | None = None, reduction: _str = 'mean', ignore_index: _int | None = None, label_smoothing: _float = 0.0, options: Any = None) -> Tensor:
+    """``cross_entropy(linear(input, linear_weight, linear_bias), target)``."""
 def local_response_norm(input: Tensor, size: _int, alpha: _float = 0.0001, beta: _float = 0.75, k: _float = 1.0) -> Tensor:
     """Each element divided by ``(k + alpha * mean of squares over size neighbouring channels) ** beta``."""
 def log_softmax(input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None) -> Tensor:
@@ -159,8 +169,8 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     """``max(0, -target * (input1 - input2) + margin)``."""
 def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
-def max_pool1d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any:
-    """``max_pool1d`` with ``return_indices=True``."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
+    """``nn.functional.max_pool1d``: the maxima, and where they are."""
 def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
 def max_pool2d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any:
@@ -187,6 +197,8 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: _bool | 
     """``sum(max(0, 1 - x[target] + x[j])) / C`` over pairs of a target and another class."""
 def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """Binary cross entropy with logits, averaged over the classes (the last dimension)."""
+def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, ignore_index: _int = -100, reduce: _bool | None = None, reduction: _str = 'mean') -> Tensor:
     """Negative log-likelihood: minus the element of ``input`` that each target names."""
 def normalize(input: Tensor, p: _float = 2.0, dim: Any = 1, eps: _float = 1e-12) -> Tensor:
@@ -269,8 +281,11 @@ __all__ = [
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
     "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
@@ -286,6 +301,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
@@ -328,6 +344,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
@@ -350,6 +367,7 @@ __all__ = [
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
+    "native_channel_shuffle",
     "nll_loss",
     "normalize",
     "one_hot",

@@ -9,15 +9,15 @@ from .._backends import large as large  # puts its functions in the place of Num
 from .._dtypes import learners
 
 MODULES = (
-    "create", "ranges", "random", "sampling", "dropout", "arithmetic", "division", "powers", "compare", "choose",
-    "complex", "elementwise", "pairs", "special", "polynomials", "rectifiers", "activation", "shape", "chains",
-    "strided", "views", "broadcasting", "join", "index", "getitem", "convert", "write", "setitem", "resize", "arrange",
-    "copies", "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax", "sort",
-    "statistics", "counting", "matmul", "linear", "einsum", "addmm", "loss", "classification", "ctc", "distance",
-    "pad", "interpolate", "normalization", "batch_norm", "conv", "windows", "pool", "fractional_pool", "embedding_bag",
-    "fold", "grid", "attention", "multihead", "recurrent", "inverses", "decompositions", "linalg", "matrix_functions",
-    "fft", "window_functions", "spectral", "low_level", "segments", "indefinite", "linear_cross_entropy",
-    "recurrent_functions", "symbolic", "lobpcg", "files", "implicit", "sparse",
+    "create", "like", "ranges", "random", "sampling", "dropout", "arithmetic", "division", "powers", "compare",
+    "choose", "complex", "elementwise", "pairs", "special", "polynomials", "rectifiers", "activation", "shape",
+    "chains", "strided", "views", "broadcasting", "join", "index", "getitem", "convert", "write", "setitem", "resize",
+    "arrange", "copies", "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax",
+    "sort", "statistics", "counting", "matmul", "linear", "einsum", "addmm", "loss", "classification", "ctc",
+    "distance", "pad", "interpolate", "normalization", "batch_norm", "conv", "windows", "pool", "fractional_pool",
+    "embedding_bag", "fold", "grid", "attention", "multihead", "recurrent", "inverses", "decompositions", "linalg",
+    "matrix_functions", "fft", "window_functions", "spectral", "low_level", "segments", "indefinite",
+    "linear_cross_entropy", "recurrent_functions", "symbolic", "lobpcg", "files", "implicit", "sparse",
 )  # fmt: skip
 
 for _name in MODULES:

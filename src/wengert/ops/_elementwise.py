@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import inplace_of
+from .._alias import inplace_of, python_operand
 from .._backends.numpy import lib
 from .._dispatch import cast_operand, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import COMPLEX, FLOATING
@@ -81,13 +81,8 @@ def python_operator(form: Any, name: str) -> None:
         return
 
     def operator_form(self: Tensor, other: Any) -> Any:
-        if isinstance(other, Tensor) or type(other) in NUMBERS:
-            return form(self, other)
-        if isinstance(other, np.generic):
-            return form(self, other.item())
-        if isinstance(other, np.ndarray):
-            return form(self, wrap(other))
-        return NotImplemented
+        other = python_operand(other)
+        return other if other is NotImplemented else form(self, other)
 
     operator_form.__name__ = operator_form.__qualname__ = name
     operator_form.__doc__ = f"In-place form of ``{name.strip('_')[1:]}``."

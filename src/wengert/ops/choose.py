@@ -260,6 +260,9 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
             input, min, max = _clamp_integers(input, min, max)
         return _clamp(input, number_or_item(min), number_or_item(max))
     if (min is not None and not tensor_min) or (max is not None and not tensor_max):
+        low, high = number_or_item(min), number_or_item(max)
+        if not isinstance(low, Tensor) and not isinstance(high, Tensor):
+            return clamp(input, low, high)  # a 0-dimensional tensor beside a number is taken for a number
         raise TypeError(
             f"clamp() received an invalid combination of arguments - got (Tensor, {type_text(min)}, "
             f"{type_text(max)}), but expected one of:\n * (Tensor input, Tensor min = None, Tensor max = None, *, "

@@ -18,7 +18,8 @@ from .._registry import T, public
 from .._tensor import Tensor, alias_payload, new
 from .._values import Batched, Const, Dual, Lift, Value
 from .chains import renamed
-from .create import _dense_like, _empty_in
+from .create import _empty_in
+from .like import _dense_like
 from .shape import payload
 
 

@@ -20,7 +20,7 @@ from .._general import general
 from .._registry import RAW, REGISTRY, U
 from .._saved import payload_dtype
 from .._tensor import Tensor
-from .create import _dense_like
+from .like import _dense_like
 from .shape import COLONS
 
 
@@ -126,22 +126,23 @@ def _stable_order(at: Any) -> Any:
 def _sums_by_run(at: Any, runs: Any, dtype: Any) -> tuple[Any, Any]:
     """Each place of ``at`` once, and the sum of its runs, which are added up pairwise."""
     order = _stable_order(at)
-    places, rows = at[order], runs.take(order)
-    where = np.arange(len(at))
-    first = where.copy()
+    places = at[order]
+    number = np.arange(len(at))
+    first = number.copy()
     first[1:][places[1:] == places[:-1]] = 0
-    rank = where - np.maximum.accumulate(first)  # each place's runs are numbered, and every second added to the first
+    rank = number - np.maximum.accumulate(first)  # each place's runs are numbered, and every second added to the first
     while True:
         odd = (rank & 1).astype(bool)
         second = odd.nonzero()[0]
+        kept = (~odd).nonzero()[0]
+        rows = runs.take(order[kept])
         if not second.size:
-            return places[where], rows.take(where)
-        into = where[second - 1]
+            return places, rows
+        into = second - 1 - number[: len(second)]
         sums = rows.take(into).view(dtype)
-        sums += rows.take(where[second]).view(dtype)
+        sums += runs.take(order[second]).view(dtype)
         rows.put(into, sums.view(rows.dtype))
-        even = ~odd
-        where, rank = where[even], rank[even] >> 1
+        runs, order, places, rank = rows, number[: len(kept)], places[kept], rank[kept] >> 1
 
 
 def _each_place_once(at: Any, runs: Any, count: int, dtype: Any) -> Any:

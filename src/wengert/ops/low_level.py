@@ -337,8 +337,8 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 
         raise not_implemented(REGISTRY["abs"], input, "xor_sum_cpu")
     wide = np.float64 if a.dtype.kind not in "iub" else a.dtype if a.dtype == np.uint64 else np.int64
-    bits = np.ascontiguousarray(a.astype(wide)).view(np.uint64).reshape(a.shape)
-    axis = dims if dims and a.ndim else None
+    bits: Any = np.ascontiguousarray(a.astype(wide)).view(np.uint64).reshape(a.shape)
+    axis: Any = dims if dims and a.ndim else None
     return wrap(np.asarray(np.bitwise_xor.reduce(bits, axis=axis, keepdims=keepdim)))
 
 

@@ -23,7 +23,8 @@ from .._vmap_randomness import LEVELS
 from ..random import Generator
 from . import _drawing as zero
 from ._drawing import Sampler, drawn, needs, source_of
-from .create import allocate, empty_array_like, like_options, memory_order, options, resized, shape_of, tuple_shape
+from .create import allocate, options, resized, shape_of, tuple_shape
+from .like import empty_array_like, like_options, memory_order
 
 
 # ------------------------------------------------------------------------------------------------------- filling memory

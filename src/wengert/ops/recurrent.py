@@ -213,6 +213,17 @@ def lstm_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode
     """The cotangents of all operands of ``lstm_forward``."""
     z, gates, cells, tanhs = tape
     length, n, batch = tanhs.shape
+    d, dh, dc = _lstm_gate_cotangents(g, _exchanged(w_hh, n), reverse, gates, cells, tanhs)
+    flat = _side_by_side(d)
+    del d
+    dx = _input_cotangent([(flat, _exchanged(w_ih, n))], length, batch, reverse) if needs[0] else None
+    weights = _weight_cotangents(flat, z, w_ih.shape[1], biased) if any(needs[3:]) else (None,) * 4
+    return (dx, dh.T, dc.T, *(w if w is None else _exchanged(w, n) for w in weights))
+
+
+def _lstm_gate_cotangents(g: Any, w_hh: Any, reverse: bool, gates: Any, cells: Any, tanhs: Any) -> tuple[Any, Any, Any]:
+    """The cotangents of what stands before the gates at each step, and of the first states."""
+    length, n, batch = tanhs.shape
     one = np.ones((), gates.dtype)
     candidate = gates[:, 3 * n :]
     # what the cotangents of the states are multiplied with to be those of what stands before each gate
@@ -229,7 +240,7 @@ def lstm_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode
     into_cell *= gates[:, 2 * n : 3 * n]
     dh, given = _state_cotangents(g, length, (n, batch), gates.dtype, reverse)
     dc = np.zeros((n, batch), gates.dtype) if g[2] is None else g[2].T.copy()
-    back = np.ascontiguousarray(_exchanged(w_hh, n).T)
+    back = np.ascontiguousarray(w_hh.T)
     part = np.empty_like(dh)
     dot, multiply, add = np.dot, np.multiply, np.add
     for arrived, all_gates, input_and_forget, output, cell, f, through in zip(
@@ -251,10 +262,7 @@ def lstm_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode
         multiply(output, dh, output)
         multiply(dc, f, dc)
         dot(back, all_gates, dh)
-    flat = _side_by_side(d)
-    dx = _input_cotangent([(flat, _exchanged(w_ih, n))], length, batch, reverse) if needs[0] else None
-    weights = _weight_cotangents(flat, z, w_ih.shape[1], biased) if any(needs[3:]) else (None,) * 4
-    return (dx, dh.T, dc.T, *(w if w is None else _exchanged(w, n) for w in weights))
+    return d, dh, dc
 
 
 def _state_cotangents(g: Any, length: int, shape: tuple[int, ...], dtype: Any, reverse: bool) -> tuple[Any, Any]:
@@ -440,7 +448,7 @@ def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: 
     from .._values import Lift, as_leaf, entered
 
     with grad_mode(True), entered() as tag:
-        leaves = [None if a is None else wrap(Lift(a, tag)) for a in operands]
+        leaves: list[Any] = [None if a is None else wrap(Lift(a, tag)) for a in operands]
         for leaf, need in zip(leaves, needs, strict=True):
             if need:
                 as_leaf(leaf)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -299,12 +300,14 @@ def _divisors(
     return total.reshape(1)[0] if total.size and (total == total.flat[0]).all() and total.size == 1 else total
 
 
+_APART = 9  # windows of so few elements that do not overlap are written element by element
 _AVG_SAMPLES = [
     ((2, 3, 4), ((2,), (2,), (0,), (2,), True, None)),
     ((1, 2, 4, 5), ((2, 3), (1, 2), (1, 1), (5, 3), True, None)),
     ((1, 2, 4, 5), ((2, 3), (1, 2), (1, 1), (5, 3), False, None)),
     ((2, 5, 5), ((2, 2), (2, 2), (0, 0), (3, 3), True, None)),
     ((2, 4, 4), ((2, 2), (2, 2), (0, 0), (2, 2), True, 3)),
+    ((2, 6), ((3,), (3,), (1,), (2,), True, None)),
     ((1, 1, 3, 3, 3), ((2, 2, 2), (1, 1, 1), (0, 0, 0), (2, 2, 2), True, None)),
 ]
 
@@ -353,6 +356,12 @@ def mean_windows_backward(lib, self, size, kernel, stride, padding, include_pad,
     k = len(kernel)
     out = self.shape[-k:]
     g = self / _divisors(size, kernel, stride, padding, out, include_pad, override, self.dtype.name)
+    apart = kernel == stride and not any(padding) and size == tuple(map(operator.mul, out, kernel))
+    if apart and math.prod(kernel) <= _APART:
+        r = lib.empty((*g.shape[: g.ndim - k], *size), g.dtype)  # each element is in one window
+        for offset in itertools.product(*map(range, kernel)):
+            r[(..., *(slice(o, None, s) for o, s in zip(offset, stride, strict=True)))] = g
+        return r
     for i in range(k):
         d = g.ndim - k + i
         reach = max((out[i] - 1) * stride[i] + kernel[i], size[i] + padding[i])

@@ -6,7 +6,7 @@ import math
 import types
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from .lr_scheduler import (
     LRScheduler,
@@ -43,6 +43,22 @@ class _WithMomentum(LRScheduler):
             group["betas"] = (momentum, *group["betas"][1:])
         else:
             group["momentum"] = momentum
+
+
+def _same(gamma: float, cycle: float) -> float:
+    return 1.0
+
+
+def _half_of_the_last(gamma: float, cycle: float) -> float:
+    return 1 / (2.0 ** (cycle - 1))
+
+
+def _power(gamma: float, step: float) -> float:
+    return gamma**step
+
+
+#: the height of a cycle by ``CyclicLR``'s mode; functions of the module, so that a schedule can be pickled
+_HEIGHTS = {"triangular": _same, "triangular2": _half_of_the_last, "exp_range": _power}
 
 
 class CyclicLR(_WithMomentum):
@@ -90,7 +106,7 @@ class CyclicLR(_WithMomentum):
         rising = float(step_size_up)
         self.total_size = rising + (rising if step_size_down is None else float(step_size_down))
         self.step_ratio = rising / self.total_size
-        if scale_fn is None and mode not in self._heights:
+        if scale_fn is None and mode not in _HEIGHTS:
             raise ValueError("mode is invalid and scale_fn is None")
         self.mode, self.gamma, self.scale_mode, self._scale_fn_custom = mode, gamma, scale_mode, scale_fn
         self._init_scale_fn()
@@ -100,16 +116,9 @@ class CyclicLR(_WithMomentum):
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lows
 
-    #: the height at the x-th cycle (the x-th step for "exp_range")
-    _heights: ClassVar[dict[str, Callable[[float, float], float]]] = {
-        "triangular": lambda gamma, x: 1.0,
-        "triangular2": lambda gamma, x: 1 / (2.0 ** (x - 1)),
-        "exp_range": lambda gamma, x: gamma**x,
-    }
-
     def _init_scale_fn(self) -> None:
         if self._scale_fn_custom is None:
-            self._scale_fn_ref = partial(self._heights[self.mode], self.gamma)
+            self._scale_fn_ref = partial(_HEIGHTS[self.mode], self.gamma)
             self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
 
     def scale_fn(self, x: float) -> float:
@@ -178,7 +187,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def step(self, epoch: float | None = None) -> None:
         """Go to the next rate, or to that of an epoch, which may be a fraction."""
         if epoch is not None or self.last_epoch < 0:
-            target = epoch or 0
+            target = 0 if epoch is None else epoch
             self._go_to(target)
         else:
             target = self.last_epoch + 1
@@ -287,12 +296,12 @@ class OneCycleLR(_WithMomentum):
 
 def _count_steps(total_steps: Any, epochs: Any, steps_per_epoch: Any) -> int:
     if total_steps is not None:
-        counts = {"total_steps": total_steps}
-    elif epochs is not None and steps_per_epoch is not None:
-        counts = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
-    else:
+        if total_steps <= 0 or not isinstance(total_steps, int):
+            raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
+        return total_steps
+    if epochs is None or steps_per_epoch is None:
         raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-    for name, count in counts.items():
+    for name, count in (("epochs", epochs), ("steps_per_epoch", steps_per_epoch)):
         if not isinstance(count, int) or count <= 0:
             raise ValueError(f"Expected positive integer {name}, but got {count}")
-    return math.prod(counts.values())
+    return epochs * steps_per_epoch

@@ -113,7 +113,7 @@ class _Chunked(torch.autograd.Function):
                 if not create_graph:
                     chunk = [t.detach().requires_grad_() if i in wanted else t for i, t in enumerate(chunk)]
                 losses = _losses(chunk, ctx.wide, ctx.ignored)
-            grads = torch.autograd.grad(
+            grads: Any = torch.autograd.grad(
                 losses, [chunk[i] for i in wanted], g[k : k + ctx.size], create_graph=create_graph
             )
             parts.append(grads)

@@ -356,7 +356,7 @@ class Module(Hooked, Stateful, Named):
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
         """Uninitialised memory of the same shapes in place of parameters and buffers."""
-        from ...ops.create import empty_like
+        from ...ops.like import empty_like
 
         return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
 

@@ -12,8 +12,8 @@ import wengert as torch
 from ..._grad_mode import no_grad
 from ..._tensor import Tensor
 from .. import functional as F
-from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
+from ._normalized import check_iterations, output_dim
 from .parametrize import register_parametrization
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
@@ -85,23 +85,19 @@ class _SpectralNorm(Module):
 
     def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()
-        ndim = weight.ndim
-        if not -ndim <= dim < ndim:
-            raise IndexError(f"Dimension out of range (expected to be in range of [-{ndim}, {ndim - 1}] but got {dim})")
-        if n_power_iterations <= 0:
-            raise ValueError(
-                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
-            )
-        self.dim = dim % ndim
-        self.eps = eps
-        if ndim > 1:
-            self.n_power_iterations = n_power_iterations
-            matrix = self._reshape_weight_to_matrix(weight)
-            height, width = matrix.size()
-            u, v = matrix.new_empty(height).normal_(0, 1), matrix.new_empty(width).normal_(0, 1)
-            self.register_buffer("_u", F.normalize(u, dim=0, eps=eps))
-            self.register_buffer("_v", F.normalize(v, dim=0, eps=eps))
-            self._power_method(matrix, 15)
+        dims = weight.dim()
+        if not -dims <= dim < dims:
+            raise IndexError(f"Dimension out of range (expected to be in range of [-{dims}, {dims - 1}] but got {dim})")
+        check_iterations(n_power_iterations)
+        self.dim, self.eps = dim % dims, eps
+        if dims == 1:  # a vector is its own only direction: nothing to iterate
+            return
+        self.n_power_iterations = n_power_iterations
+        matrix = self._reshape_weight_to_matrix(weight)
+        start = [matrix.new_empty(n).normal_(0, 1) for n in matrix.size()]
+        for name, vector in zip(("_u", "_v"), start, strict=True):
+            self.register_buffer(name, F.normalize(vector, dim=0, eps=eps))
+        self._power_method(matrix, 15)
 
     def _reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
         if self.dim != 0:
@@ -134,9 +130,8 @@ def spectral_norm(
 ) -> Any:
     """Divide a weight by its largest singular value, which power iterations follow while training."""
     weight = _tensor_of(module, name)
-    if dim is None:
-        dim = 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
-    return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
+    along = output_dim(module) if dim is None else dim
+    return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, along, eps))
 
 
 # ----------------------------------------------------------------------------------------------------------- orthogonal
@@ -160,10 +155,9 @@ class _Orthogonal(Module):
 
     def __init__(self, weight: Tensor, orthogonal_map: str, *, use_trivialization: bool = True) -> None:
         super().__init__()
-        if weight.is_complex() and orthogonal_map == "householder":
+        if orthogonal_map == "householder" and weight.is_complex():
             raise ValueError("The householder parametrization does not support complex tensors.")
-        self.shape = weight.shape
-        self.orthogonal_map = orthogonal_map
+        self.shape, self.orthogonal_map = weight.shape, orthogonal_map
         if use_trivialization:
             self.register_buffer("base", None)
 

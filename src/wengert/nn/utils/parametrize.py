@@ -71,25 +71,29 @@ class ParametrizationList(ModuleList):
         super().__init__(modules)
         self.unsafe = unsafe
         shape, dtype = original.shape, original.dtype
-        with no_grad():
-            new = original
-            for module in reversed(list(self)):
-                if hasattr(module, "right_inverse"):
-                    with suppress(NotImplementedError):  # then the original stays what it is
-                        new = module.right_inverse(new)
-        if not isinstance(new, (Tensor, Sequence)):
+        start = self._start(original)
+        if isinstance(start, Tensor):
+            self.is_tensor, self.ntensors = True, 1
+            self._keep_one(original, start)
+        elif isinstance(start, Sequence):
+            self.is_tensor, self.ntensors = False, len(start)
+            self._keep_several(original, start)
+        else:
             raise ValueError(
                 "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got "
-                f"{type(new).__name__}"
+                f"{type(start).__name__}"
             )
-        self.is_tensor = isinstance(new, Tensor)
-        self.ntensors = 1 if self.is_tensor else len(new)
-        if self.is_tensor:
-            self._keep_one(original, new)
-        else:
-            self._keep_several(original, new)
         if not unsafe:
             self._check_result(shape, dtype)
+
+    @no_grad()  # type: ignore[untyped-decorator]
+    def _start(self, value: Any) -> Any:
+        """What gives ``value``, as far as the parametrizations can be inverted."""
+        for module in reversed(list(self)):
+            if hasattr(module, "right_inverse"):
+                with suppress(NotImplementedError):
+                    value = module.right_inverse(value)
+        return value
 
     def _keep_one(self, original: Any, new: Any) -> None:
         if original.dtype != new.dtype:
@@ -228,19 +232,9 @@ def register_parametrization(module: Any, tensor_name: str, parametrization: Mod
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
-        if not unsafe:
-            _check_further(module, tensor_name, parametrization)
-        module.parametrizations[tensor_name].append(parametrization)
-        module.parametrizations[tensor_name].unsafe |= unsafe
+        _append(module, tensor_name, parametrization, unsafe)
     elif tensor_name in module._buffers or tensor_name in module._parameters:
-        original = getattr(module, tensor_name)
-        own = ParametrizationList([parametrization], original, unsafe=unsafe)
-        delattr(module, tensor_name)
-        if not is_parametrized(module):
-            _own_class(module)
-            module.parametrizations = ModuleDict()
-        _property(module, tensor_name)
-        module.parametrizations[tensor_name] = own
+        _begin(module, tensor_name, parametrization, unsafe)
     else:
         raise ValueError(
             f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
@@ -249,19 +243,44 @@ def register_parametrization(module: Any, tensor_name: str, parametrization: Mod
     return module
 
 
+def _begin(module: Any, name: str, parametrization: Module, unsafe: bool) -> None:
+    """The first parametrization of a tensor, perhaps of its module."""
+    chain = ParametrizationList([parametrization], getattr(module, name), unsafe=unsafe)
+    delattr(module, name)
+    if not is_parametrized(module):
+        _own_class(module)
+        module.parametrizations = ModuleDict()
+    _property(module, name)
+    module.parametrizations[name] = chain
+
+
+def _append(module: Any, name: str, parametrization: Module, unsafe: bool) -> None:
+    """One more parametrization of a tensor that has some."""
+    if not unsafe:
+        _check_further(module, name, parametrization)
+    chain = module.parametrizations[name]
+    chain.append(parametrization)
+    chain.unsafe |= unsafe
+
+
+def _differences(one: Tensor, other: Tensor) -> Iterator[tuple[str, Any, Any]]:
+    for what in ("dtype", "shape"):
+        a, b = getattr(one, what), getattr(other, what)
+        if a != b:
+            yield what, a, b
+
+
 def _check_further(module: Any, name: str, parametrization: Any) -> None:
-    """One more parametrization of a tensor: what it returns must be like what it is given."""
+    """What one more parametrization returns, and the inverse of that, must be like what it is given."""
     given = getattr(module, name)
     result = parametrization(given)
     if not isinstance(result, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
-    for what in ("dtype", "shape"):
-        before, after = getattr(given, what), getattr(result, what)
-        if before != after:
-            raise ValueError(
-                f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is "
-                f"enabled.\nmodule.{name}.{what}: {before}\nparametrization(module.{name}).{what}: {after}"
-            )
+    for what, before, after in _differences(given, result):
+        raise ValueError(
+            f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is "
+            f"enabled.\nmodule.{name}.{what}: {before}\nparametrization(module.{name}).{what}: {after}"
+        )
     if not hasattr(parametrization, "right_inverse"):
         return
     try:
@@ -270,13 +289,11 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
         return
     if not isinstance(back, Tensor):
         raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
-    for what in ("dtype", "shape"):
-        before, after = getattr(given, what), getattr(back, what)
-        if before != after:
-            raise ValueError(
-                f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{name}, "
-                f"unless the `unsafe` flag is enabled.\nmodule.{name}.{what}: {before}\nreturned {what}: {after}"
-            )
+    for what, before, after in _differences(given, back):
+        raise ValueError(
+            f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{name}, "
+            f"unless the `unsafe` flag is enabled.\nmodule.{name}.{what}: {before}\nreturned {what}: {after}"
+        )
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:

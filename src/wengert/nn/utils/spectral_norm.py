@@ -9,9 +9,9 @@ import wengert as torch
 from ..._grad_mode import no_grad
 from ..._tensor import Tensor
 from .. import functional as F
-from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
-from ..parameter import Parameter, UninitializedParameter
+from ..parameter import Parameter
+from ._normalized import check_iterations, check_weight, key_of_hook, output_dim, take_away
 
 __all__ = [
     "SpectralNorm",
@@ -28,14 +28,8 @@ class SpectralNorm:
     _version: int = 1
 
     def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
-        if n_power_iterations <= 0:
-            raise ValueError(
-                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
-            )
-        self.name = name
-        self.dim = dim
-        self.n_power_iterations = n_power_iterations
-        self.eps = eps
+        check_iterations(n_power_iterations)
+        self.name, self.n_power_iterations, self.dim, self.eps = name, n_power_iterations, dim, eps
 
     def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
         """The weight with ``dim`` in front and all other dimensions as one."""
@@ -76,31 +70,26 @@ class SpectralNorm:
     @staticmethod
     def apply(module: Module, name: str, n_power_iterations: int, dim: int, eps: float) -> SpectralNorm:
         """Replace the parameter by the original weight and two vectors, and register the hooks."""
-        for hook in module._forward_pre_hooks.values():
-            if isinstance(hook, SpectralNorm) and hook.name == name:
-                raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
-        fn = SpectralNorm(name, n_power_iterations, dim, eps)
-        weight = module._parameters[name]
-        if weight is None:
+        original = module._parameters.get(name)
+        check_weight(module, name, original, SpectralNorm, "spectral")
+        hook = SpectralNorm(name, n_power_iterations, dim, eps)
+        if module._parameters[name] is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
-        if isinstance(weight, UninitializedParameter):
-            raise ValueError(
-                "The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run the dummy "
-                "forward before applying spectral normalization"
-            )
-        with no_grad():
-            height, width = fn.reshape_weight_to_matrix(weight).size()
-            u = F.normalize(weight.new_empty(height).normal_(0, 1), dim=0, eps=eps)
-            v = F.normalize(weight.new_empty(width).normal_(0, 1), dim=0, eps=eps)
+        vectors = hook._first_vectors(original)
         delattr(module, name)
-        module.register_parameter(f"{name}_orig", weight)
-        setattr(module, name, weight.data)
-        module.register_buffer(f"{name}_u", u)
-        module.register_buffer(f"{name}_v", v)
-        module.register_forward_pre_hook(fn)
-        module._register_state_dict_hook(SpectralNormStateDictHook(fn))
-        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(fn))
-        return fn
+        module.register_parameter(f"{name}_orig", original)
+        setattr(module, name, original.data)  # a plain attribute, which each call makes anew
+        for suffix, vector in zip("uv", vectors, strict=True):
+            module.register_buffer(f"{name}_{suffix}", vector)
+        module.register_forward_pre_hook(hook)
+        module._register_state_dict_hook(SpectralNormStateDictHook(hook))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(hook))
+        return hook
+
+    @no_grad()  # type: ignore[untyped-decorator]
+    def _first_vectors(self, weight: Any) -> list[Tensor]:
+        sizes = self.reshape_weight_to_matrix(weight).size()
+        return [F.normalize(weight.new_empty(n).normal_(0, 1), dim=0, eps=self.eps) for n in sizes]
 
 
 class SpectralNormLoadStateDictPreHook:
@@ -156,28 +145,18 @@ def spectral_norm(
     module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Any:
     """Divide a parameter by its largest singular value before each call of the module."""
-    if dim is None:
-        dim = 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
-    SpectralNorm.apply(module, name, n_power_iterations, dim, eps)
+    SpectralNorm.apply(module, name, n_power_iterations, output_dim(module) if dim is None else dim, eps)
     return module
 
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     """Undo ``spectral_norm``."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            break
-    else:
-        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    take_away(module, name, SpectralNorm, "spectral")
     for hooks, kind in (
         (module._state_dict_hooks, SpectralNormStateDictHook),
         (module._load_state_dict_pre_hooks, SpectralNormLoadStateDictPreHook),
     ):
-        for key, hook in hooks.items():
-            hook = getattr(hook, "hook", hook)
-            if isinstance(hook, kind) and hook.fn.name == name:
-                del hooks[key]
-                break
+        key = key_of_hook(hooks, kind, name)
+        if key is not None:
+            del hooks[key]
     return module

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ..modules.module import Module
-from ..parameter import Parameter, UninitializedParameter
+from ..parameter import Parameter
+from ._normalized import check_weight, take_away
 from .parametrizations import norm_except_dim, weight_from_direction
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
@@ -32,22 +33,16 @@ class WeightNorm:
             FutureWarning,
             stacklevel=3,
         )
-        for hook in module._forward_pre_hooks.values():
-            if isinstance(hook, WeightNorm) and hook.name == name:
-                raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
-        fn = WeightNorm(name, dim)
-        weight = getattr(module, name)
-        if isinstance(weight, UninitializedParameter):
-            raise ValueError(
-                "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the dummy "
-                "forward before applying weight normalization"
-            )
+        direction = getattr(module, name)
+        check_weight(module, name, direction, WeightNorm, "weight")
+        hook = WeightNorm(name, dim)
+        length = norm_except_dim(direction, 2, hook.dim)
         del module._parameters[name]
-        module.register_parameter(f"{name}_g", Parameter(norm_except_dim(weight, 2, fn.dim).data))
-        module.register_parameter(f"{name}_v", Parameter(weight.data))
-        setattr(module, name, fn.compute_weight(module))
-        module.register_forward_pre_hook(fn)
-        return fn
+        for suffix, part in (("g", length), ("v", direction)):
+            module.register_parameter(f"{name}_{suffix}", Parameter(part.data))
+        hook(module, None)  # an attribute again, before the first call already
+        module.register_forward_pre_hook(hook)
+        return hook
 
     def remove(self, module: Module) -> None:
         """Put an ordinary parameter back."""
@@ -68,9 +63,5 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """Undo ``weight_norm``."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    take_away(module, name, WeightNorm, "weight")
+    return module

@@ -1,0 +1,29 @@
+"""PyTorch's name for how losses are reduced: numbers and words for ``reduction``, and for what came before it."""
+
+from __future__ import annotations
+
+import warnings
+
+from ..ops.loss import reduction_code
+
+__all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
+
+
+def get_enum(reduction: str) -> int:
+    """0 for ``"none"``, 1 for ``"mean"``, 2 for ``"sum"``. Raises ValueError for anything else."""
+    return reduction_code(reduction)
+
+
+def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
+    """The number for ``size_average`` and ``reduce``, either of which may be ``None``: then it counts as true."""
+    return get_enum(legacy_get_string(size_average, reduce, emit_warning))
+
+
+def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
+    """The same as a word, with PyTorch's warning."""
+    word = "none" if reduce is False else "sum" if size_average is False else "mean"
+    if emit_warning:
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.", stacklevel=2
+        )
+    return word
