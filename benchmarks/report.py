@@ -36,6 +36,7 @@ def machine() -> dict[str, Any]:
         model = found.group(1) if found else model
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    kernels = os.environ.get("OPENBLAS_CORETYPE")  # slower ones than the processor's own, or faster
     return {
         "processor": model,
         "cores": cores,
@@ -43,7 +44,7 @@ def machine() -> dict[str, Any]:
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "blas": f"{blas.get('name')} {blas.get('version')}",
+        "blas": f"{blas.get('name')} {blas.get('version')}" + (f", made to use {kernels} kernels" if kernels else ""),
     }
 
 

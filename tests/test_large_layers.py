@@ -129,6 +129,41 @@ def test_the_threads_of_blas_are_given_back() -> None:
         set_threads(before)
 
 
+def test_the_number_of_threads_is_that_of_blas_too() -> None:
+    control = _blas._control()
+    if control is None:
+        pytest.skip("NumPy's BLAS is not OpenBLAS, or cannot be asked")
+    set_threads, get_threads = control
+    before, mine = get_threads(), wg.get_num_threads()
+    try:
+        wg.set_num_threads(1)
+        assert get_threads() == 1
+        with _blas.one_thread:
+            wg.set_num_threads(2)
+            assert get_threads() == 1  # what is under way keeps its one
+        assert get_threads() == min(2, _blas._usable_processors())
+    finally:
+        wg.set_num_threads(mine)
+        set_threads(before)
+
+
 def test_without_a_library_to_ask_samples_are_done_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_blas, "_control", lambda: None)
     assert _blas.over_samples(lambda part: part, 9) == [slice(0, 9)]
+
+
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    x, w = draw(9, 8, 40, 40).astype(np.float32), draw(8, 8, 3, 3, seed=1).astype(np.float32)
+    before = wg.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 2):
+            wg.set_num_threads(threads)
+            a, b = (wg.tensor(t, requires_grad=True) for t in (x, w))
+            y = F.batch_norm(F.conv2d(a, b, padding=1), None, None, training=True)
+            (y * y * y).sum().backward()
+            found.append([y.detach().numpy(), a.grad.numpy(), b.grad.numpy()])
+    finally:
+        wg.set_num_threads(before)
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)

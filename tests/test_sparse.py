@@ -191,6 +191,26 @@ def test_second_order_through_sparse_products() -> None:
     np.testing.assert_allclose(h.numpy(), 2 * m.T @ (m @ np.ones((3, 1))))
 
 
+def test_softmax_over_what_is_stored() -> None:
+    x = T.sparse_coo_tensor(
+        [[0, 1, 1, 2], [2, 0, 2, 1]], [3.0, 4.0, 5.0, 1.0], (4, 3), dtype=T.float64
+    ).requires_grad_()
+    held = x.to_dense().detach() != 0
+    for name in ("softmax", "log_softmax"):
+        for dim in (0, 1):
+            x.grad = None
+            y = getattr(T.sparse, name)(x, dim)
+            dense = T.where(held, x.to_dense().detach(), -T.inf).requires_grad_()
+            expected = getattr(dense, name)(dim)
+            weights = T.arange(12.0, dtype=T.float64).reshape(4, 3)
+            np.testing.assert_allclose(y.values().detach().numpy(), expected[held].detach().numpy(), rtol=1e-12)
+            (y.to_dense() * weights).sum().backward()
+            (expected[held] * weights[held]).sum().backward()
+            np.testing.assert_allclose(x.grad.values().numpy(), dense.grad[held].numpy(), rtol=1e-9, atol=1e-12)
+    v = T.sparse_coo_tensor([[0, 2]], [[1.0, 2.0], [3.0, 3.0]], (3, 2))
+    np.testing.assert_allclose(T.sparse.softmax(v, 1).values()[1].numpy(), [0.5, 0.5])
+
+
 def table(**options: Any) -> Any:
     e = T.nn.Embedding(4, 2, sparse=True, **options)
     with T.no_grad():
@@ -374,6 +394,11 @@ u.values()
 torch.sparse.sum(q, 1)
 torch.sparse.sum(q)
 torch.sparse.mm(q, torch.ones(3, 2))
+torch.sparse.softmax(p, 1)
+torch.sparse.softmax(q, 0)
+torch.sparse.log_softmax(p, 1)
+torch.sparse.softmax(u, 1)
+p.index_select(0, torch.tensor([1]))
 torch.eye(2, requires_grad=True).to_sparse()
 torch.sparse.addmm(torch.ones(2, 2), p, torch.ones(3, 2))
 torch.nn.functional.linear(torch.ones(2, 3), p)

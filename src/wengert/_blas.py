@@ -9,15 +9,15 @@ another library, or one that cannot be asked, samples are done one after the oth
 
 from __future__ import annotations
 
-import ctypes
 import functools
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ._blocks import each
+from ._blocks import _usable_processors, each
 
 _PARTS = 8  # into how many parts samples are cut, whatever the number of threads, so that sums do not depend on it
 _lock = threading.Lock()
@@ -29,8 +29,10 @@ _before = 1
 def _control() -> tuple[Any, Any] | None:
     """OpenBLAS's functions that set and get the number of its threads."""
     try:
+        import ctypes
+
         library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
-    except (AttributeError, OSError, TypeError):
+    except (AttributeError, ImportError, OSError, TypeError):
         return None
     for name in ("scipy_openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads", "openblas_{}_num_threads"):
         try:
@@ -38,6 +40,20 @@ def _control() -> tuple[Any, Any] | None:
         except AttributeError:
             continue
     return None
+
+
+def set_threads(n: int) -> None:
+    """How many threads a product has, of which more than there are processors would only wait for each other."""
+    global _before
+    control = _control()
+    if control is None:
+        return
+    n = min(n, _usable_processors())
+    with _lock:
+        if _alone:
+            _before = n
+        else:
+            control[0](n)
 
 
 class _OneThread:
@@ -61,6 +77,15 @@ class _OneThread:
 
 
 one_thread = _OneThread()
+
+
+def _after_fork() -> None:
+    global _lock, _alone
+    _lock, _alone = threading.Lock(), 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def over_samples(fn: Callable[[slice], Any], n: int) -> list[Any]:

@@ -31,7 +31,7 @@ import numpy as np
 
 LARGE = 1 << 18  # elements from which blocks pay
 _BLOCK = 1 << 19  # bytes of one operand in a block: several fit into a core's cache, and NumPy reuses temporaries
-_CACHED = 1 << 22  # bytes of one operand up to which one thread alone gains nothing from blocks
+_CACHED = 1 << 21  # bytes of one operand up to which one thread alone gains nothing from blocks
 _QUICK = 1 << 24  # bytes of one operand up to which one thread adds as fast as two: memory is what it waits for
 _ROW = 512  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
 
@@ -230,20 +230,21 @@ def _is_operand(sample: Any, views: Any) -> bool:
 class _Layout:
     """Operands brought to one shape, with their axes in the order of memory and merged where that needs no copy."""
 
-    __slots__ = ("like", "nbytes", "order", "shape", "views", "whole")
+    __slots__ = ("itemsize", "like", "nbytes", "order", "shape", "views", "whole")
 
-    def __init__(self, views: Any, whole: Any, like: Any, order: Any, nbytes: int) -> None:
+    def __init__(self, views: Any, whole: Any, like: Any, order: Any) -> None:
+        cut = [a for a, is_cut in views if is_cut]
         self.views: list[tuple[Any, bool]] = views  # operand, whether it is cut
-        self.shape: tuple[int, ...] = next(a.shape for a, cut in views if cut)
+        self.shape: tuple[int, ...] = cut[0].shape
         self.whole: tuple[int, ...] = whole  # the shape of the result
         self.like = like  # where not in C order: the operand whose order the result has
         self.order = order
-        self.nbytes = nbytes
+        self.itemsize = max([a.itemsize for a in cut])
+        self.nbytes = cut[0].size * self.itemsize  # of the widest operand
 
     def parts(self, block: int) -> list[tuple[Any, ...]]:
         """The index of each part, at most ``block`` bytes of an operand: numbers, then one slice."""
-        itemsize = max(a.dtype.itemsize for a, cut in self.views if cut)
-        return cut_parts(self.shape, max(block // itemsize, 1))
+        return cut_parts(self.shape, max(block // self.itemsize, 1))
 
     def sample(self, index: tuple[Any, ...]) -> tuple[int, ...]:
         """The shape of what an index selects, one element of its slice."""
@@ -269,7 +270,7 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
         if lead.size < LARGE:
             return None
         flat = [(a.reshape(-1), True) if type(a) is np.ndarray and a.ndim else (a, False) for a in arrays]
-        return _Layout(flat, shape, None, None, lead.nbytes)
+        return _Layout(flat, shape, None, None)
     try:
         shape = np.broadcast_shapes(*[a.shape for a in operands])
     except ValueError:  # the body says it better
@@ -291,7 +292,7 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
     merged = _merged([shape[axis] for axis in order], [[s[axis] for axis in order] for s in strides])
     cut = iter([a.transpose(order).reshape(merged) for a in full])
     views = [(next(cut), True) if type(a) is np.ndarray and a.ndim else (a, False) for a in arrays]
-    return _Layout(views, shape, None if order == identity else lead, order, full[0].size * full[0].dtype.itemsize)
+    return _Layout(views, shape, None if order == identity else lead, order)
 
 
 def _strides(a: Any) -> list[int]:

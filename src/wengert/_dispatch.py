@@ -459,9 +459,8 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
 def _no_overload(info: Info, x: Any, y: Any) -> TypeError:
     return TypeError(
         f"{_refused_as(info)}() received an invalid combination of arguments - got ({type_text(x)}, {type_text(y)}), "
-        "expected "
-        "one of:\n * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, *, Tensor out "
-        "= None)\n"
+        "but expected one of:\n * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, "
+        "*, Tensor out = None)\n"
     )
 
 

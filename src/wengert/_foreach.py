@@ -14,10 +14,11 @@ tensors and returns them. PyTorch's have one kernel for the whole list; here not
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Number
 from typing import Any
 
-from ._constants import NUMBERS
-from ._errors import noted, type_text
+from ._dispatch import type_text
+from ._errors import noted
 from ._registry import PUBLIC
 from ._tensor import Tensor
 
@@ -62,7 +63,7 @@ def _spread(name: str, value: Any, length: int) -> list[Any]:
         raise RuntimeError(
             f"scalar tensor expected to be 0 dim but it has {value.ndim} dimensions and {value.numel()} elements."
         )
-    if not isinstance(value, Tensor) and type(value) not in NUMBERS:
+    if not isinstance(value, Tensor) and not isinstance(value, Number):
         raise noted(
             TypeError(f"{name}() received an invalid combination of arguments - got (list, {type_text(value)})"),
             "What to do: give a number, a list of numbers, a list of tensors, or a tensor of no dimensions.",
@@ -116,7 +117,7 @@ def _make_binary(short: str, inplace: bool) -> Callable[..., Any]:
     def function(self: Any, *args: Any, **kwargs: Any) -> Any:
         extra = {"alpha": kwargs.pop("alpha")} if scaled and "alpha" in kwargs else {}
         second = _one_of(name, names, args, kwargs)
-        if short == "pow" and not inplace and type(self) in NUMBERS:
+        if short == "pow" and not inplace and isinstance(self, Number):
             base = self
             return tuple(PUBLIC["torch"]["pow"](base, t) for t in _tensors(name, second, "exponent"))
         fn = _operator(op, inplace)

@@ -83,7 +83,7 @@ def general(
             N = node_class(
                 node or camel(info.name) + "Backward0",
                 ("fx", "meta", "s", "shapes"),
-                edges=lambda n: n.fx,
+                edges=_edges_of(info, grad),
                 backward=_plan_backward(plan),
                 release=plan.release,
                 saved=lambda n, name: plan.saved(n, name),  # noqa: PLW0108  only a function binds to the node
@@ -412,6 +412,17 @@ def _storing(name: str, sources: Any, users: Any, joint: bool) -> Any:
     return scope["store"]
 
 
+def _edges_of(info: Info, grad: Any) -> Any:
+    """How a node tells its edges: an operand that is a constant by declaration (an index, a mask) has none."""
+    names = info.params[: info.arity]
+    if isinstance(grad, dict) and info.arity > 1:
+        kept = [k for k, name in enumerate(names) if grad.get(name) is not None]
+        if len(kept) < len(names):
+            return lambda n: tuple([n.fx[k] for k in kept])
+    first = info.__dict__.get("constants_from")  # of a sequence of operands: from this one on
+    return (lambda n: n.fx) if first is None else (lambda n: n.fx[:first])
+
+
 class Plan:
     """What a general operator saves and how its formulas are called; made once per operator."""
 
@@ -533,8 +544,14 @@ def _plan_backward(plan: Plan) -> Any:
 
 
 def _plan_backward_general(plan: Plan, info: Info, broadcast: bool, direct: Any) -> Any:
+    joint = plan.joint[0] if plan.joint is not None else None
+    single = info.arity == 1
+    places = {name: j for j, name in enumerate(plan.uses)}
+    calls = tuple((f, tuple(places[name] for name in names)) for f, names in plan.formulas)
+
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        if direct is not None and xp is RAW:
+        conj = False
+        if xp is RAW and type(g) is not Parts:
             saved = []
             for v in n.s:
                 if type(v) is Box:
@@ -542,27 +559,30 @@ def _plan_backward_general(plan: Plan, info: Info, broadcast: bool, direct: Any)
                     if c is not None and c.seq > n.seq:
                         stale(n, v)
                     v = v.a
+                elif type(v) is list:
+                    v = [unbox(n, b, None, xp) for b in v]
                 saved.append(v)
-            d = direct(xp, g, *saved)
-            if not keep:
-                n.release()
-            return (n.fx[0], d)
-        if type(g) is Parts:
-            xp, g = _materialized(n, xp, g, info, plan.single)
-        values = {name: plan.value(n, j, xp) for j, name in enumerate(plan.uses)}
-        conj = plan.holomorphic and is_complex(g[0] if type(g) is tuple else g)
-        if conj:
-            g = tuple(xp.conj(x) for x in g) if type(g) is tuple else xp.conj(g)
+            if direct is not None:
+                d = direct(xp, g, *saved)
+                if not keep:
+                    n.release()
+                return (n.fx[0], d)
+        else:
+            if type(g) is Parts:
+                xp, g = _materialized(n, xp, g, info, plan.single)
+            saved = [plan.value(n, j, xp) for j in range(len(plan.uses))]
+            conj = plan.holomorphic and is_complex(g[0] if type(g) is tuple else g)
+            if conj:
+                g = tuple(xp.conj(x) for x in g) if type(g) is tuple else xp.conj(g)
         edges = n.fx
-        if plan.joint is not None:
-            formula, names = plan.joint
-            ds = formula(xp, g, **{k: values[k] for k in names})
-            if info.arity == 1:
+        if joint is not None:  # what it names, in its order, is what is saved
+            ds = joint(xp, g, *saved)
+            if single:
                 ds = (ds,)
         else:
             ds = [
-                None if e is None or f is None else f(xp, g, **{k: values[k] for k in names})
-                for e, (f, names) in zip(edges, plan.formulas, strict=True)
+                None if e is None or f is None else f(xp, g, *[saved[j] for j in used])
+                for e, (f, used) in zip(edges, calls, strict=True)
             ]
         pairs: list[Any] = []
         for i, (edge, d) in enumerate(zip(edges, ds, strict=True)):

@@ -28,13 +28,14 @@ def _back(value: Any, like: Any) -> Any:
 def call_tensor_hooks(n: Node, h: Hooks, g: Any, create_graph: bool) -> Any:
     """``tensor.register_hook`` hooks, then ``retain_grad``; ``g`` is ``None`` where no cotangent arrived."""
     if h.tensor_pre:
+        given = _as_tensor(g)  # one object for all of them: a hook may leave a note on it for the next
         with grad_mode(create_graph):
             for hook in list(h.tensor_pre.values()):
-                given = _as_tensor(g)
                 result = hook(given)
                 if result is not None:
                     _check_one(result, given, hook)
-                    g = _back(result, g)
+                    given = result
+        g = _back(given, g)
     if h.retain is not None and g is not None:
         tensor = h.retain()
         if tensor is not None:
@@ -104,13 +105,13 @@ def _check_all(result: Any, given: tuple[Any, ...], hook: Any) -> tuple[Any, ...
 # ----------------------------------------------------------------------------------------------------------- node hooks
 def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     """``node.register_prehook`` hooks: each may give new grad_outputs."""
+    given = tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
         for hook in list((h.pre or {}).values()):
-            given = tuple(_as_tensor(g) for g in gs)
             result = hook(given)
             if result is not None:
-                gs = tuple(_back(r, g) for r, g in zip(_check_all(result, given, hook), gs, strict=True))
-    return gs
+                given = _check_all(result, given, hook)
+    return tuple(_back(r, g) for r, g in zip(given, gs, strict=True))
 
 
 def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
@@ -157,14 +158,13 @@ def _call_posthooks(
     edges = n.edges()
     found = iter(pairs[1::2])
     aligned: list[Any] = [None if edge is None else next(found) for edge in edges]
-    raw = not create_graph and not any(isinstance(a, Tensor) for a in aligned)
+    given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
     with grad_mode(create_graph):
         for hook in list((h.post or {}).values()):
-            given = tuple(_as_tensor(a) for a in aligned)
-            result = hook(given, tuple(_as_tensor(g) for g in gs))
+            result = hook(given, outputs)
             if result is not None:
-                values = _check_all(result, given, hook)
-                aligned = [r if r is None or not raw else r._a for r in values]
+                given = _check_all(result, given, hook)
+    aligned = [_back(r, a) for r, a in zip(given, aligned, strict=True)]
     return tuple(x for edge, value in zip(edges, aligned, strict=True) if edge is not None for x in (edge, value))
 
 

@@ -65,7 +65,7 @@ def publish(info: Info, names: str | None, methods: bool = True, inplace: bool =
         form = inplace_form(info)
         for full in names.split():
             space, _, name = full.rpartition(".")
-            if space == "Tensor" or (space == "torch" and info.arity == 1):
+            if not name.endswith("__") and (space == "Tensor" or (space == "torch" and info.arity == 1)):
                 place(form, f"{space}.{name}_")
 
 

@@ -37,7 +37,7 @@ LATE = {
     **{f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*TYPES, "ComplexFloat", "ComplexDouble")},
 }
 # Private names of PyTorch's that programs use, and that are imported when they are asked for.
-_PRIVATE = ("_C", "__config__", "_dynamo", "_functorch", "_utils")
+_PRIVATE = ("_C", "__config__", "_dynamo", "_functorch", "_tensor_str", "_utils")
 
 
 def attach() -> None:
@@ -49,7 +49,7 @@ def attach() -> None:
     for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
         setattr(Tensor, name, getattr(_graph, name))
     Tensor.retains_grad = property(_graph.retains_grad)  # type: ignore[assignment]  # the stub shows the value
-    Tensor.grad_dtype = property(_graph.grad_dtype, _graph.set_grad_dtype)  # type: ignore[attr-defined]
+    Tensor.grad_dtype = property(_graph.grad_dtype, _graph.set_grad_dtype)  # type: ignore[assignment]  # as above
     Tensor.reinforce = _stochastic.reinforce  # type: ignore[attr-defined]
     Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
     _override_sites.add_guards()
@@ -83,6 +83,10 @@ def submodule(name: str) -> Any:
         value = module if home == name else getattr(module, name)
         setattr(package, name, value)
         return value
+    if name.startswith("_foreach_"):
+        lists = import_module("._foreach", __package__)
+        if hasattr(lists, name):
+            return getattr(lists, name)
     error = AttributeError(f"module '{package.__name__}' has no attribute '{name}'")
     if not name.startswith("_"):
         from ._errors import noted

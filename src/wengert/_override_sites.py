@@ -347,10 +347,10 @@ def _copy_throughout(fn: Any) -> Any:
         copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells))
         copy.__kwdefaults__ = fn.__kwdefaults__
     functools.update_wrapper(copy, fn)
-    if inner is None:
-        del copy.__wrapped__
-    else:
+    if hasattr(fn, "__wrapped__"):
         copy.__wrapped__ = inner_copy
+    else:  # nothing, or the fallback of a template, whose parameters are not those of the function
+        del copy.__wrapped__
     return copy
 
 

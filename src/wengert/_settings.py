@@ -1,14 +1,14 @@
 """Process-wide settings that PyTorch has and programs call: threads, determinism, the default device.
 
-The number of threads is that of ``_blocks``. NumPy's products run on threads of its BLAS library, which reads its own
-environment variables when it is loaded (``OMP_NUM_THREADS``, ``OPENBLAS_NUM_THREADS``): those cannot be told later.
+The number of threads is that of ``_blocks``, and NumPy's BLAS library is told of it where it can be (``_blas``). What is
+set in the environment (``OMP_NUM_THREADS``, ``OPENBLAS_NUM_THREADS``) it reads itself when it is loaded.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from . import _blocks
+from . import _blas, _blocks
 from ._construct import cpu_only
 from ._dispatch import common_dtype
 from ._dtypes import BY_NUMPY, device
@@ -29,7 +29,7 @@ def _count(n: Any, function: str) -> int:
 
 @public("torch.set_num_threads")
 def set_num_threads(n: int, /) -> None:
-    """How many threads work on one large operator; those of NumPy's BLAS are set in the environment.
+    """How many threads work on one large operator, NumPy's products included where its BLAS library is OpenBLAS.
 
     >>> import wengert as torch
     >>> torch.set_num_threads(1)
@@ -37,6 +37,7 @@ def set_num_threads(n: int, /) -> None:
     1
     """
     _blocks.requested = _count(n, "set_num_threads")
+    _blas.set_threads(n)
 
 
 @public("torch.get_num_threads")

@@ -10,9 +10,7 @@ from . import _return_types
 all_return_types = [
     value
     for value in vars(_return_types).values()
-    if isinstance(value, type)
-    and issubclass(value, _return_types.ReturnType)
-    and value is not _return_types.ReturnType
+    if isinstance(value, type) and issubclass(value, _return_types.ReturnType) and value is not _return_types.ReturnType
 ]
 globals().update({each.__name__: each for each in all_return_types})
 

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import _dtypes
 from ._dims import normal_dim
-from ._tensor import Tensor
+from ._tensor import Tensor, wrap
 from .ops.sparse import coalesce, is_sparse, matrix_product, recorded_by, sparse_coo_tensor, stored_at, to_dense, values
 
-__all__ = ["addmm", "mm", "sum"]
+__all__ = ["addmm", "log_softmax", "mm", "softmax", "sum"]
 
 
 def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
@@ -89,6 +91,47 @@ def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = No
         return values(coalesce(input)).sum()  # type: ignore[attr-defined,no-any-return]
     dims = sorted({normal_dim(d, input.ndim, "sum") for d in (dim if isinstance(dim, (tuple, list)) else (dim,))})
     return _sum_of_dims(input, dims)
+
+
+def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Softmax along a dimension over the elements that are stored: what is not stored counts as minus infinity.
+
+    >>> import wengert as torch
+    >>> x = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3., 4., 4.], (2, 3))
+    >>> torch.sparse.softmax(x, 1).values()
+    tensor([1.0000, 0.5000, 0.5000])
+    """
+    return _over_stored(input, dim, dtype, "softmax")
+
+
+def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """The logarithm of ``softmax``."""
+    return _over_stored(input, dim, dtype, "log_softmax")
+
+
+def _over_stored(input: Tensor, dim: int, dtype: Any, name: str) -> Tensor:
+    t: Any = input if dtype is None else input.to(dtype)  # type: ignore[attr-defined]
+    if not is_sparse(t):
+        return getattr(t, name)(dim)  # type: ignore[no-any-return]
+    t = coalesce(t)
+    x, v = t._a, values(t)
+    n = len(x.indices)
+    dim = normal_dim(dim, x.ndim, name)
+    if dim >= n:
+        result = getattr(v, name)(dim - n + 1)
+    else:
+        others = np.delete(x.indices, dim, 0)
+        _, line = np.unique(others, axis=1, return_inverse=True)  # for each element the line along dim that it is in
+        line = line.reshape(-1)
+        most = np.full((line.max(initial=-1) + 1, *x.values.shape[1:]), -np.inf, x.values.dtype)
+        np.maximum.at(most, line, x.values)
+        at, top = wrap(line), wrap(most[line])
+        shifted = v - top  # type: ignore[operator]
+        powers = shifted.exp()
+        total = wrap(np.zeros_like(most)).index_add(0, at, powers)  # type: ignore[attr-defined]
+        result = powers / total[at] if name == "softmax" else shifted - total.log()[at]
+    label = "SparseSoftmaxBackward0" if name == "softmax" else "SparseLogSoftmaxBackward0"
+    return stored_at(x.indices, result, x.shape, True, label)
 
 
 def _sum_of_dims(input: Tensor, dims: list[int]) -> Tensor:

@@ -226,6 +226,165 @@ TRANSFORMS = (
     """,
 )
 
+NODES = """
+    x + w
+    x + 1
+    1 + x
+    x - w
+    2 - x
+    x * w
+    x * 2
+    x / w
+    2 / x
+    x / 2
+    x**2
+    x**w
+    2**x
+    -x
+    x @ w
+    x @ v
+    v @ v
+    x.sum()
+    x.sum(0)
+    x.mean()
+    x.mean(1)
+    x.prod()
+    x.max()
+    x.max(0)[0]
+    x.min(1)[0]
+    x.norm()
+    x.norm(dim=0)
+    x.std()
+    x.var(0)
+    x.t()
+    x.T
+    x.transpose(0, 1)
+    x.permute(1, 0)
+    x.view(4)
+    x.reshape(4)
+    x.flatten()
+    x.squeeze()
+    x.unsqueeze(0)
+    x.expand(3, 2, 2)
+    x.repeat(2, 1)
+    x[0]
+    x[:, 1]
+    x[0, 1]
+    x[..., 0]
+    x[None]
+    x[T.tensor([0])]
+    x[x>1]
+    x.select(0, 1)
+    x.narrow(0, 0, 1)
+    x.split(1)[0]
+    x.chunk(2)[1]
+    x.unbind()[0]
+    T.cat([x, w])
+    T.stack([x, w])
+    x.exp()
+    x.log()
+    x.sqrt()
+    x.sin()
+    x.tanh()
+    x.sigmoid()
+    x.relu()
+    F.relu(x)
+    F.leaky_relu(x)
+    F.elu(x)
+    F.gelu(x)
+    F.silu(x)
+    F.softplus(x)
+    F.softmax(x, 1)
+    F.log_softmax(x, 1)
+    F.cross_entropy(x, T.tensor([0, 1]))
+    F.nll_loss(x, T.tensor([0, 1]))
+    F.mse_loss(x, w)
+    F.l1_loss(x, w)
+    F.smooth_l1_loss(x, w)
+    F.binary_cross_entropy(x.sigmoid(), w)
+    F.binary_cross_entropy_with_logits(x, w)
+    F.dropout(x)
+    F.layer_norm(x, (2, ))
+    F.batch_norm(x, None, None, training=True)
+    F.embedding(T.tensor([0]), x)
+    F.conv1d(x[None], w[None])
+    F.pad(x, (1, 1))
+    F.cosine_similarity(x, w)
+    x.abs()
+    x.clamp(0, 1)
+    x.clamp(min=0)
+    x.sign()
+    x.floor()
+    x.where(x>1, w)
+    T.where(x>1, x, w)
+    T.maximum(x, w)
+    T.bmm(x[None], w[None])
+    T.addmm(v, x, w)
+    T.outer(v, v)
+    T.dot(v, v)
+    T.linalg.inv(x)
+    T.linalg.det(x)
+    T.linalg.solve(x, w)
+    x.cumsum(0)
+    x.cumprod(0)
+    x.sort()[0]
+    x.topk(1)[0]
+    x.gather(0, T.tensor([[0, 1]]))
+    x.index_select(0, T.tensor([0]))
+    x.tril()
+    x.diagonal()
+    x.trace()
+    x.flip(0)
+    x.roll(1)
+    x.clone()
+    x.to(T.float64)
+    x.double()
+    x.type_as(T.ones(1).double())
+    x.logsumexp(0)
+    x.atan2(w)
+    x.lerp(w, 0.5)
+    x.addcmul(w, w)
+    x.pow(0.5)
+    x.rsqrt()
+    x.reciprocal()
+    x.square()
+    x.expm1()
+    x.erf()
+    x.lgamma()
+    x.sinh()
+    x.remainder(2.)
+    x.fmod(2.)
+    x.kthvalue(1)[0]
+    x.median()
+    x.mode()[0]
+    x.unfold(0, 1, 1)
+    x.as_strided((2, ), (1, ))
+    x.view_as(w)
+    x.expand_as(x)
+    x.sum_to_size(1, 2)
+    x.movedim(0, 1)
+    x.swapaxes(0, 1)
+    T.complex(x, w)
+    x.to(T.complex64)
+    x.nansum()
+    x.amax()
+    T.cdist(x, w)
+    T.cross(T.ones(3), T.ones(3, requires_grad=True), dim=0)
+    T.meshgrid(v, v, indexing='ij')[0]
+    T.broadcast_tensors(x, v)[1]
+    F.max_pool1d(x[None], 2)
+    F.avg_pool1d(x[None], 2)
+    F.adaptive_avg_pool1d(x[None], 1)
+    F.interpolate(x[None], scale_factor=2)
+    F.one_hot(T.tensor([0]))*v
+    F.hardtanh(x)
+    F.glu(x)
+    F.prelu(x, v[:1])
+    F.huber_loss(x, w)
+    F.triplet_margin_loss(x, w, w)
+    F.ctc_loss(x.log_softmax(1)[:, None].expand(2, 1, 2), T.tensor([[1]]), T.tensor([2]), T.tensor([1]))
+"""
+
 TABLES = {"backward": BACKWARD, "writes": WRITES, "forward": FORWARD, "transforms": TRANSFORMS}
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n    ", "\n"), id=f"{name}: {line.strip()}")
@@ -256,3 +415,14 @@ def outcome(T: ModuleType, preparation: str, program: str) -> tuple[str, list[st
 @pytest.mark.parametrize(("preparation", "program"), PROGRAMS)
 def test_the_same_as_pytorch(preparation: str, program: str, torch: ModuleType) -> None:
     assert outcome(wengert, preparation, program) == outcome(torch, preparation, program)
+
+
+@pytest.mark.parametrize("expression", [line.strip() for line in NODES.strip().splitlines()])
+def test_the_same_graph_as_pytorch(expression: str, torch: ModuleType) -> None:
+    graphs = []
+    for T in (wengert, torch):
+        scope = {"T": T, "F": T.nn.functional, "x": T.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)}
+        scope |= {"v": T.tensor([1.0, 2.0], requires_grad=True), "w": T.ones(2, 2, requires_grad=True)}
+        node = eval(expression, scope).grad_fn
+        graphs.append((node.name(), [(n.name() if n else None, k) for n, k in node.next_functions]))
+    assert graphs[0] == graphs[1]

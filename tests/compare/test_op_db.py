@@ -242,6 +242,7 @@ def find_difference(name: str, aspect: str) -> str:
     return ""
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support:UserWarning")
 @pytest.mark.parametrize(
     ("name", "aspect"),
     [

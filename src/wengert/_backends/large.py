@@ -104,14 +104,14 @@ def row_sums(x: Any) -> Any:
 
 
 def row_products(x: Any, y: Any) -> Any:
-    """The sums of ``x * y`` along the last dim; both have one shape."""
+    """The sums of ``x * y`` along the last dim, by BLAS; both have one shape."""
     n = x.shape[-1]
     if n <= _ROW:
-        return np.einsum("...j,...j->...", x, y)
+        return np.vecdot(x, y)
     whole = n // _ROW * _ROW
     x_rows, y_rows = (a[..., :whole].reshape(*x.shape[:-1], -1, _ROW) for a in (x, y))
-    sums = np.add.reduce(np.einsum("...j,...j->...", x_rows, y_rows), -1)
-    return sums + np.einsum("...j,...j->...", x[..., whole:], y[..., whole:]) if whole < n else sums
+    sums = np.add.reduce(np.vecdot(x_rows, y_rows), -1)
+    return sums + np.vecdot(x[..., whole:], y[..., whole:]) if whole < n else sums
 
 
 @in_lib

@@ -107,7 +107,7 @@ class _Numbers(dict[Any, Any]):
         self.dtype = dtype
 
     def __missing__(self, number: Any) -> Any:
-        if not number or number != number:  # noqa: PLR0124
+        if not number or number != number:
             return number
         try:
             constant = silently(np.array, number, self.dtype)

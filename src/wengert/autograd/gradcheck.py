@@ -7,6 +7,7 @@ what a backward pass gives. Jacobians are kept as PyTorch's messages print them:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ from .._errors import noted
 from .._grad_mode import enable_grad, grad_mode
 from .._graph import grad
 from .._tensor import Tensor, wrap
+from ..ops.random import rand
+from ..random import Generator
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .function import Function
 
@@ -232,25 +235,26 @@ def _slow_backward(check: _Check, outputs: list[Tensor], nondet_tol: float, dtyp
                     raise _refuse(check, a, n[k][part], k, i, name, False)
 
 
-def _unit(shape: Any, dtype: Any, rng: Any) -> Any:
-    """A random direction of length 1."""
-    u = rng.standard_normal(shape)
-    if dtype.kind == "c":
-        u = u + 1j * rng.standard_normal(shape)
-    u = np.asarray(u)
+def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
+    """A random direction of length 1; for real inputs PyTorch's, so that an error has the same digits."""
+
+    def draw() -> Any:
+        return rand(math.prod(shape), generator=generator)._a.astype(np.float64)  # type: ignore[attr-defined]
+
+    u = draw() + 1j * draw() if dtype.kind == "c" else draw()
     size = np.sqrt((np.abs(u) ** 2).sum())
-    return (u / size if size else u).astype(dtype)
+    return (u / size if size else u).reshape(shape).astype(dtype)
 
 
 def _fast_backward(check: _Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
     """One random direction in each input and one of each output, instead of whole Jacobians."""
-    rng = np.random.default_rng(0)
+    generator = Generator()
     live = check.differentiable(outputs)
     xs = [check.inputs[i] for i in check.wanted]
-    us = [_unit(x._a.shape, x._a.dtype, rng) for x in xs]
+    us = [_unit(x._a.shape, x._a.dtype, generator) for x in xs]
     slopes = [_slope(check, x, u) for x, u in zip(xs, us, strict=True)]
     for k, y in enumerate(outputs):
-        v = _unit(y._a.shape, y._a.dtype, rng)
+        v = _unit(y._a.shape, y._a.dtype, generator)
         if k not in live:
             if any(np.abs(s[k]).max(initial=0) > check.atol for s in slopes):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
@@ -296,11 +300,11 @@ def _pushed(check: _Check, i: int, direction: Any) -> list[Any]:
 
 
 def _forward(check: _Check, outputs: list[Tensor], fast: bool) -> None:
-    rng = np.random.default_rng(0)
+    generator = Generator()
     for i in check.wanted:
         x = check.inputs[i]
         if fast:
-            steps = [(0, 1, _unit(x._a.shape, x._a.dtype, rng))]
+            steps = [(0, 1, _unit(x._a.shape, x._a.dtype, generator))]
         else:
             steps = [(k, u, e.copy()) for k, u, e in _directions(x)]
         columns: dict[Any, list[list[Any]]] = {}
@@ -320,10 +324,10 @@ def _forward(check: _Check, outputs: list[Tensor], fast: bool) -> None:
 
 def _undefined_forward(check: _Check, outputs: list[Tensor]) -> None:
     """A tangent of zeros and no tangent must be the same."""
-    rng = np.random.default_rng(0)
+    generator = Generator()
     for i in check.wanted:
         x = check.inputs[i]
-        u = _unit(x._a.shape, x._a.dtype, rng)
+        u = _unit(x._a.shape, x._a.dtype, generator)
         without = _pushed(check, i, u)
         with dual_level():
             args = [
@@ -348,8 +352,8 @@ def _undefined_forward(check: _Check, outputs: list[Tensor]) -> None:
 # ------------------------------------------------------------------------------------------------------- further checks
 def _batched(check: _Check, y: Tensor, k: int) -> None:
     xs = [check.inputs[i] for i in check.wanted]
-    rng = np.random.default_rng(0)
-    vs = [_unit(y._a.shape, y._a.dtype, rng) for _ in range(2)]
+    generator = Generator()
+    vs = [_unit(y._a.shape, y._a.dtype, generator) for _ in range(2)]
     singly = [grad(y, xs, wrap(v), retain_graph=True, allow_unused=True) for v in vs]
     try:
         at_once = grad(y, xs, wrap(np.stack(vs)), retain_graph=True, allow_unused=True, is_grads_batched=True)
@@ -368,10 +372,10 @@ def _batched(check: _Check, y: Tensor, k: int) -> None:
 def _batched_forward(check: _Check) -> None:
     from ..func import jvp, vmap
 
-    rng = np.random.default_rng(0)
+    generator = Generator()
     for i in check.wanted:
         x = check.inputs[i].detach()
-        vs = [_unit(x._a.shape, x._a.dtype, rng) for _ in range(2)]
+        vs = [_unit(x._a.shape, x._a.dtype, generator) for _ in range(2)]
 
         def push(v: Tensor, i: int = i, x: Tensor = x) -> Any:
             def partial(z: Tensor) -> Any:
@@ -603,16 +607,20 @@ def gradgradcheck(
 def _cotangents(outputs: list[Tensor], given: Any, non_contiguous: bool) -> tuple[Tensor, ...]:
     if given is not None:
         return tuple(given) if isinstance(given, (tuple, list)) else (given,)
-    rng = np.random.default_rng(0)
-    made = []
-    for y in outputs:
-        shape, dtype = tuple(y.shape), y._a.dtype
-        v = rng.uniform(-1, 1, (*shape, 2))
-        if dtype.kind == "c":
-            v = v + 1j * rng.uniform(-1, 1, (*shape, 2))
-        v = v.astype(dtype)[..., 0]
-        made.append(wrap(v if non_contiguous and shape else np.ascontiguousarray(v).reshape(shape)).requires_grad_())
-    return tuple(made)
+    from ..testing import make_tensor
+
+    return tuple(
+        make_tensor(
+            tuple(y.shape),
+            dtype=y.dtype,
+            device="cpu",
+            low=-1,
+            high=1,
+            requires_grad=True,
+            noncontiguous=non_contiguous,
+        )
+        for y in outputs
+    )
 
 
 def get_numerical_jacobian(

@@ -3,6 +3,7 @@
 Importing a module of this package enters its operators into the registry. A new module is added to ``MODULES``.
 """
 
+import sys
 from importlib import import_module
 
 from .._backends import large as large  # puts its functions in the place of NumPy's
@@ -13,11 +14,11 @@ MODULES = (
     "choose", "complex", "elementwise", "pairs", "special", "polynomials", "rectifiers", "activation", "shape",
     "chains", "strided", "views", "broadcasting", "join", "index", "getitem", "convert", "write", "setitem", "resize",
     "arrange", "copies", "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax",
-    "sort", "statistics", "counting", "matmul", "linear", "einsum", "addmm", "loss", "classification", "ctc",
-    "distance", "pad", "interpolate", "normalization", "batch_norm", "conv", "windows", "pool", "fractional_pool",
-    "embedding_bag", "fold", "grid", "attention", "multihead", "recurrent", "inverses", "decompositions", "linalg",
-    "matrix_functions", "fft", "window_functions", "spectral", "low_level", "segments", "indefinite",
-    "linear_cross_entropy", "recurrent_functions", "symbolic", "lobpcg", "files", "implicit", "sparse",
+    "sort", "statistics", "counting", "matmul", "linear", "einsum", "addmm", "loss", "likelihoods", "classification",
+    "ctc", "distance", "pad", "interpolate", "normalization", "batch_norm", "conv", "windows", "pool",
+    "fractional_pool", "embedding_bag", "fold", "grid", "attention", "multihead", "recurrent", "inverses",
+    "decompositions", "linalg", "matrix_functions", "fft", "window_functions", "spectral", "low_level", "segments",
+    "indefinite", "linear_cross_entropy", "recurrent_functions", "symbolic", "lobpcg", "files", "implicit", "sparse",
 )  # fmt: skip
 
 for _name in MODULES:
@@ -30,4 +31,7 @@ def __getattr__(name: str) -> object:
         from ..utils._aten import aten
 
         return aten
+    library = sys.modules.get("wengert.library")  # torch.ops.NAMESPACE: operators of the user's own
+    if library is not None:
+        return library.namespace(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,6 +25,7 @@ from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_singl
 View = tuple[int, int, int]
 _BLOCK = 1 << 16  # elements of a block
 _FEW = 1024  # so many numbers or fewer are added up by a product with ones
+_SAMPLES, _SHORT = 4, 1024  # from so many samples on, rows up to this length are short
 
 
 # --------------------------------------------------------------------------------------------------------------- bodies
@@ -64,10 +65,23 @@ def _over_samples(sums: Any) -> Any:
     return np.add.reduce(sums, 0, np.float64).astype(sums.dtype)
 
 
+def _beside(values: Any, view: View) -> Any:
+    """A value for each channel, to be broadcast against ``(N, C, M)``.
+
+    Short rows are written out once, so that NumPy's loops go over whole samples.
+    """
+    n, c, m = view
+    if n < _SAMPLES or not 1 < m <= _SHORT:
+        return values[:, None]
+    r = np.empty((c, m), values.dtype)
+    r[...] = values[:, None]
+    return r
+
+
 def _scaled_and_shifted(x: Any, factor: Any, shift: Any, parts: Any) -> Any:
     """``x * factor + shift`` by channel."""
     r = np.empty_like(x)
-    factor, shift = factor[:, None], shift[:, None]
+    factor, shift = _beside(factor, x.shape), _beside(shift, x.shape)
 
     def work(part: Any) -> None:
         out = r[part]
@@ -91,7 +105,7 @@ def normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: flo
 
     each(add_up, parts)
     mean = _over_samples(sums) / count
-    center = mean[:, None]
+    center = _beside(mean, view)
 
     def add_squares(part: Any) -> None:
         r = x[part] - center[part[1]]
@@ -115,7 +129,7 @@ def channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: 
     x, g = (np.ascontiguousarray(_widened(a)).reshape(view) for a in (input, g))
     mean, scale, _ = stats
     parts = _parts(view)
-    center = mean[:, None]
+    center = _beside(mean, view)
     sums, products = np.empty(view[:2], x.dtype), np.empty(view[:2], x.dtype)
 
     def add_up(part: Any) -> None:
@@ -129,8 +143,8 @@ def channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: 
     if not needs[0]:
         return None, gw, gb
     count = max(view[0] * view[2], 1)
-    tilt, offset = (product * scale * scale / -count)[:, None], (total / count)[:, None]
-    factor = (scale if weight is None else scale * weight)[:, None]
+    tilt, offset = _beside(product * scale * scale / -count, view), _beside(total / count, view)
+    factor = _beside(scale if weight is None else scale * weight, view)
     gx = np.empty_like(x)
 
     def work(part: Any) -> None:

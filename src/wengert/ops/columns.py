@@ -207,8 +207,10 @@ def _weight_each(x: Any, g: Any, kernel: Ints, stride: Ints, dilation: Ints) -> 
 
 
 # --------------------------------------------------------------------------------------------------- the three products
-def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
-    """Every filter applied at every place."""
+def convolve(
+    x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int, bias: Any = None
+) -> Any:
+    """Every filter applied at every place, plus a number for each filter."""
     k = len(stride)
     kernel = weight.shape[2:]
     x = padded(x, padding)
@@ -217,25 +219,32 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
     w = weight.reshape(groups, filters, -1)
     places = math.prod(out)
     if _pointwise(kernel, stride):
-        return np.matmul(w, x.reshape(samples, groups, x.shape[1] // groups, places)).reshape(
-            samples, groups * filters, *out
-        )
-    if not samples:
-        return np.zeros((0, groups * filters, *out), x.dtype)
-    if _few(samples, places, groups):
-        return _convolve_few(x, weight, stride, dilation, out)
-    if filters == weight.shape[1] == 1 < groups:
-        return _convolve_each(x, weight, stride, dilation, out)
-    view = windows(x, groups, kernel, stride, dilation, out)
-    y = np.empty((samples, groups, filters, places), np.result_type(x, weight))
+        y = np.matmul(w, x.reshape(samples, groups, x.shape[1] // groups, places))
+    elif not samples:
+        y = np.zeros((0, groups * filters, *out), x.dtype)
+    elif _few(samples, places, groups):
+        y = _convolve_few(x, weight, stride, dilation, out)
+    elif filters == weight.shape[1] == 1 < groups:
+        y = _convolve_each(x, weight, stride, dilation, out)
+    else:
+        y = np.empty((samples, groups, filters, places), np.result_type(x, weight))
+        view = windows(x, groups, kernel, stride, dilation, out)
+        added = None if bias is None else bias.reshape(groups, filters, 1)
 
-    def work(mine: slice) -> None:
-        into = y[mine]
-        for some, at, columns in _column_blocks(view[mine], k, x.itemsize):
-            np.matmul(w, columns, out=into[some, :, :, at])
+        def work(mine: slice) -> None:
+            into = y[mine]
+            for some, at, columns in _column_blocks(view[mine], k, x.itemsize):
+                part = into[some, :, :, at]
+                np.matmul(w, columns, out=part)
+                if added is not None:
+                    part += added
 
-    _for_samples(work, samples, view.size)
-    return y.reshape(samples, groups * filters, *out)
+        _for_samples(work, samples, view.size)
+        bias = None
+    y = y.reshape(samples, groups * filters, *out)
+    if bias is not None:
+        y += bias.reshape(-1, *(1,) * k)
+    return y
 
 
 def _for_samples(work: Any, samples: int, size: int) -> list[Any]:

@@ -22,6 +22,7 @@ from . import columns
 from .matmul import dtype_name
 
 Ints = tuple[int, ...]
+_LONG_ROWS = 128  # so many places are added up sooner by themselves than together with the samples
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
@@ -34,15 +35,7 @@ def _wide(*arrays: Any) -> Any:
 def conv_forward(x: Any, w: Any, bias: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """Convolution plus bias."""
     values, filters = _wide(x, w)
-    r = columns.convolve(values, filters, stride, padding, dilation, groups)
-    return with_bias(r, bias, x.dtype)
-
-
-def with_bias(r: Any, bias: Any, dtype: Any) -> Any:
-    """A bias for each channel, added in place."""
-    if bias is not None:
-        r += bias.reshape(-1, *(1,) * (r.ndim - 2))
-    return r.astype(dtype, copy=False)
+    return columns.convolve(values, filters, stride, padding, dilation, groups, bias).astype(x.dtype, copy=False)
 
 
 @in_lib
@@ -124,7 +117,11 @@ def _filters_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 
 def _bias_cotangent(xp: Any, g: Any, shape: Any, *p: Any) -> Any:
     n, c = g.shape[:2]
-    return xp.sum_dim(xp.reshape(g, (n, c, math.prod(g.shape[2:]))), (0, 2), False)
+    places = math.prod(g.shape[2:])
+    if places < _LONG_ROWS:
+        return xp.sum_dim(xp.reshape(g, (n, c, places)), (0, 2), False)
+    rows = xp.sum_dim(xp.reshape(g, (n * c, places)), (1,), False)
+    return xp.sum_dim(xp.reshape(rows, (n, c)), (0,), False)
 
 
 def _bias_spread(xp: Any, t: Any, shape: Any, *p: Any) -> Any:
@@ -248,8 +245,10 @@ def conv_weight(input, g, kernel, stride, padding, dilation, groups):
 )
 def convolution_transposed(lib, input, weight, bias, size, stride, padding, dilation, groups):
     """``conv_input`` as a layer: every element spreads the filter over the output of ``size``; plus a bias."""
-    r = lib.conv_back(input, weight, size, stride, padding, dilation, groups)
-    return with_bias(np.ascontiguousarray(r), bias, r.dtype)
+    r = np.ascontiguousarray(lib.conv_back(input, weight, size, stride, padding, dilation, groups))
+    if bias is not None:
+        r += bias.reshape(-1, *(1,) * (r.ndim - 2))
+    return r
 
 
 # ------------------------------------------------------------------------------------------------------ what users call

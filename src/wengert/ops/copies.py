@@ -1,18 +1,22 @@
-"""What a view shows, as a copy of its own: ``view_copy``, ``expand_copy``, ``narrow_copy`` and the others."""
+"""What a view shows, as a copy of its own: ``view_copy``, ``expand_copy``, ``split_copy`` and the others."""
 
 from __future__ import annotations
 
+import functools
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from .._dims import normal_dim
+from .._general import general
 from .._out import EXACT, exactly, with_out
 from .._registry import public
 from .._tensor import Tensor, wrap
 from .broadcasting import _expand_size
 from .chains import renamed
-from .shape import alias, expand, ints, payload, unsqueeze_dim
+from .join import _chunks, _piece, _pieces, _sized, _split_jvp
+from .shape import COLONS, alias, expand, ints, payload, unsqueeze_dim
 from .strided import as_strided, diagonal, narrow, select_public, slice_dim, unfold
 from .views import permute_public, squeeze, transpose, view_public
 from .views import t as transposed
@@ -63,3 +67,115 @@ narrow_copy = _copy_form(
     exactly("Expected self.dtype() == output.dtype() to be true, but got false."),
 )
 public("Tensor.narrow_copy")(narrow_copy)
+
+
+# ----------------------------------------------------------------------------------------------- pieces that are copies
+@general(
+    outputs=-1,
+    grad=lambda xp, g, dim: xp.cat(list(g), dim),
+    jvp=_split_jvp("split_copy"),
+    holomorphic=False,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=[((5, 2), ((2, 3), 0))],
+)
+def split_copy(lib, self, split_sizes, dim):
+    """Copies of pieces of these sizes along a dimension."""
+    return tuple([piece.copy() for piece in split_with_sizes_raw(lib, self, split_sizes, dim)])
+
+
+def split_with_sizes_raw(lib: Any, self: Any, split_sizes: Any, dim: int) -> Any:
+    """The pieces of an array."""
+    return lib.split(self, list(accumulate(split_sizes))[:-1], dim) if split_sizes else ()
+
+
+def _even(size: int, n: int) -> tuple[int, ...]:
+    return tuple(min(size, n - i) for i in range(0, n, size)) if n and size else (n,)
+
+
+def _named(pieces: Any, name: str) -> Any:
+    if pieces and pieces[0]._fn is not None:
+        renamed_port(pieces[0], name)
+    return pieces
+
+
+def renamed_port(t: Tensor, name: str) -> None:
+    """``renamed`` for the node of several outputs."""
+    stand_in = Tensor.__new__(Tensor)
+    stand_in._fn = t._fn.fx  # type: ignore[union-attr]
+    renamed(stand_in, name)
+
+
+@public("torch.unsafe_split Tensor.unsafe_split")
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """``split``, of copies that may be written to in place."""
+    dim, n = _sized(input, dim, "split")
+    return _named(split_copy(input, _even(_piece(split_size, n), n), dim), "UnsafeSplitBackward0")
+
+
+@public("torch.unsafe_split_with_sizes Tensor.unsafe_split_with_sizes")
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """``split_with_sizes``, of copies that may be written to in place."""
+    dim, n = _sized(input, dim, "split_with_sizes")
+    return _named(split_copy(input, _pieces(split_sizes, n, dim), dim), "UnsafeSplitWithSizesBackward0")
+
+
+@public("torch.unsafe_chunk Tensor.unsafe_chunk")
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """``chunk``, of copies that may be written to in place."""
+    size, n, dim = _chunks(input, chunks, dim)
+    return _named(split_copy(input, _even(size, n) if size else (0,) * chunks, dim), "UnsafeSplitBackward0")
+
+
+@public("torch.split_copy")
+def split_copy_public(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """``split``, as copies."""
+    dim, n = _sized(input, dim, "split")
+    return _named(split_copy(input, _even(_piece(split_size, n), n), dim), "SplitBackward0_copy")
+
+
+def _into_each(fn: Any) -> Any:
+    """Decorator: ``out=`` is a list of as many tensors as there are results; as in PyTorch, nothing is returned."""
+    inner = with_out(EXACT)(fn)
+
+    @functools.wraps(fn)
+    def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return fn(*args, **kwargs)
+        inner(*args, out=tuple(out), **kwargs)
+        return None
+
+    return form
+
+
+@public("torch.split_with_sizes_copy")
+@_into_each
+def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """``split_with_sizes``, as copies."""
+    dim, n = _sized(input, dim, "split_with_sizes")
+    return _named(split_copy(input, _pieces(split_sizes, n, dim), dim), "SplitWithSizesBackward0_copy")
+
+
+@public("torch.unbind_copy")
+@_into_each
+def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """``unbind``, as copies."""
+    shape = payload(input, "unbind").shape
+    if not shape:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return _named(copies_of(input, normal_dim(dim, len(shape), "unbind")), "UnbindBackward0_copy")
+
+
+@general(
+    outputs=-1,
+    grad=lambda xp, g, dim: xp.stack(list(g), dim),
+    jvp=_split_jvp("copies_of"),
+    holomorphic=False,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=[((3, 2), (1,))],
+)
+def copies_of(lib, self, dim):
+    """Copies of the parts at each index of a dimension."""
+    lead = COLONS[dim]
+    return tuple([self[lead + (i, ...)].copy() for i in range(self.shape[dim])])

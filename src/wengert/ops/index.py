@@ -320,6 +320,7 @@ def _index_samples(rng: Any) -> Any:
 
 @general(
     tensors=-1,
+    constants_from=1,
     grad=lambda xp, g, tensors_from1, tensors_shape, dims: _nones(
         tensors_shape, xp.index_back([g, *tensors_from1], tensors_shape[0], dims)
     ),
@@ -341,6 +342,7 @@ def index(lib, tensors, dims):
 
 @general(
     tensors=-1,
+    constants_from=1,
     grad=lambda xp, g, tensors_from1, tensors_shape, dims: _nones(tensors_shape, xp.index([g, *tensors_from1], dims)),
     jvp=lambda xp, tangents, result, *args: xp.index_back([tangents[0], *args[1:-2]], *args[-2:]),
     holomorphic=False,
@@ -389,6 +391,7 @@ def _index_put_back(
 
 @general(
     tensors=-1,
+    constants_from=2,
     grad=_index_put_back,
     jvp=lambda xp, tangents, result, *args: xp.index_put(
         [

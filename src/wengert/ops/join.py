@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from itertools import accumulate
 from typing import Any
@@ -13,12 +12,11 @@ from .._dims import as_int, normal_dim
 from .._dispatch import type_text
 from .._general import general
 from .._modes import M
-from .._out import EXACT, convertible, with_out, write_out
+from .._out import convertible, with_out, write_out
 from .._registry import RAW, REGISTRY, public
 from .._tensor import Tensor, wrap
 from ._ties import recorded, tied_parts
 from .broadcasting import atleast_1d, atleast_2d, atleast_3d
-from .chains import renamed
 from .shape import COLONS, NEW_AT, ints, lifted_dims, payload
 from .strided import slice_dim
 from .views import reshape_public
@@ -511,115 +509,3 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     if M or type(input._a) is not np.ndarray:
         return unbind(input, dim)  # type: ignore[no-any-return]
     return tied_parts(UNBIND, input, (dim,), _unbind_raw(input._a, dim), [dim])
-
-
-# ----------------------------------------------------------------------------------------------- pieces that are copies
-@general(
-    outputs=-1,
-    grad=lambda xp, g, dim: xp.cat(list(g), dim),
-    jvp=_split_jvp("split_copy"),
-    holomorphic=False,
-    batch=("dim", ("dim",)),
-    dtypes="fcib",
-    samples=[((5, 2), ((2, 3), 0))],
-)
-def split_copy(lib, self, split_sizes, dim):
-    """Copies of pieces of these sizes along a dimension."""
-    return tuple([piece.copy() for piece in split_with_sizes_raw(lib, self, split_sizes, dim)])
-
-
-def split_with_sizes_raw(lib: Any, self: Any, split_sizes: Any, dim: int) -> Any:
-    """The pieces of an array."""
-    return lib.split(self, list(accumulate(split_sizes))[:-1], dim) if split_sizes else ()
-
-
-def _even(size: int, n: int) -> tuple[int, ...]:
-    return tuple(min(size, n - i) for i in range(0, n, size)) if n and size else (n,)
-
-
-def _named(pieces: Any, name: str) -> Any:
-    if pieces and pieces[0]._fn is not None:
-        renamed_port(pieces[0], name)
-    return pieces
-
-
-def renamed_port(t: Tensor, name: str) -> None:
-    """``renamed`` for the node of several outputs."""
-    stand_in = Tensor.__new__(Tensor)
-    stand_in._fn = t._fn.fx  # type: ignore[union-attr]
-    renamed(stand_in, name)
-
-
-@public("torch.unsafe_split Tensor.unsafe_split")
-def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split``, of copies that may be written to in place."""
-    dim, n = _sized(input, dim, "split")
-    return _named(split_copy(input, _even(_piece(split_size, n), n), dim), "UnsafeSplitBackward0")
-
-
-@public("torch.unsafe_split_with_sizes Tensor.unsafe_split_with_sizes")
-def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split_with_sizes``, of copies that may be written to in place."""
-    dim, n = _sized(input, dim, "split_with_sizes")
-    return _named(split_copy(input, _pieces(split_sizes, n, dim), dim), "UnsafeSplitWithSizesBackward0")
-
-
-@public("torch.unsafe_chunk Tensor.unsafe_chunk")
-def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``chunk``, of copies that may be written to in place."""
-    size, n, dim = _chunks(input, chunks, dim)
-    return _named(split_copy(input, _even(size, n) if size else (0,) * chunks, dim), "UnsafeSplitBackward0")
-
-
-@public("torch.split_copy")
-def split_copy_public(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split``, as copies."""
-    dim, n = _sized(input, dim, "split")
-    return _named(split_copy(input, _even(_piece(split_size, n), n), dim), "SplitBackward0_copy")
-
-
-def _into_each(fn: Any) -> Any:
-    """Decorator: ``out=`` is a list of as many tensors as there are results; as in PyTorch, nothing is returned."""
-    inner = with_out(EXACT)(fn)
-
-    @functools.wraps(fn)
-    def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        if out is None:
-            return fn(*args, **kwargs)
-        inner(*args, out=tuple(out), **kwargs)
-        return None
-
-    return form
-
-
-@public("torch.split_with_sizes_copy")
-@_into_each
-def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """``split_with_sizes``, as copies."""
-    dim, n = _sized(input, dim, "split_with_sizes")
-    return _named(split_copy(input, _pieces(split_sizes, n, dim), dim), "SplitWithSizesBackward0_copy")
-
-
-@public("torch.unbind_copy")
-@_into_each
-def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """``unbind``, as copies."""
-    shape = payload(input, "unbind").shape
-    if not shape:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return _named(copies_of(input, normal_dim(dim, len(shape), "unbind")), "UnbindBackward0_copy")
-
-
-@general(
-    outputs=-1,
-    grad=lambda xp, g, dim: xp.stack(list(g), dim),
-    jvp=_split_jvp("copies_of"),
-    holomorphic=False,
-    batch=("dim", ("dim",)),
-    dtypes="fcib",
-    samples=[((3, 2), (1,))],
-)
-def copies_of(lib, self, dim):
-    """Copies of the parts at each index of a dimension."""
-    lead = COLONS[dim]
-    return tuple([self[lead + (i, ...)].copy() for i in range(self.shape[dim])])

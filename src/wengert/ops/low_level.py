@@ -24,13 +24,8 @@ from .chains import renamed
 from .conv import conv1d
 from .distance import cosine_embedding_loss, pairwise_distance
 from .grid import affine_grid
-from .loss import (
-    bernoulli_logits_nll,
-    hinge_embedding_loss,
-    margin_ranking_loss,
-    poisson_nll_loss,
-    reduce_values,
-)
+from .likelihoods import bernoulli_logits_nll, poisson_nll_loss
+from .loss import hinge_embedding_loss, margin_ranking_loss, reduce_values
 from .matrix_functions import matrix_norm
 from .norms import vector_norm
 from .places import _renorm
@@ -337,9 +332,10 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 
         raise not_implemented(REGISTRY["abs"], input, "xor_sum_cpu")
     wide = np.float64 if a.dtype.kind not in "iub" else a.dtype if a.dtype == np.uint64 else np.int64
-    bits: Any = np.ascontiguousarray(a.astype(wide)).view(np.uint64).reshape(a.shape)
+    bits = np.ascontiguousarray(a.astype(wide)).view(np.uint64).reshape(a.shape)
     axis: Any = dims if dims and a.ndim else None
-    return wrap(np.asarray(np.bitwise_xor.reduce(bits, axis=axis, keepdims=keepdim)))
+    xor: Any = np.bitwise_xor.reduce
+    return wrap(np.asarray(xor(bits, axis=axis, keepdims=keepdim)))
 
 
 # ------------------------------------------------------------------------------------------------------------- unique

@@ -54,9 +54,7 @@ def _additive(mask: Any, name: str, query: Any, other: Any = None) -> Any:
     if kind not in "bfV":
         raise AssertionError(f"only bool and floating types of {name} are supported")
     if other is not None and logical_dtype(mask) is not logical_dtype(other):
-        warn(
-            f"Support for mismatched {name} and attn_mask is deprecated. Use same type for both instead."
-        )
+        warn(f"Support for mismatched {name} and attn_mask is deprecated. Use same type for both instead.")
     return additive_mask(~mask, query) if kind == "b" else mask
 
 

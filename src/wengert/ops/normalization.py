@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._backends.numpy import in_lib, table_of_ones
+from .._backends.numpy import in_lib, table_of_ones, vector_of_ones
 from .._constants import Size
 from .._dispatch import logical_dtype
 from .._dtypes import FLOATING
@@ -101,6 +101,16 @@ def _standardized_small(x: Any, eps: float) -> tuple[Any, Any, Any, Any]:
     np.reciprocal(scale, scale)
     r *= scale
     return r, scale, mean, var
+
+
+def _small_cotangents(g: Any, x: Any, weight: Any, needs: Any, mean: Any, scale: Any) -> tuple[Any, Any, Any]:
+    """``norm_cotangents`` of the rows of a small matrix."""
+    z = x - mean
+    z *= scale
+    ones = vector_of_ones(len(x), x.dtype)
+    gw = ones.dot(g * z) if needs[1] else None
+    gb = ones.dot(g) if needs[2] else None
+    return (_small_cotangent(z, g if weight is None else g * weight, scale) if needs[0] else None), gw, gb
 
 
 def _small_cotangent(z: Any, gh: Any, scale: Any) -> Any:
@@ -253,19 +263,26 @@ def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: f
     ``stats``: a list that is given the mean, the inverse deviation and the variance, for the way back (where nothing is
     differentiated further) and for running statistics.
     """
+    if _is_small(input, view, dims):
+        r, scale, mean, var = _standardized_small(input.reshape(view), eps)
+        if stats is not None:
+            stats[:] = (mean, scale, var)
+        if r.shape != input.shape:
+            r = r.reshape(input.shape)
+        if weight is not None:
+            np.multiply(r, weight if weight.shape == along else weight.reshape(along), r)
+        if bias is not None:
+            np.add(r, bias if bias.shape == along else bias.reshape(along), r)
+        return r
     if input.dtype.itemsize > 2 and _large_norms.suits(input, view, dims):
         r, *found = _large_norms.forward(input, weight, bias, view, eps, along)
         if stats is not None:
             stats[:] = found
         return r
-    if _is_small(input, view, dims):
-        r, scale, mean, var = _standardized_small(input.reshape(view), eps)
-    else:
-        r, scale, mean, var = standardized(_widened(input).reshape(view), dims, eps, True)
+    r, scale, mean, var = standardized(_widened(input).reshape(view), dims, eps, True)
     if stats is not None:
         stats[:] = [mean, scale, var]
-    if r.shape != input.shape:
-        r = r.reshape(input.shape)
+    r = r.reshape(input.shape)
     if weight is not None:
         np.multiply(r, weight.reshape(along), r)
     if bias is not None:
@@ -296,6 +313,8 @@ def norm_cotangents(
     if dtype.itemsize > 2 and _large_norms.suits(x, view, dims):
         gx, gw, gb = _large_norms.backward(g, x, weight, needs, view, along, mean, scale)
         return gx, None if gw is None else gw.reshape(weight.shape), None if gb is None else gb.reshape(bias_shape)
+    if shape == view and along == view[1:] and _is_small(x, view, dims):  # layer norm
+        return _small_cotangents(g, x, weight, needs, mean, scale)
     g, x = _widened(g), _widened(x)
     z = x.reshape(view) - mean
     z *= scale

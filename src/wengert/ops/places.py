@@ -293,9 +293,7 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 
 @public("torch.take Tensor.take")
 @with_out(
-    exactly(
-        "take(): self and out expected to have the same dtype, but got self.dtype = {Result} and out.dtype = {Out}"
-    )
+    exactly("take(): self and out expected to have the same dtype, but got self.dtype = {Result} and out.dtype = {Out}")
 )
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at some numbers, counted in row-major order.

@@ -297,9 +297,7 @@ def _negative_size(name: str, k: int, shape: Ints, out: Ints) -> RuntimeError:
     if k == 1:  # PyTorch's one-dimensional ones are two-dimensional
         name, out = name.replace("1d", "2d"), (1, *out)
     if "max" in name:
-        return RuntimeError(
-            f"Trying to create tensor with negative dimension {min(out)}: {[*shape[:-k], *out]}"
-        )
+        return RuntimeError(f"Trying to create tensor with negative dimension {min(out)}: {[*shape[:-k], *out]}")
     received = ", ".join(map(str, out[:2])) + "".join(f",{n}" for n in out[2:])  # as PyTorch writes them
     return RuntimeError(
         f"{name}: elements of output_size must be greater than or equal to 0 but received {{{received}}}"

@@ -343,6 +343,25 @@ def gru_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode:
     z, gates = tape
     length, n, batch = len(gates), gates.shape[1] // 4, gates.shape[2]
     inputs = w_ih.shape[1]
+    d, dh = _gru_gate_cotangents(g, w_hh, reverse, gates, z[:-1, inputs + 1 :])
+    flat = _side_by_side(d)
+    del d
+    dx = None
+    if needs[0]:
+        dx = _input_cotangent([(flat[: 2 * n], w_ih[: 2 * n]), (flat[3 * n :], w_ih[2 * n :])], length, batch, reverse)
+    weights: Any = (None,) * 4
+    if any(needs[2:]):
+        known = _side_by_side(z[:-1])
+        both = flat[: 2 * n].dot(known.T)
+        x = np.concatenate([both[:, : inputs + 1], flat[3 * n :].dot(known[: inputs + 1].T)])
+        s = np.concatenate([both[:, inputs:], flat[2 * n : 3 * n].dot(known[inputs:].T)])
+        weights = (x[:, :inputs], s[:, 1:], x[:, inputs] if biased else None, s[:, 0] if biased else None)
+    return (dx, dh.T, *weights)
+
+
+def _gru_gate_cotangents(g: Any, w_hh: Any, reverse: bool, gates: Any, before: Any) -> tuple[Any, Any]:
+    """The cotangents of what stands before the gates at each step, and of the first state."""
+    length, n, batch = before.shape
     one = np.ones((), gates.dtype)
     reset, update, state, new = (gates[:, k * n : (k + 1) * n] for k in range(4))
     # what the cotangents of the state and of what comes out are multiplied with to be those before each gate
@@ -350,7 +369,7 @@ def gru_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode:
     np.multiply(gates[:, : 2 * n], gates[:, : 2 * n], d[:, : 2 * n])
     np.subtract(gates[:, : 2 * n], d[:, : 2 * n], d[:, : 2 * n])
     d[:, :n] *= state
-    d[:, n : 2 * n] *= z[:-1, inputs + 1 :] - new
+    d[:, n : 2 * n] *= before - new
     d[:, 2 * n : 3 * n] = reset
     _one_minus_square(new, one, d[:, 3 * n :])
     d[:, 3 * n :] *= one - update
@@ -377,18 +396,7 @@ def gru_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode:
         multiply(dh, u, through)
         dot(back, into_state, dh)
         add(dh, through, dh)
-    flat = _side_by_side(d)
-    dx = None
-    if needs[0]:
-        dx = _input_cotangent([(flat[: 2 * n], w_ih[: 2 * n]), (flat[3 * n :], w_ih[2 * n :])], length, batch, reverse)
-    weights: Any = (None,) * 4
-    if any(needs[2:]):
-        known = _side_by_side(z[:-1])
-        both = flat[: 2 * n].dot(known.T)
-        x = np.concatenate([both[:, : inputs + 1], flat[3 * n :].dot(known[: inputs + 1].T)])
-        s = np.concatenate([both[:, inputs:], flat[2 * n : 3 * n].dot(known[inputs:].T)])
-        weights = (x[:, :inputs], s[:, 1:], x[:, inputs] if biased else None, s[:, 0] if biased else None)
-    return (dx, dh.T, *weights)
+    return d, dh
 
 
 @in_lib

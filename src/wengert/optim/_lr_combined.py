@@ -34,8 +34,7 @@ class _Combined(LRScheduler):
             if isinstance(scheduler, ReduceLROnPlateau):
                 raise ValueError(
                     f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be "
-                    f"specified "
-                    f"when calling `step`, but got one at index {i} in the given schedulers sequence."
+                    f"specified when calling `step`, but got one at index {i} in the given schedulers sequence."
                 )
             if optimizer != scheduler.optimizer:
                 raise ValueError(
@@ -82,9 +81,8 @@ class SequentialLR(_Combined):
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 "Sequential Schedulers expects number of schedulers provided to be one more than the number of "
-                "milestone "
-                f"points, but got number of schedulers {len(schedulers)} and the number of milestones to be equal to "
-                f"{len(milestones)}"
+                f"milestone points, but got number of schedulers {len(schedulers)} and the number of milestones to be "
+                f"equal to {len(milestones)}"
             )
         # Each schedule has stepped when it was made, one on top of the other: all of that is undone, and the one
         # whose turn is first starts anew.
@@ -202,10 +200,9 @@ class ReduceLROnPlateau(LRScheduler):
             if self.default_min_lr is None:
                 raise RuntimeError(
                     f"The number of param groups in the `optimizer` ({len(groups)}) differs from when "
-                    f"`ReduceLROnPlateau` was "
-                    f"initialized ({len(self.min_lrs)}), usually due to a new param group being added to the "
-                    f"optimizer. "
-                    "Please modify the `min_lrs` field to match the length of the `optimizer` param groups."
+                    f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}), usually due to a new param group "
+                    "being added to the optimizer. Please modify the `min_lrs` field to match the length of the "
+                    "`optimizer` param groups."
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, least in zip(groups, self.min_lrs, strict=True):

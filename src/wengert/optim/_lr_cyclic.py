@@ -10,6 +10,7 @@ from typing import Any
 
 from .lr_scheduler import (
     LRScheduler,
+    _check_anneal_strategy,
     _format_param,
     _require_optimizer,
     _update_param_group_val,
@@ -168,7 +169,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        for name, given, wanted in (("T_0", T_0, "positive integer T_0"), ("T_mult", T_mult, "integer T_mult >= 1")):
+        for wanted, given in (("positive integer T_0", T_0), ("integer T_mult >= 1", T_mult)):
             if given < 1 or not isinstance(given, int):
                 raise ValueError(f"Expected {wanted}, but got {given}")
         if not isinstance(eta_min, (float, int)):
@@ -243,8 +244,7 @@ class OneCycleLR(_WithMomentum):
         self._schedule_phases = self._phases(pct_start, three_phase)
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        _check_anneal_strategy(anneal_strategy)
         self._anneal_func_type = anneal_strategy
         peaks = _format_param("max_lr", optimizer, max_lr)
         if fresh:

@@ -43,10 +43,17 @@ __all__ = [
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
     "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed "
-    "form is "
-    "used instead of the new chainable form, where available. Please open an issue if you are unable to replicate "
-    "your use "
-    "case: https://github.com/pytorch/pytorch/issues/new/choose."
+    "form is used instead of the new chainable form, where available. Please open an issue if you are unable to "
+    "replicate your use case: https://github.com/pytorch/pytorch/issues/new/choose."
+)
+_OVERRIDDEN = (
+    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure "
+    "to call `optimizer.step()` before `lr_scheduler.step()`. See more details at "
+)
+_TOO_EARLY = (
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call "
+    "them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in "
+    "PyTorch skipping the first value of the learning rate schedule. See more details at "
 )
 _ORDER = "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 
@@ -57,15 +64,19 @@ def _copied(value: Any) -> Any:
 
 def _format_param(name: str, optimizer: Optimizer, param: Any) -> list[Any]:
     """One value for each group."""
-    if isinstance(param, (list, tuple)):
-        if len(param) != len(optimizer.param_groups):
-            raise ValueError(
-                f"{name} must have the same length as optimizer.param_groups. "
-                f"{name} has {len(param)} values, param_groups has {len(optimizer.param_groups)}."
-            )
-    else:
-        param = [param] * len(optimizer.param_groups)
-    return [_copied(p) for p in param]
+    count = len(optimizer.param_groups)
+    values = param if isinstance(param, (list, tuple)) else [param] * count
+    if len(values) != count:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. "
+            f"{name} has {len(values)} values, param_groups has {count}."
+        )
+    return [_copied(value) for value in values]
+
+
+def _check_anneal_strategy(name: Any) -> None:
+    if name not in ("cos", "linear"):
+        raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {name}")
 
 
 def _param_groups_val_list(optimizer: Optimizer, key: str) -> list[Any]:
@@ -181,29 +192,18 @@ class LRScheduler:
     def step(self, epoch: int | None = None) -> None:
         """Go to the next rate; ``epoch`` (deprecated): to that of an epoch."""
         if self._step_count == 1:
-            if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-                warnings.warn(
-                    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. "
-                    "Please, "
-                    "make sure to call `optimizer.step()` before `lr_scheduler.step()`. See more details at " + _ORDER,
-                    UserWarning,
-                    stacklevel=2,
-                )
-            elif not getattr(self.optimizer, "_opt_called", False):
-                warnings.warn(
-                    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, "
-                    "you should "
-                    "call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do "
-                    "this "
-                    "will result in PyTorch skipping the first value of the learning rate schedule. See more details "
-                    "at " + _ORDER,
-                    UserWarning,
-                    stacklevel=2,
-                )
+            self._check_order()
         self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._update_lr(epoch)
+
+    def _check_order(self) -> None:
+        """Before the second rate: warn unless the optimizer was stepped with the first."""
+        if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
+            warnings.warn(_OVERRIDDEN + _ORDER, UserWarning, stacklevel=3)
+        elif not getattr(self.optimizer, "_opt_called", False):
+            warnings.warn(_TOO_EARLY + _ORDER, UserWarning, stacklevel=3)
 
     def _update_lr(self, epoch: int | None = None) -> None:
         with self._stepping():
@@ -381,9 +381,7 @@ class LinearLR(LRScheduler):
             raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
         if end_factor > 1.0 or end_factor < 0:
             raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
-        self.start_factor = start_factor
-        self.end_factor = end_factor
-        self.total_iters = total_iters
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:

@@ -16,7 +16,7 @@ import wengert as torch
 from .._grad_mode import no_grad
 from .._tensor import Tensor
 from ..nn import Module
-from .lr_scheduler import LRScheduler, _format_param, _warn_get_lr_called_within_step
+from .lr_scheduler import LRScheduler, _check_anneal_strategy, _format_param, _warn_get_lr_called_within_step
 from .optimizer import Optimizer
 
 __all__ = [
@@ -116,16 +116,13 @@ class AveragedModel(Module):
         multi_avg_fn: Callable[..., None] | None = None,
         use_buffers: bool = False,
     ) -> None:
-        super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
-        self.module = deepcopy(model)
-        if device is not None:
-            self.module = self.module.to(device)
+        super().__init__()
+        average = deepcopy(model)
+        self.module = average if device is None else average.to(device)
         self.register_buffer("n_averaged", torch.tensor(0, dtype=torch.long, device=device))
-        self.avg_fn = avg_fn
-        self.multi_avg_fn = multi_avg_fn
-        self.use_buffers = use_buffers
+        self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the averaged model gives."""
@@ -172,6 +169,14 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     model.train(was_training)
 
 
+def _evenly(t: float) -> float:
+    return t
+
+
+def _half_cosine(t: float) -> float:
+    return (1 - math.cos(math.pi * t)) / 2
+
+
 class SWALR(LRScheduler):
     """From the present rate to ``swa_lr`` in ``anneal_epochs`` steps, and no further.
 
@@ -192,25 +197,17 @@ class SWALR(LRScheduler):
         anneal_strategy: str = "cos",
         last_epoch: int = -1,
     ) -> None:
-        for rate, group in zip(_format_param("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True):
-            group["swa_lr"] = rate
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
-        self._set_anneal_func(anneal_strategy)
-        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+        for group, target in zip(optimizer.param_groups, _format_param("swa_lr", optimizer, swa_lr), strict=True):
+            group["swa_lr"] = target
+        _check_anneal_strategy(anneal_strategy)
+        if not (isinstance(anneal_epochs, int) and anneal_epochs >= 0):
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         self.anneal_epochs = anneal_epochs
+        self._set_anneal_func(anneal_strategy)
         super().__init__(optimizer, last_epoch)
 
-    @staticmethod
-    def _linear_anneal(t: float) -> float:
-        return t
-
-    @staticmethod
-    def _cosine_anneal(t: float) -> float:
-        return (1 - math.cos(math.pi * t)) / 2
-
     def _share(self, step: int) -> float:
+        """How much of the way to ``swa_lr`` is behind."""
         return self.anneal_func(max(0, min(1, step / max(1, self.anneal_epochs))))
 
     def get_lr(self) -> list[Any]:
@@ -229,7 +226,7 @@ class SWALR(LRScheduler):
 
     def _set_anneal_func(self, anneal_strategy: str) -> None:
         self._anneal_strategy = anneal_strategy
-        self.anneal_func = self._cosine_anneal if anneal_strategy == "cos" else self._linear_anneal
+        self.anneal_func = _half_cosine if anneal_strategy == "cos" else _evenly
 
     def state_dict(self) -> dict[str, Any]:
         """Every attribute but the optimizer and the function."""

@@ -6,6 +6,7 @@ compute the same; they have names so that ``func == torch.ops.aten.mul.Tensor`` 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .._aten_names import aten_name
@@ -20,6 +21,9 @@ _OVERLOAD = {
     "squeeze_dims": "dims", "fill_number": "Scalar", "_lerp_number": "Scalar", "_lerp_tensor": "Scalar", "var":
     "correction", "std": "correction", "median_dim": "dim", "_add_scaled": "Tensor", "_sub_scaled": "Tensor",
 }  # fmt: skip
+# Families of PyTorch's internal operators of which this package computes the results otherwise: tables of operators may
+# name them, nothing dispatches to them, and a call says that there is nothing to call.
+_INTERNAL = re.compile(r"_(sparse|cudnn|fused|scaled_dot_product|flash_attention|efficient_attention|thnn|nested)_\w+")
 _BY_SECOND = {"eq", "ne", "lt", "le", "gt", "ge", "rsub"}
 _PLAIN_BINARY = {"atan2", "hypot", "logaddexp", "logaddexp2", "maximum", "minimum", "fmax", "fmin", "nextafter"}
 
@@ -114,7 +118,7 @@ class _Namespace:
             raise AttributeError(name)
         packet = self._packets.get(name)
         if packet is None:
-            if name not in self._names() and _find_public(name) is None:
+            if name not in self._names() and _find_public(name) is None and not _INTERNAL.fullmatch(name):
                 raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
             packet = self._packets[name] = OpOverloadPacket(name)
         return packet
@@ -134,6 +138,10 @@ def overload_of(info: Info, args: tuple[Any, ...]) -> OpOverload:
 
 
 def _find_public(name: str) -> Any:
+    if name.startswith("_foreach_"):
+        from .. import _foreach
+
+        return getattr(_foreach, name, None)
     for space in ("torch", "Tensor", "nn.functional", "linalg", "special", "fft"):
         for short in (name, name.lstrip("_"), name.removeprefix(f"{space}_")):
             if short in PUBLIC.get(space, {}):

@@ -254,7 +254,7 @@ class _Inputs(Node):
         self.code, self.lasti = lines.here()
         hooks = saved_tensors_hooks()
         self.given: list[Any] = []  # an argument as it is, or None for one of boxed_edges
-        self.boxed_edges: list[Any] = []  # (history, box) of each argument that is a tensor
+        self.boxed_edges: list[Any] = []  # (history, box) of each argument; (None, None) of one that is no tensor
         for a in args:
             if isinstance(a, Tensor):
                 fn = current_fn(a)
@@ -263,7 +263,7 @@ class _Inputs(Node):
                 # a subclass without history cannot be made again from its memory
                 self.given.append(a if type(a) is not Tensor and fn is None else None)
             else:
-                self.boxed_edges.append(None)
+                self.boxed_edges.append((None, None))
                 self.given.append(a)
         self.seq = tick()
 
@@ -273,7 +273,8 @@ class _Inputs(Node):
     def read(self) -> list[Any]:
         """The arguments, with the history that they had."""
         return [
-            a if kept is None else self._tensor(a, *kept) for a, kept in zip(self.given, self.boxed_edges, strict=True)
+            a if box is None else self._tensor(a, fn, box)
+            for a, (fn, box) in zip(self.given, self.boxed_edges, strict=True)
         ]
 
     def _tensor(self, given: Any, fn: Any, box: Any) -> Tensor:
@@ -316,6 +317,7 @@ class _Facts(tuple[Any, Any]):
 
     def __str__(self) -> str:
         shape, dtype = self
+        dtype = getattr(dtype, "base_dtype", dtype)  # of a transform's value: NumPy's
         return str({"shape": make_size(shape), "dtype": BY_NUMPY[dtype], "device": CPU})
 
 

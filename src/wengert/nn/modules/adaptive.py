@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import wengert as torch
@@ -17,6 +18,20 @@ from .module import Module
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
 _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
+
+
+def _edges(cutoffs: Sequence[int], n_classes: int) -> list[int]:
+    """Where the head's classes and those of each tail end."""
+    edges = [*cutoffs, n_classes]
+    if len(edges) == 1:
+        raise ValueError("cutoffs should be a sequence of length larger than 0")
+    whole = all(int(edge) == edge for edge in edges)
+    if not whole or any(low >= high for low, high in pairwise([0, *edges])):
+        raise ValueError(
+            "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each "
+            "value is between 1 and n_classes-1"
+        )
+    return edges
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
@@ -33,38 +48,17 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        cutoffs = list(cutoffs)
-        if len(cutoffs) == 0:
-            raise ValueError("cutoffs should be a sequence of length larger than 0")
-        if (
-            cutoffs != sorted(set(cutoffs))
-            or cutoffs[0] <= 0
-            or cutoffs[-1] > n_classes - 1
-            or any(int(c) != c for c in cutoffs)
-        ):
-            raise ValueError(
-                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each "
-                "value is between 1 and n_classes-1"
-            )
-        self.in_features = in_features
-        self.n_classes = n_classes
-        self.cutoffs = [*cutoffs, n_classes]
-        self.div_value = div_value
-        self.head_bias = head_bias
-        self.shortlist_size = self.cutoffs[0]
-        self.n_clusters = len(self.cutoffs) - 1
+        self.in_features, self.n_classes, self.div_value, self.head_bias = in_features, n_classes, div_value, head_bias
+        self.cutoffs = _edges(cutoffs, n_classes)
+        self.shortlist_size, self.n_clusters = self.cutoffs[0], len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
         options = {"device": device, "dtype": dtype}
         self.head = Linear(in_features, self.head_size, bias=head_bias, **options)
         self.tail = ModuleList()
-        for i in range(self.n_clusters):
-            hidden = int(in_features // (div_value ** (i + 1)))
-            outputs = self.cutoffs[i + 1] - self.cutoffs[i]
-            self.tail.append(
-                Sequential(
-                    Linear(in_features, hidden, bias=False, **options), Linear(hidden, outputs, bias=False, **options)
-                )
-            )
+        for k, (low, high) in enumerate(pairwise(self.cutoffs), start=1):
+            hidden = int(in_features // (div_value**k))  # the rarer the classes, the fewer features
+            down = Linear(in_features, hidden, bias=False, **options)
+            self.tail.append(Sequential(down, Linear(hidden, high - low, bias=False, **options)))
 
     def reset_parameters(self) -> None:
         """Draw initial values again."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import wengert as torch
-
 from ..._tensor import Tensor
 from .. import functional as F
 from ..init import constant_, xavier_normal_, xavier_uniform_
-from ..parameter import Parameter
+from ._making import add_parameters
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
 
 __all__ = ["MultiheadAttention"]
+
+_SEPARATE = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
 
 
 class MultiheadAttention(Module):
@@ -54,51 +54,38 @@ class MultiheadAttention(Module):
                 "instead"
             )
         super().__init__()
-        self.embed_dim = embed_dim
-        self.kdim = kdim if kdim is not None else embed_dim
-        self.vdim = vdim if vdim is not None else embed_dim
-        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
-        self.num_heads = num_heads
-        self.dropout = dropout
-        self.batch_first = batch_first
-        self.head_dim = embed_dim // num_heads
-        if self.head_dim * num_heads != embed_dim:
+        self.head_dim, rest = divmod(embed_dim, num_heads)
+        if rest:
             raise AssertionError("embed_dim must be divisible by num_heads")
-
-        def parameter(*shape: int) -> Parameter:
-            return Parameter(torch.empty(shape, device=device, dtype=dtype))
-
-        if self._qkv_same_embed_dim:
-            self.in_proj_weight = parameter(3 * embed_dim, embed_dim)
-            for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight"):
-                self.register_parameter(name, None)
+        self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
+        self.batch_first, self.add_zero_attn = batch_first, add_zero_attn
+        self.kdim, self.vdim = (embed_dim if size is None else size for size in (kdim, vdim))
+        self._qkv_same_embed_dim = {self.kdim, self.vdim} == {embed_dim}
+        shapes: dict[str, Any] = dict.fromkeys(("in_proj_weight", *_SEPARATE))
+        if self._qkv_same_embed_dim:  # the three projections are one
+            shapes["in_proj_weight"] = (3 * embed_dim, embed_dim)
         else:
-            self.q_proj_weight = parameter(embed_dim, embed_dim)
-            self.k_proj_weight = parameter(embed_dim, self.kdim)
-            self.v_proj_weight = parameter(embed_dim, self.vdim)
-            self.register_parameter("in_proj_weight", None)
-        if bias:
-            self.in_proj_bias = parameter(3 * embed_dim)
-        else:
-            self.register_parameter("in_proj_bias", None)
+            inputs = (embed_dim, self.kdim, self.vdim)
+            shapes.update({name: (embed_dim, size) for name, size in zip(_SEPARATE, inputs, strict=True)})
+        add_parameters(self, device, dtype, **shapes, in_proj_bias=3 * embed_dim if bias else None)
+        self.bias_k = self.bias_v = None
+        if add_bias_kv:
+            one = (1, 1, embed_dim)
+            add_parameters(self, device, dtype, bias_k=one, bias_v=one)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
-        self.bias_k = parameter(1, 1, embed_dim) if add_bias_kv else None
-        self.bias_v = parameter(1, 1, embed_dim) if add_bias_kv else None
-        self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:
-        if self._qkv_same_embed_dim:
-            xavier_uniform_(self.in_proj_weight)
-        else:
-            for weight in (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
-                xavier_uniform_(weight)
-        if self.in_proj_bias is not None:
-            constant_(self.in_proj_bias, 0.0)
-            constant_(self.out_proj.bias, 0.0)
-        for bias in (self.bias_k, self.bias_v):
-            if bias is not None:
-                xavier_normal_(bias)
+        projections = [getattr(self, name) for name in ("in_proj_weight", *_SEPARATE)]
+        zeros = [] if self.in_proj_bias is None else [self.in_proj_bias, self.out_proj.bias]
+        for tensors, fill in (
+            (projections, xavier_uniform_),
+            (zeros, lambda bias: constant_(bias, 0.0)),
+            ((self.bias_k, self.bias_v), xavier_normal_),
+        ):
+            for tensor in tensors:
+                if tensor is not None:
+                    fill(tensor)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state.setdefault("_qkv_same_embed_dim", True)
@@ -128,12 +115,8 @@ class MultiheadAttention(Module):
             value = key if same_value else value.transpose(1, 0)
         separate: dict[str, Any] = {}
         if not self._qkv_same_embed_dim:
-            separate = {
-                "use_separate_proj_weight": True,
-                "q_proj_weight": self.q_proj_weight,
-                "k_proj_weight": self.k_proj_weight,
-                "v_proj_weight": self.v_proj_weight,
-            }
+            separate = {name: getattr(self, name) for name in _SEPARATE}
+            separate["use_separate_proj_weight"] = True
         output, weights = F.multi_head_attention_forward(
             query,
             key,

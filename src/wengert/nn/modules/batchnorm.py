@@ -9,11 +9,11 @@ import numpy as np
 import wengert as torch
 
 from ..._alias import bump
-from ..._grad_mode import no_grad
 from ..._tensor import Tensor, alias_payload
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
+from ..parameter import UninitializedBuffer
+from ._making import add_lazy_parameters, add_parameters
 from .lazy import LazyModuleMixin
 from .module import Module
 
@@ -57,32 +57,29 @@ class _NormBase(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-
-        def parameter() -> Parameter:
-            return Parameter(torch.empty(num_features, device=device, dtype=dtype))
-
-        self.register_parameter("weight", parameter() if affine else None)
-        self.register_parameter("bias", parameter() if affine and bias else None)
-        track = track_running_stats
-        self.register_buffer("running_mean", torch.zeros(num_features, device=device, dtype=dtype) if track else None)
-        self.register_buffer("running_var", torch.ones(num_features, device=device, dtype=dtype) if track else None)
-        self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.long) if track else None)
+        shape = num_features if affine else None
+        add_parameters(self, device, dtype, weight=shape, bias=shape if bias else None)
+        statistics: dict[str, Any] = {"running_mean": None, "running_var": None, "num_batches_tracked": None}
+        if track_running_stats:
+            statistics["running_mean"] = torch.zeros(num_features, device=device, dtype=dtype)
+            statistics["running_var"] = torch.ones(num_features, device=device, dtype=dtype)
+            statistics["num_batches_tracked"] = torch.tensor(0, dtype=torch.long)
+        for name, value in statistics.items():
+            self.register_buffer(name, value)
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
         """Forget the running statistics."""
         if self.track_running_stats:
-            self.running_mean.zero_()
-            self.running_var.fill_(1)
-            self.num_batches_tracked.zero_()
+            for statistic, first in ((self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)):
+                statistic.fill_(first)
 
     def reset_parameters(self) -> None:
         """Set weights to ones and biases to zeros, and forget the running statistics."""
         self.reset_running_stats()
-        if self.affine:
-            init.ones_(self.weight)
-            if self.bias is not None:
-                init.zeros_(self.bias)
+        for parameter, fill in ((self.weight, init.ones_), (self.bias, init.zeros_)) if self.affine else ():
+            if parameter is not None:
+                fill(parameter)
 
     def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError
@@ -239,9 +236,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         self.affine = affine
         self.track_running_stats = track_running_stats
         if affine:
-            self.weight = UninitializedParameter(device=device, dtype=dtype)
-            if bias:
-                self.bias = UninitializedParameter(device=device, dtype=dtype)
+            add_lazy_parameters(self, device, dtype, *(("weight", "bias") if bias else ("weight",)))
         if track_running_stats:
             self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
             self.running_var = UninitializedBuffer(device=device, dtype=dtype)
@@ -257,11 +252,8 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         if not self.has_uninitialized_params():
             return
         self.num_features = input.shape[1]
-        with no_grad():
-            for t in (self.weight, self.bias, self.running_mean, self.running_var):
-                if t is not None:
-                    t.materialize((self.num_features,))
-            self.reset_parameters()
+        names = ("weight", "bias", "running_mean", "running_var")
+        self._materialize(**dict.fromkeys(names, (self.num_features,)))
 
 
 class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):

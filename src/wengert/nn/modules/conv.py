@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import wengert as torch
-
-from ..._grad_mode import no_grad
 from ..._tensor import Tensor
 from .. import functional as F
-from .. import init
-from ..parameter import Parameter, UninitializedParameter
+from ._making import add_lazy_parameters, add_parameters, draw_by_inputs, listed, unusual
 from .lazy import LazyModuleMixin
 from .module import Module
 from .utils import _ntuple, _reverse_repeat_tuple
@@ -81,38 +76,29 @@ class _ConvNd(Module):
         self.groups = groups
         self.padding_mode = padding_mode
         self._reversed_padding_repeated_twice = _both_sides(padding, dilation, kernel_size)
-        outer, inner = (in_channels, out_channels) if transposed else (out_channels, in_channels)
-        self.weight = Parameter(torch.empty((outer, inner // groups, *kernel_size), device=device, dtype=dtype))
-        if bias:
-            self.bias = Parameter(torch.empty(out_channels, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        add_parameters(self, device, dtype, weight=self._weight_shape(), bias=out_channels if bias else None)
         self.reset_parameters()
+
+    def _weight_shape(self) -> tuple[int, ...]:
+        outer, inner = self.out_channels, self.in_channels
+        if self.transposed:
+            outer, inner = inner, outer
+        return (outer, inner // self.groups, *self.kernel_size)
 
     def reset_parameters(self) -> None:
         """Draw initial values again."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        if self.bias is not None:
-            fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
-            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
-            init.uniform_(self.bias, -bound, bound)
+        draw_by_inputs(self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """The sizes, and the options that are not usual."""
-        s = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-        if self.padding != (0,) * len(self.padding):
-            s += f", padding={self.padding}"
-        if self.dilation != (1,) * len(self.dilation):
-            s += f", dilation={self.dilation}"
-        if self.output_padding != (0,) * len(self.output_padding):
-            s += f", output_padding={self.output_padding}"
-        if self.groups != 1:
-            s += f", groups={self.groups}"
-        if self.bias is None:
-            s += ", bias=False"
-        if self.padding_mode != "zeros":
-            s += f", padding_mode={self.padding_mode}"
-        return s
+        dims = len(self.kernel_size)
+        none, ones = (0,) * dims, (1,) * dims
+        return (
+            f"{self.in_channels}, {self.out_channels}, {listed(self, 'kernel_size', 'stride')}"
+            + unusual(self, padding=none, dilation=ones, output_padding=none, groups=1)
+            + (", bias=False" if self.bias is None else "")
+            + unusual(self, padding_mode="zeros")
+        )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -392,10 +378,8 @@ class _LazyConvXdMixin(LazyModuleMixin):
         else:
             kwargs["bias"] = False
         super().__init__(0, 0, kernel_size, *args, device=device, dtype=dtype, **kwargs)
-        this.weight = UninitializedParameter(device=device, dtype=dtype)
         this.out_channels = out_channels
-        if bias:
-            this.bias = UninitializedParameter(device=device, dtype=dtype)
+        add_lazy_parameters(self, device, dtype, *(("weight", "bias") if bias else ("weight",)))
 
     def reset_parameters(self) -> None:
         """Draw initial values again, if there are shapes by now."""
@@ -411,14 +395,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
         this.in_channels = self._get_in_channels(input)
         if this.in_channels % this.groups != 0:
             raise ValueError("in_channels must be divisible by groups")
-        outer, inner = this.out_channels, this.in_channels
-        if this.transposed:
-            outer, inner = inner, outer
-        with no_grad():
-            this.weight.materialize((outer, inner // this.groups, *this.kernel_size))
-            if this.bias is not None:
-                this.bias.materialize((this.out_channels,))
-            this.reset_parameters()
+        self._materialize(weight=this._weight_shape(), bias=(this.out_channels,))
 
     def _get_in_channels(self, input: Tensor) -> int:
         unbatched = self._get_num_spatial_dims() + 1

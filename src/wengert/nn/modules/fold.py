@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._tensor import Tensor
 from .. import functional as F
+from ._making import listed
 from .module import Module
 
 __all__ = ["Fold", "Unfold"]
@@ -20,11 +21,8 @@ class Fold(Module):
         self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
     ) -> None:
         super().__init__()
-        self.output_size = output_size
-        self.kernel_size = kernel_size
-        self.dilation = dilation
-        self.padding = padding
-        self.stride = stride
+        self.output_size, self.kernel_size = output_size, kernel_size
+        self.dilation, self.padding, self.stride = dilation, padding, stride
 
     def forward(self, input: Tensor) -> Tensor:
         """The picture."""
@@ -32,10 +30,7 @@ class Fold(Module):
 
     def extra_repr(self) -> str:
         """The options."""
-        return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
-            f"padding={self.padding}, stride={self.stride}"
-        )
+        return listed(self, "output_size", "kernel_size", "dilation", "padding", "stride")
 
 
 class Unfold(Module):
@@ -50,10 +45,7 @@ class Unfold(Module):
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
-        self.kernel_size = kernel_size
-        self.dilation = dilation
-        self.padding = padding
-        self.stride = stride
+        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
     def forward(self, input: Tensor) -> Tensor:
         """The windows."""
@@ -61,4 +53,4 @@ class Unfold(Module):
 
     def extra_repr(self) -> str:
         """The options."""
-        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
+        return listed(self, "kernel_size", "dilation", "padding", "stride")

@@ -46,13 +46,23 @@ class LazyModuleMixin:
         """Whether some parameter or buffer has no shape yet."""
         return any(is_lazy(p) for p in (*self._parameters.values(), *self._buffers.values()))
 
+    def _materialize(self, **shapes: Any) -> None:
+        """Give the tensors of these names, where they are not None, shapes; then all of them values."""
+        this: Any = self
+        with no_grad():
+            for name, shape in shapes.items():
+                tensor = getattr(self, name)
+                if tensor is not None:
+                    tensor.materialize(shape)
+            this.reset_parameters()
+
     def _infer_parameters(self, module: Any, args: Any, kwargs: Any = None) -> None:
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():
             raise RuntimeError(f"module {module._get_name()} has not been fully initialized")
-        module._initialize_hook.remove()
-        module._load_hook.remove()
-        del module._initialize_hook, module._load_hook
+        for hook in ("_initialize_hook", "_load_hook"):
+            getattr(module, hook).remove()
+            delattr(module, hook)
         if module.cls_to_become is not None:
             module.__class__ = module.cls_to_become
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import wengert as torch
-
-from ..._grad_mode import no_grad
 from ..._tensor import Tensor
 from .. import functional as F
-from .. import init
-from ..parameter import Parameter, UninitializedParameter
+from ._making import add_lazy_parameters, add_parameters, draw_by_inputs, init_within, listed
 from .lazy import LazyModuleMixin
 from .module import Module
 
@@ -56,20 +52,13 @@ class Linear(Module):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = Parameter(torch.empty((out_features, in_features), device=device, dtype=dtype))
-        if bias:
-            self.bias = Parameter(torch.empty(out_features, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        shapes = {"weight": (out_features, in_features), "bias": out_features if bias else None}
+        add_parameters(self, device, dtype, **shapes)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw initial values again."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        if self.bias is not None:
-            fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
-            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
-            init.uniform_(self.bias, -bound, bound)
+        draw_by_inputs(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """``input @ weight.T + bias``."""
@@ -81,7 +70,7 @@ class Linear(Module):
 
     def extra_repr(self) -> str:
         """The sizes."""
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        return f"{listed(self, 'in_features', 'out_features')}, bias={self.bias is not None}"
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -110,21 +99,16 @@ class Bilinear(Module):
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features
-        self.weight = Parameter(torch.empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
-        if bias:
-            self.bias = Parameter(torch.empty(out_features, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        shapes = {"weight": (out_features, in1_features, in2_features), "bias": out_features if bias else None}
+        add_parameters(self, device, dtype, **shapes)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw initial values again."""
         if self.in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got (in1_features={self.in1_features})")
-        bound = 1 / math.sqrt(self.weight.size(1))
-        init.uniform_(self.weight, -bound, bound)
-        if self.bias is not None:
-            init.uniform_(self.bias, -bound, bound)
+        drawn = [p for p in (self.weight, self.bias) if p is not None]
+        init_within(1 / math.sqrt(self.weight.size(1)), *drawn)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The bilinear form of both inputs."""
@@ -132,10 +116,7 @@ class Bilinear(Module):
 
     def extra_repr(self) -> str:
         """The sizes."""
-        return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
-        )
+        return f"{listed(self, 'in1_features', 'in2_features', 'out_features')}, bias={self.bias is not None}"
 
 
 class LazyLinear(LazyModuleMixin, Linear):
@@ -151,10 +132,8 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(0, 0, False)
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features
-        if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
+        add_lazy_parameters(self, device, dtype, *(("weight", "bias") if bias else ("weight",)))
 
     def reset_parameters(self) -> None:
         """Draw initial values again, if there are shapes by now."""
@@ -163,17 +142,14 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
         """Take the shapes from the first input."""
+        found = input.shape[-1]
         if self.has_uninitialized_params():
-            with no_grad():
-                self.in_features = input.shape[-1]
-                self.weight.materialize((self.out_features, self.in_features))
-                if self.bias is not None:
-                    self.bias.materialize((self.out_features,))
-                self.reset_parameters()
-        if self.in_features == 0:  # loaded from a state dict
-            if input.shape[-1] != self.weight.shape[-1]:
+            self.in_features = found
+            self._materialize(weight=(self.out_features, found), bias=(self.out_features,))
+        elif self.in_features == 0:  # the shapes came with a state dict
+            if found != self.weight.shape[-1]:
                 raise AssertionError(
-                    f"The in_features inferred from input: {input.shape[-1]} is not equal to in_features from "
+                    f"The in_features inferred from input: {found} is not equal to in_features from "
                     f"self.weight: {self.weight.shape[-1]}"
                 )
-            self.in_features = input.shape[-1]
+            self.in_features = found

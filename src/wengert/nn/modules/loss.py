@@ -321,8 +321,7 @@ class MultiMarginLoss(_WeightedLoss):
             raise ValueError("only p == 1 and p == 2 supported")
         if weight is not None and weight.dim() != 1:
             raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
-        self.p = p
-        self.margin = margin
+        self.p, self.margin = p, margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The multi-class hinge loss."""
@@ -379,6 +378,12 @@ class MarginRankingLoss(_MarginLoss):
         return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
 
+def _above_zero(margin: float, name: str) -> float:
+    if margin <= 0:
+        raise ValueError(f"{name}: expected margin to be greater than 0, got {margin} instead")
+    return margin
+
+
 class TripletMarginLoss(_Loss):
     """``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` with the distance of the p-norm."""
 
@@ -393,12 +398,8 @@ class TripletMarginLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
-        if margin <= 0:
-            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
-        self.margin = margin
-        self.p = p
-        self.eps = eps
-        self.swap = swap
+        self.margin = _above_zero(margin, "TripletMarginLoss")
+        self.p, self.eps, self.swap = p, eps, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """``max(0, d(anchor, positive) - d(anchor, negative) + margin)``."""
@@ -426,13 +427,8 @@ class TripletMarginWithDistanceLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        if margin <= 0:
-            raise ValueError(
-                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
-            )
-        self.distance_function = distance_function if distance_function is not None else PairwiseDistance()
-        self.margin = margin
-        self.swap = swap
+        self.margin, self.swap = _above_zero(margin, "TripletMarginWithDistanceLoss"), swap
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """``max(0, d(anchor, positive) - d(anchor, negative) + margin)``."""

@@ -10,7 +10,7 @@ import wengert as torch
 from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter
+from ._making import add_parameters, listed
 from .module import Module
 
 __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
@@ -34,7 +34,7 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self) -> str:
         """The options."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+        return f"{self.size}, {listed(self, 'alpha', 'beta', 'k')}"
 
 
 class CrossMapLRN2d(LocalResponseNorm):
@@ -78,12 +78,11 @@ class _Affine(Module):
     bias: Any
 
     def _make(self, shape: Any, affine: bool, bias: bool | None, device: Any, dtype: Any) -> None:
-        def parameter() -> Parameter:
-            return Parameter(torch.empty(shape, device=device, dtype=dtype))
-
-        self.register_parameter("weight", parameter() if affine else None)
+        """``bias=None``: this kind has no bias at all."""
+        shapes = {"weight": shape if affine else None}
         if bias is not None:
-            self.register_parameter("bias", parameter() if affine and bias else None)
+            shapes["bias"] = shape if affine and bias else None
+        add_parameters(self, device, dtype, **shapes)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -125,10 +124,7 @@ class LayerNorm(_Affine):
 
     def extra_repr(self) -> str:
         """The options."""
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
-            f"bias={self.bias is not None}"
-        )
+        return f"{self.normalized_shape}, {listed(self, 'eps', 'elementwise_affine')}, bias={self.bias is not None}"
 
 
 class GroupNorm(_Affine):
@@ -162,10 +158,8 @@ class GroupNorm(_Affine):
 
     def extra_repr(self) -> str:
         """The options."""
-        return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
-            f"bias={self.bias is not None}"
-        )
+        sizes = f"{self.num_groups}, {self.num_channels}"
+        return f"{sizes}, {listed(self, 'eps', 'affine')}, bias={self.bias is not None}"
 
 
 class RMSNorm(_Affine):
@@ -193,7 +187,7 @@ class RMSNorm(_Affine):
 
     def extra_repr(self) -> str:
         """The options."""
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return f"{self.normalized_shape}, {listed(self, 'eps', 'elementwise_affine')}"
 
 
 def _shape(value: Any) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._tensor import Tensor
 from .. import functional as F
+from ._making import listed
 from .module import Module
 from .utils import _ntuple
 
@@ -48,12 +49,9 @@ class _MaxPoolNd(Module):
         ceil_mode: bool = False,
     ) -> None:
         super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = stride if stride is not None else kernel_size
-        self.padding = padding
-        self.dilation = dilation
-        self.return_indices = return_indices
-        self.ceil_mode = ceil_mode
+        self.kernel_size, self.padding, self.dilation = kernel_size, padding, dilation
+        self.stride = kernel_size if stride is None else stride
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
     def forward(self, input: Tensor) -> Any:
         """The largest element of each window; with ``return_indices`` also where it was."""
@@ -69,10 +67,7 @@ class _MaxPoolNd(Module):
 
     def extra_repr(self) -> str:
         """The options."""
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
+        return listed(self, "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
 
 class MaxPool1d(_MaxPoolNd):
@@ -106,9 +101,8 @@ class _MaxUnpoolNd(Module):
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
         each = _ntuple(self._dims)
-        self.kernel_size = each(kernel_size)
-        self.stride = each(stride if stride is not None else kernel_size)
-        self.padding = each(padding)
+        self.kernel_size, self.padding = each(kernel_size), each(padding)
+        self.stride = each(kernel_size if stride is None else stride)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """Zeros, with the input's elements at ``indices``."""
@@ -116,7 +110,7 @@ class _MaxUnpoolNd(Module):
 
     def extra_repr(self) -> str:
         """The options."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return listed(self, "kernel_size", "stride", "padding")
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
@@ -144,9 +138,14 @@ class MaxUnpool3d(_MaxUnpoolNd):
 class _AvgPoolNd(Module):
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
 
+    def _set_options(self, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_pad: bool) -> None:
+        self.kernel_size, self.padding = kernel_size, padding
+        self.stride = kernel_size if stride is None else stride
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_pad
+
     def extra_repr(self) -> str:
         """The options."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return listed(self, "kernel_size", "stride", "padding")
 
 
 class AvgPool1d(_AvgPoolNd):
@@ -161,12 +160,8 @@ class AvgPool1d(_AvgPoolNd):
         count_include_pad: bool = True,
     ) -> None:
         super().__init__()
-        each = _ntuple(1)
-        self.kernel_size = each(kernel_size)
-        self.stride = each(stride if stride is not None else kernel_size)
-        self.padding = each(padding)
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
+        sizes = (None if size is None else _ntuple(1)(size) for size in (kernel_size, stride, padding))
+        self._set_options(*sizes, ceil_mode, count_include_pad)
 
     def forward(self, input: Tensor) -> Tensor:
         """The means."""
@@ -186,11 +181,7 @@ class _AvgPoolWithDivisor(_AvgPoolNd):
         divisor_override: int | None = None,
     ) -> None:
         super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = stride if stride is not None else kernel_size
-        self.padding = padding
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
+        self._set_options(kernel_size, stride, padding, ceil_mode, count_include_pad)
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
@@ -286,10 +277,7 @@ class _LPPoolNd(Module):
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         super().__init__()
-        self.norm_type = norm_type
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.ceil_mode = ceil_mode
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
         """The p-norm of each window."""
@@ -297,10 +285,7 @@ class _LPPoolNd(Module):
 
     def extra_repr(self) -> str:
         """The options."""
-        return (
-            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
+        return listed(self, "norm_type", "kernel_size", "stride", "ceil_mode")
 
 
 class LPPool1d(_LPPoolNd):
@@ -322,22 +307,35 @@ class LPPool3d(_LPPoolNd):
 
 
 # ----------------------------------------------------------------------------------------------- windows by output size
-class _AdaptiveMaxPoolNd(Module):
-    __constants__ = ["output_size", "return_indices"]
+class _AdaptivePoolNd(Module):
+    __constants__ = ["output_size"]
     _function = ""
 
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+    def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
+
+    def extra_repr(self) -> str:
+        """The output's size."""
+        return listed(self, "output_size")
+
+
+class _AdaptiveAvgPoolNd(_AdaptivePoolNd):
+    def forward(self, input: Tensor) -> Tensor:
+        """The means."""
+        return getattr(F, self._function)(input, self.output_size)
+
+
+class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
+    __constants__ = ["output_size", "return_indices"]
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__(output_size)
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
         """The maxima; with ``return_indices`` also where they were."""
         return getattr(F, self._function)(input, self.output_size, self.return_indices)
-
-    def extra_repr(self) -> str:
-        """The output's size."""
-        return f"output_size={self.output_size}"
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
@@ -356,23 +354,6 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Maxima of (N, C, D, H, W), of windows such that the output has the size asked for."""
 
     _function = "adaptive_max_pool3d"
-
-
-class _AdaptiveAvgPoolNd(Module):
-    __constants__ = ["output_size"]
-    _function = ""
-
-    def __init__(self, output_size: Any) -> None:
-        super().__init__()
-        self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The means."""
-        return getattr(F, self._function)(input, self.output_size)
-
-    def extra_repr(self) -> str:
-        """The output's size."""
-        return f"output_size={self.output_size}"
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):

@@ -10,9 +10,9 @@ from typing import Any
 import wengert as torch
 
 from ..._tensor import Tensor
-from .. import _recurrent, init
-from ..parameter import Parameter
+from .. import _recurrent
 from ..utils.rnn import PackedSequence
+from ._making import add_parameters, init_within, unusual
 from .module import Module
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
@@ -60,7 +60,15 @@ def _check_arguments(
         raise ValueError(f"Unrecognized RNN mode: {mode}")
 
 
-class RNNBase(Module):
+class _Recurrent(Module):
+    """What layers and cells share: how their initial values are drawn."""
+
+    def reset_parameters(self) -> None:
+        """Draw initial values again: uniform on ``[-1/sqrt(hidden_size), 1/sqrt(hidden_size)]``."""
+        init_within(1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0, *self.parameters())
+
+
+class RNNBase(_Recurrent):
     """What ``RNN``, ``LSTM`` and ``GRU`` share."""
 
     __constants__ = [
@@ -91,33 +99,33 @@ class RNNBase(Module):
     ) -> None:
         super().__init__()
         _check_arguments(mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
-        self.mode = mode
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.num_layers = num_layers
-        self.bias = bias
-        self.batch_first = batch_first
-        self.dropout = float(dropout)
-        self.bidirectional = bidirectional
-        self.proj_size = proj_size
+        self.mode, self.input_size, self.hidden_size, self.proj_size = mode, input_size, hidden_size, proj_size
+        self.num_layers, self.bidirectional = num_layers, bidirectional
+        self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self._all_weights: list[list[str]] = []
-        gates, real = _GATES[mode] * hidden_size, proj_size or hidden_size
+        suffixes = ("", "_reverse") if bidirectional else ("",)
+        inputs = input_size
         for layer in range(num_layers):
-            for suffix in self._suffixes():
-                inputs = input_size if layer == 0 else real * len(self._suffixes())
-                shapes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, inputs), "weight_hh": (gates, real)}
-                if bias:
-                    shapes.update(bias_ih=(gates,), bias_hh=(gates,))
-                if proj_size:
-                    shapes["weight_hr"] = (proj_size, hidden_size)
-                names = {f"{name}_l{layer}{suffix}": shape for name, shape in shapes.items()}
-                for name, shape in names.items():
-                    setattr(self, name, Parameter(torch.empty(shape, device=device, dtype=dtype)))
-                self._all_weights.append(list(names))
+            shapes = self._shapes(inputs)
+            for suffix in suffixes:
+                own = {f"{name}_l{layer}{suffix}": shape for name, shape in shapes.items()}
+                add_parameters(self, device, dtype, **own)
+                self._all_weights.append(list(own))
+            inputs = (proj_size or hidden_size) * len(suffixes)
         self.reset_parameters()
 
-    def _suffixes(self) -> list[str]:
-        return ["", "_reverse"] if self.bidirectional else [""]
+    def _shapes(self, inputs: int) -> dict[str, tuple[int, ...]]:
+        """The shapes of one layer's parameters in one direction."""
+        gates = _GATES[self.mode] * self.hidden_size
+        shapes: dict[str, tuple[int, ...]] = {
+            "weight_ih": (gates, inputs),
+            "weight_hh": (gates, self.proj_size or self.hidden_size),
+        }
+        if self.bias:
+            shapes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
+        if self.proj_size:
+            shapes["weight_hr"] = (self.proj_size, self.hidden_size)
+        return shapes
 
     @property
     def all_weights(self) -> list[list[Any]]:
@@ -130,16 +138,28 @@ class RNNBase(Module):
 
     @property
     def _flat_weights(self) -> list[Any]:
-        return [getattr(self, name, None) for name in self._flat_weights_names]
+        return [self._weight(name, None) for name in self._flat_weights_names]
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights: list[Any]) -> None:
+        """Have ``forward`` use these tensors in place of the parameters, until a parameter is set by its name."""
+        names = self._flat_weights_names
+        own = (getattr(self, name, None) for name in names)
+        others = {name: w for name, w, o in zip(names, weights, own, strict=True) if w is not o}
+        self.__dict__["_given_weights"] = others
+
+    def _weight(self, name: str, *default: Any) -> Any:
+        given = self.__dict__.get("_given_weights")
+        return given[name] if given and name in given else getattr(self, name, *default)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        given = self.__dict__.get("_given_weights")
+        if given:
+            given.pop(name, None)
+        super().__setattr__(name, value)
 
     def flatten_parameters(self) -> None:
         """Accepted, and changes nothing: only CUDA profits from parameters that lie side by side."""
-
-    def reset_parameters(self) -> None:
-        """Draw initial values again: uniform on ``[-1/sqrt(hidden_size), 1/sqrt(hidden_size)]``."""
-        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
-        for weight in self.parameters():
-            init.uniform_(weight, -bound, bound)
 
     # ----------------------------------------------------------------------------------------------------------- checks
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
@@ -222,7 +242,7 @@ class RNNBase(Module):
 
     def _recur(self, input: Tensor, sizes: list[int] | None, hx: Any) -> tuple[Tensor, Any]:
         weights = [
-            _recurrent.Weights([getattr(self, name) for name in names], self.bias, bool(self.proj_size))
+            _recurrent.Weights([self._weight(name) for name in names], self.bias, bool(self.proj_size))
             for names in self._all_weights
         ]
         directions = 2 if self.bidirectional else 1
@@ -236,20 +256,8 @@ class RNNBase(Module):
 
     def extra_repr(self) -> str:
         """The sizes, and the options that are not usual."""
-        s = f"{self.input_size}, {self.hidden_size}"
-        if self.proj_size != 0:
-            s += f", proj_size={self.proj_size}"
-        if self.num_layers != 1:
-            s += f", num_layers={self.num_layers}"
-        if self.bias is not True:
-            s += f", bias={self.bias}"
-        if self.batch_first is not False:
-            s += f", batch_first={self.batch_first}"
-        if self.dropout != 0:
-            s += f", dropout={self.dropout}"
-        if self.bidirectional is not False:
-            s += f", bidirectional={self.bidirectional}"
-        return s
+        usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0}
+        return f"{self.input_size}, {self.hidden_size}" + unusual(self, **usual, bidirectional=False)
 
     def __getstate__(self) -> dict[str, Any]:
         # With the lists that PyTorch keeps of the weights, so that it can load a saved module.
@@ -349,7 +357,7 @@ class GRU(RNNBase):
 
 
 # ---------------------------------------------------------------------------------------------------------------- cells
-class RNNCellBase(Module):
+class RNNCellBase(_Recurrent):
     """What the cells share."""
 
     __constants__ = ["input_size", "hidden_size", "bias"]
@@ -362,34 +370,17 @@ class RNNCellBase(Module):
         self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.bias = bias
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         gates = num_chunks * hidden_size
-        for name, shape in (
-            ("weight_ih", (gates, input_size)),
-            ("weight_hh", (gates, hidden_size)),
-            ("bias_ih", (gates,)),
-            ("bias_hh", (gates,)),
-        ):
-            there = bias or name.startswith("weight")
-            value = Parameter(torch.empty(shape, device=device, dtype=dtype)) if there else None
-            self.register_parameter(name, value)
+        add_parameters(self, device, dtype, weight_ih=(gates, input_size), weight_hh=(gates, hidden_size))
+        per_gate = gates if bias else None
+        add_parameters(self, device, dtype, bias_ih=per_gate, bias_hh=per_gate)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw initial values again: uniform on ``[-1/sqrt(hidden_size), 1/sqrt(hidden_size)]``."""
-        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
-        for weight in self.parameters():
-            init.uniform_(weight, -bound, bound)
 
     def extra_repr(self) -> str:
         """The sizes, and the options that are not usual."""
-        s = f"{self.input_size}, {self.hidden_size}"
-        if self.bias is not True:
-            s += f", bias={self.bias}"
-        nonlinearity = self.__dict__.get("nonlinearity", "tanh")
-        return s if nonlinearity == "tanh" else f"{s}, nonlinearity={nonlinearity}"
+        own = {"nonlinearity": "tanh"} if "nonlinearity" in self.__dict__ else {}
+        return f"{self.input_size}, {self.hidden_size}" + unusual(self, bias=True, **own)
 
     def _step(self, mode: str, input: Tensor, hx: Any, checked: Any) -> Any:
         """One step, of a batch or of a single example."""

@@ -11,9 +11,12 @@ from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
+from ._making import unusual
 from .module import Module
 
 __all__ = ["Embedding", "EmbeddingBag"]
+
+_USUAL: dict[str, Any] = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
 
 
 class _Table(Module):
@@ -27,6 +30,10 @@ class _Table(Module):
         if not -self.num_embeddings <= padding_idx < self.num_embeddings:
             raise AssertionError(f"{name} must be within num_embeddings")
         return padding_idx + self.num_embeddings if padding_idx < 0 else padding_idx
+
+    def _set_options(self, max_norm: float | None, norm_type: float, scale_grad_by_freq: bool, sparse: bool) -> None:
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
 
     def _make_weight(self, given: Tensor | None, requires_grad: bool, device: Any, dtype: Any) -> None:
         shape = (self.num_embeddings, self.embedding_dim)
@@ -48,10 +55,12 @@ class _Table(Module):
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
-    @staticmethod
-    def _check_pretrained(embeddings: Tensor) -> None:
-        if embeddings.dim() != 2:
+    @classmethod
+    def _from_table(cls, table: Tensor, **options: Any) -> Any:
+        if table.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = table.shape
+        return cls(num_embeddings=rows, embedding_dim=columns, _weight=table, **options)  # type: ignore[call-arg]
 
 
 class Embedding(_Table):
@@ -90,14 +99,10 @@ class Embedding(_Table):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = self._own_padding(padding_idx, "Padding_idx")
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
+        self._set_options(max_norm, norm_type, scale_grad_by_freq, sparse)
         self._make_weight(_weight, not _freeze, device, dtype)
-        self.sparse = sparse
 
     def forward(self, input: Tensor) -> Tensor:
         """The vectors of these numbers."""
@@ -113,18 +118,8 @@ class Embedding(_Table):
 
     def extra_repr(self) -> str:
         """The sizes and the options that are not usual."""
-        s = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.padding_idx is not None:
-            s += f", padding_idx={self.padding_idx}"
-        if self.max_norm is not None:
-            s += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            s += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq is not False:
-            s += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        if self.sparse is not False:
-            s += ", sparse=True"
-        return s
+        sparse = "" if self.sparse is False else ", sparse=True"
+        return f"{self.num_embeddings}, {self.embedding_dim}" + unusual(self, padding_idx=None, **_USUAL) + sparse
 
     @classmethod
     def from_pretrained(
@@ -138,12 +133,8 @@ class Embedding(_Table):
         sparse: bool = False,
     ) -> Any:
         """An embedding with a table that is there already; it is not trained, unless ``freeze=False``."""
-        cls._check_pretrained(embeddings)
-        rows, columns = embeddings.shape
-        return cls(
-            num_embeddings=rows,
-            embedding_dim=columns,
-            _weight=embeddings,
+        return cls._from_table(
+            embeddings,
             _freeze=freeze,
             padding_idx=padding_idx,
             max_norm=max_norm,
@@ -184,16 +175,11 @@ class EmbeddingBag(_Table):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = self._own_padding(padding_idx, "padding_idx")
+        self._set_options(max_norm, norm_type, scale_grad_by_freq, sparse)
+        self.mode, self.include_last_offset = mode, include_last_offset
         self._make_weight(_weight, True, device, dtype)
-        self.mode = mode
-        self.sparse = sparse
-        self.include_last_offset = include_last_offset
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """One vector per bag: the rows of a 2-d input, or the parts of a 1-d one that start at ``offsets``."""
@@ -213,17 +199,8 @@ class EmbeddingBag(_Table):
 
     def extra_repr(self) -> str:
         """The sizes and the options that are not usual."""
-        s = f"{self.num_embeddings!r}, {self.embedding_dim!r}"
-        if self.max_norm is not None:
-            s += f", max_norm={self.max_norm!r}"
-        if self.norm_type != 2:
-            s += f", norm_type={self.norm_type!r}"
-        if self.scale_grad_by_freq is not False:
-            s += f", scale_grad_by_freq={self.scale_grad_by_freq!r}"
-        s += f", mode={self.mode!r}"
-        if self.padding_idx is not None:
-            s += f", padding_idx={self.padding_idx!r}"
-        return s
+        options = f"{unusual(self, **_USUAL)}, mode={self.mode!r}{unusual(self, padding_idx=None)}"
+        return f"{self.num_embeddings}, {self.embedding_dim}{options}"
 
     @classmethod
     def from_pretrained(
@@ -239,12 +216,8 @@ class EmbeddingBag(_Table):
         padding_idx: int | None = None,
     ) -> Any:
         """An embedding bag with a table that is there already; it is not trained, unless ``freeze=False``."""
-        cls._check_pretrained(embeddings)
-        rows, columns = embeddings.shape
-        bag = cls(
-            num_embeddings=rows,
-            embedding_dim=columns,
-            _weight=embeddings,
+        bag = cls._from_table(
+            embeddings,
             max_norm=max_norm,
             norm_type=norm_type,
             scale_grad_by_freq=scale_grad_by_freq,

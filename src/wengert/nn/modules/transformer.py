@@ -51,32 +51,57 @@ def _detect_is_causal_mask(mask: Tensor | None, is_causal: bool | None, size: in
     return mask.size() == causal.size() and bool((mask == causal).all())
 
 
-def _length(x: Tensor, batch_first: bool) -> int:
-    return x.size(1 if batch_first and x.dim() == 3 else 0)
+class _TransformerLayer(Module):
+    """What the layers of encoder and decoder share: attentions, two linear layers, and how they are put together."""
 
+    __constants__ = ["norm_first"]
+    _attentions: tuple[str, ...]
 
-class _Layer(Module):
-    """What the layers of encoder and decoder share: the feed-forward part and the activation."""
-
-    def _make(self, d_model: int, nhead: int, dim_feedforward: int, dropout: float, facts: dict[str, Any]) -> None:
-        """The parts in the order in which their initial values are drawn."""
-        bias, options = facts["bias"], facts["options"]
-        for name in facts["attentions"]:
-            attention = MultiheadAttention(
-                d_model, nhead, dropout=dropout, bias=bias, batch_first=facts["batch_first"], **options
-            )
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        # In the order in which their initial values are drawn.
+        options: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
+        for name in self._attentions:
+            attention = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
             setattr(self, name, attention)
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **options)
+        self.linear1 = Linear(d_model, dim_feedforward, **options)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **options)
-        self.norm_first = facts["norm_first"]
-        count = len(facts["attentions"]) + 1
-        for k in range(1, count + 1):
-            setattr(self, f"norm{k}", LayerNorm(d_model, eps=facts["eps"], bias=bias, **options))
-        for k in range(1, count + 1):
+        self.linear2 = Linear(dim_feedforward, d_model, **options)
+        self.norm_first = norm_first
+        parts = range(1, len(self._attentions) + 2)
+        for k in parts:
+            setattr(self, f"norm{k}", LayerNorm(d_model, eps=layer_norm_eps, **options))
+        for k in parts:
             setattr(self, f"dropout{k}", Dropout(dropout))
-        activation = facts["activation"]
+        self._set_activation(activation)
+
+    def _set_activation(self, activation: Any) -> None:
         self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
+
+    def _with_residual(self, k: int, x: Tensor, part: Callable[..., Tensor], *args: Any) -> Tensor:
+        """The input plus what the k-th part makes of it, normalised: the part's input, or else the sum."""
+        norm = getattr(self, f"norm{k}")
+        if self.norm_first:
+            return x + part(norm(x), *args)
+        return norm(x + part(x, *args))
+
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        return self.dropout1(_attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
 
     def _feed(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
@@ -87,7 +112,12 @@ class _Layer(Module):
             self.activation = F.relu
 
 
-class TransformerEncoderLayer(_Layer):
+def _attend(attention: Any, x: Tensor, memory: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
+    masks = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}
+    return attention(x, memory, memory, need_weights=False, **masks)[0]
+
+
+class TransformerEncoderLayer(_TransformerLayer):
     """Self-attention, then two linear layers, each with dropout, a residual connection and layer normalisation.
 
     ``norm_first``: normalise the input of each part, not the sum after it.
@@ -98,39 +128,14 @@ class TransformerEncoderLayer(_Layer):
     torch.Size([2, 5, 8])
     """
 
-    __constants__ = ["norm_first"]
+    _attentions = ("self_attn",)
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Any = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        facts = {
-            "attentions": ("self_attn",),
-            "activation": activation,
-            "eps": layer_norm_eps,
-            "batch_first": batch_first,
-            "norm_first": norm_first,
-            "bias": bias,
-            "options": {"device": device, "dtype": dtype},
-        }
-        self._make(d_model, nhead, dim_feedforward, dropout, facts)
-        if self.activation is F.relu or isinstance(self.activation, ReLU):
-            self.activation_relu_or_gelu = 1
-        elif self.activation is F.gelu or isinstance(self.activation, GELU):
-            self.activation_relu_or_gelu = 2
-        else:
-            self.activation_relu_or_gelu = 0
+    def _set_activation(self, activation: Any) -> None:
+        super()._set_activation(activation)
+        kinds = ((F.relu, ReLU), (F.gelu, GELU))
+        own = self.activation
+        found = [k for k, (fn, cls) in enumerate(kinds, start=1) if own is fn or isinstance(own, cls)]
+        self.activation_relu_or_gelu = found[0] if found else 0
 
     def forward(
         self,
@@ -140,61 +145,17 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         """The layer's output, of the input's shape."""
-        x, masks = src, (src_mask, src_key_padding_mask, is_causal)
-        if self.norm_first:
-            x = x + self._sa_block(self.norm1(x), *masks)
-            return x + self._ff_block(self.norm2(x))
-        x = self.norm1(x + self._sa_block(x, *masks))
-        return self.norm2(x + self._ff_block(x))
-
-    def _sa_block(
-        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
-    ) -> Tensor:
-        x = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            need_weights=False,
-            is_causal=is_causal,
-        )[0]
-        return self.dropout1(x)
+        x = self._with_residual(1, src, self._sa_block, src_mask, src_key_padding_mask, is_causal)
+        return self._with_residual(2, x, self._ff_block)
 
     def _ff_block(self, x: Tensor) -> Tensor:
         return self.dropout2(self._feed(x))
 
 
-class TransformerDecoderLayer(_Layer):
+class TransformerDecoderLayer(_TransformerLayer):
     """Self-attention, attention over the encoder's output, then two linear layers."""
 
-    __constants__ = ["norm_first"]
-
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Any = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        facts = {
-            "attentions": ("self_attn", "multihead_attn"),
-            "activation": activation,
-            "eps": layer_norm_eps,
-            "batch_first": batch_first,
-            "norm_first": norm_first,
-            "bias": bias,
-            "options": {"device": device, "dtype": dtype},
-        }
-        self._make(d_model, nhead, dim_feedforward, dropout, facts)
+    _attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,
@@ -208,30 +169,10 @@ class TransformerDecoderLayer(_Layer):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """The layer's output, of the shape of ``tgt``."""
-        x = tgt
-        own = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+        x = self._with_residual(1, tgt, self._sa_block, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
         other = (memory_mask, memory_key_padding_mask, memory_is_causal)
-        if self.norm_first:
-            x = x + self._sa_block(self.norm1(x), *own)
-            x = x + self._mha_block(self.norm2(x), memory, *other)
-            return x + self._ff_block(self.norm3(x))
-        x = self.norm1(x + self._sa_block(x, *own))
-        x = self.norm2(x + self._mha_block(x, memory, *other))
-        return self.norm3(x + self._ff_block(x))
-
-    def _sa_block(
-        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
-    ) -> Tensor:
-        x = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            is_causal=is_causal,
-            need_weights=False,
-        )[0]
-        return self.dropout1(x)
+        x = self._with_residual(2, x, self._mha_block, memory, *other)
+        return self._with_residual(3, x, self._ff_block)
 
     def _mha_block(
         self,
@@ -241,25 +182,35 @@ class TransformerDecoderLayer(_Layer):
         key_padding_mask: Tensor | None,
         is_causal: bool = False,
     ) -> Tensor:
-        x = self.multihead_attn(
-            x,
-            mem,
-            mem,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            is_causal=is_causal,
-            need_weights=False,
-        )[0]
-        return self.dropout2(x)
+        return self.dropout2(_attend(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal))
 
     def _ff_block(self, x: Tensor) -> Tensor:
         return self.dropout3(self._feed(x))
 
 
-class TransformerEncoder(Module):
-    """``num_layers`` copies of a layer, one after the other, and a normalisation at the end."""
+class _Stack(Module):
+    """Copies of a layer, one after the other, and perhaps a normalisation at the end."""
 
     __constants__ = ["norm"]
+    layers: Any
+    norm: Any
+
+    def _copy(self, layer: Any, num_layers: int, norm: Module | None) -> None:
+        self.layers = _get_clones(layer, num_layers)
+        self.num_layers, self.norm = num_layers, norm
+
+    def _is_causal(self, x: Tensor, mask: Tensor | None, said: bool | None) -> bool:
+        in_front = self.layers[0].self_attn.batch_first and x.dim() == 3
+        return _detect_is_causal_mask(mask, said, x.size(1 if in_front else 0))
+
+    def _through(self, x: Tensor, *args: Any, **masks: Any) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, *args, **masks)
+        return x if self.norm is None else self.norm(x)
+
+
+class TransformerEncoder(_Stack):
+    """``num_layers`` copies of a layer, one after the other, and a normalisation at the end."""
 
     def __init__(
         self,
@@ -270,11 +221,8 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = _get_clones(encoder_layer, num_layers)
-        self.num_layers = num_layers
-        self.norm = norm
-        self.enable_nested_tensor = enable_nested_tensor
-        self.mask_check = mask_check
+        self._copy(encoder_layer, num_layers, norm)
+        self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
         why_not = _why_not_nested(encoder_layer)
         self.use_nested_tensor = enable_nested_tensor and not why_not
         if enable_nested_tensor and why_not:
@@ -290,12 +238,8 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Tensor:
         """The last layer's output, of the input's shape."""
-        batch_first = self.layers[0].self_attn.batch_first
-        is_causal = _detect_is_causal_mask(mask, is_causal, _length(src, batch_first))
-        output = src
-        for layer in self.layers:
-            output = layer(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=src_key_padding_mask)
-        return output if self.norm is None else self.norm(output)
+        causal = self._is_causal(src, mask, is_causal)
+        return self._through(src, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
 
 
 def _why_not_nested(layer: Any) -> str:
@@ -319,16 +263,12 @@ def _why_not_nested(layer: Any) -> str:
     return next((f"{name}.{text}" for is_so, text in reasons if is_so), "")
 
 
-class TransformerDecoder(Module):
+class TransformerDecoder(_Stack):
     """``num_layers`` copies of a layer, one after the other, and a normalisation at the end."""
-
-    __constants__ = ["norm"]
 
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = _get_clones(decoder_layer, num_layers)
-        self.num_layers = num_layers
-        self.norm = norm
+        self._copy(decoder_layer, num_layers, norm)
 
     def forward(
         self,
@@ -342,21 +282,16 @@ class TransformerDecoder(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """The last layer's output, of the shape of ``tgt``."""
-        batch_first = self.layers[0].self_attn.batch_first
-        tgt_is_causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, _length(tgt, batch_first))
-        output = tgt
-        for layer in self.layers:
-            output = layer(
-                output,
-                memory,
-                tgt_mask=tgt_mask,
-                memory_mask=memory_mask,
-                tgt_key_padding_mask=tgt_key_padding_mask,
-                memory_key_padding_mask=memory_key_padding_mask,
-                tgt_is_causal=tgt_is_causal,
-                memory_is_causal=memory_is_causal,
-            )
-        return output if self.norm is None else self.norm(output)
+        return self._through(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=self._is_causal(tgt, tgt_mask, tgt_is_causal),
+            memory_is_causal=memory_is_causal,
+        )
 
 
 class Transformer(Module):
@@ -381,29 +316,25 @@ class Transformer(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        each = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
-        options = {"device": device, "dtype": dtype}
-        if custom_encoder is not None:
-            self.encoder = custom_encoder
-        else:
-            layer = TransformerEncoderLayer(*each, **options)
-            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options)
-            self.encoder = TransformerEncoder(layer, num_encoder_layers, norm)
-        if custom_decoder is not None:
-            self.decoder = custom_decoder
-        else:
-            decoder_layer = TransformerDecoderLayer(*each, **options)
-            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options)
-            self.decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm)
+        each = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
+        options: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
+
+        def stack(of_layers: Any, layer: Any, count: int) -> Any:
+            return of_layers(layer(*each, **options), count, LayerNorm(d_model, eps=layer_norm_eps, **options))
+
+        encoder, decoder = custom_encoder, custom_decoder
+        if encoder is None:
+            encoder = stack(TransformerEncoder, TransformerEncoderLayer, num_encoder_layers)
+        if decoder is None:
+            decoder = stack(TransformerDecoder, TransformerDecoderLayer, num_decoder_layers)
+        self.encoder, self.decoder = encoder, decoder
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
         self._reset_parameters()
-        self.d_model = d_model
-        self.nhead = nhead
-        self.batch_first = batch_first
 
     def _reset_parameters(self) -> None:
-        for p in self.parameters():
-            if p.dim() > 1:
-                xavier_uniform_(p)
+        matrices = (p for p in self.parameters() if p.dim() > 1)
+        for matrix in matrices:
+            xavier_uniform_(matrix)
 
     def forward(
         self,

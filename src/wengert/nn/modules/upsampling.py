@@ -11,6 +11,12 @@ from .module import Module
 __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
+def _as_floats(factor: Any) -> Any:
+    if isinstance(factor, tuple):
+        return tuple(map(float, factor))
+    return float(factor) if factor else None
+
+
 class Upsample(Module):
     """``interpolate`` as a module: to a size or by a factor; mode nearest, linear, bilinear, bicubic or trilinear.
 
@@ -30,16 +36,9 @@ class Upsample(Module):
         recompute_scale_factor: bool | None = None,
     ) -> None:
         super().__init__()
-        self.name = type(self).__name__
-        self.size = size
-        self.scale_factor: Any
-        if isinstance(scale_factor, tuple):
-            self.scale_factor = tuple(float(factor) for factor in scale_factor)
-        else:
-            self.scale_factor = float(scale_factor) if scale_factor else None
-        self.mode = mode
-        self.align_corners = align_corners
-        self.recompute_scale_factor = recompute_scale_factor
+        self.name, self.size, self.mode = type(self).__name__, size, mode
+        self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
+        self.scale_factor = _as_floats(scale_factor)
 
     def forward(self, input: Tensor) -> Tensor:
         """The input at the new size."""

@@ -7,10 +7,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._absent import refusing
 from ..._errors import noted
 from ..modules.module import Module
+from .scatter_gather import gather, scatter
 
-__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
+__all__ = [
+    "DataParallel",
+    "DistributedDataParallel",
+    "data_parallel",
+    "gather",
+    "parallel_apply",
+    "replicate",
+    "scatter",
+]
+
+replicate = refusing("replicate", AssertionError, "Broadcast function not implemented for CPU tensors")
+parallel_apply = refusing(
+    "parallel_apply", RuntimeError, "Cannot access accelerator device when none is available."
+)
 
 
 class DataParallel(Module):

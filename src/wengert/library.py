@@ -1,0 +1,406 @@
+"""``torch.library``: operators of one's own, called as ``torch.ops.NAMESPACE.NAME`` and by the object that defines them.
+
+A custom operator is a Python function with a name, and what it is given afterwards: a derivative
+(``register_autograd``), a batching rule (``register_vmap``), a form that only knows shapes (``register_fake``). It is
+one step of the tape, whatever happens inside.
+
+>>> import numpy as np
+>>> import wengert as torch
+>>> @torch.library.custom_op("example::cube", mutates_args=())
+... def cube(x: torch.Tensor) -> torch.Tensor:
+...     return torch.from_numpy(x.numpy() ** 3)
+>>> def setup_context(ctx, inputs, output): ctx.save_for_backward(*inputs)
+>>> def backward(ctx, grad): return grad * 3 * ctx.saved_tensors[0] ** 2
+>>> cube.register_autograd(backward, setup_context=setup_context)
+>>> x = torch.tensor([1., 2.], requires_grad=True)
+>>> torch.ops.example.cube(x).sum().backward()
+>>> x.grad
+tensor([ 3., 12.])
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import wengert as torch
+
+from ._errors import noted
+from ._tensor import Tensor
+from .autograd.function import Function
+
+__all__ = [
+    "CustomOpDef", "Library", "custom_op", "define", "impl", "infer_schema", "register_autograd", "register_fake",
+    "register_kernel", "register_vmap",
+]  # fmt: skip
+
+_TYPES = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", "number": "Scalar"}
+_OPERATORS: dict[str, CustomOpDef] = {}  # by "namespace::name"
+
+
+# -------------------------------------------------------------------------------------------------------------- schemas
+def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any, op_name: str | None = None) -> str:
+    """The schema that a function's annotations say: ``"(Tensor x, *, float alpha=1.0) -> Tensor"``.
+
+    Raises ValueError for a parameter without a type, or with one that operators cannot have.
+    """
+    signature = inspect.signature(prototype_function)
+    hints = typing.get_type_hints(prototype_function)
+    parts: list[str] = []
+    for name, parameter in signature.parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise ValueError(f"infer_schema(func): We do not support positional-only args, varargs, or varkwargs. {name}")
+        if name not in hints:
+            raise ValueError(
+                f"infer_schema(func): Parameter {name} must have a type annotation. Got func with signature {signature})"
+            )
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        text = _type_text(hints[name], f"Parameter {name}")
+        if mutates_args == "unknown" or name in mutates_args:
+            text = text.replace("Tensor", f"Tensor(a{len(parts)}!)", 1)
+        default = "" if parameter.default is parameter.empty else f"={_default_text(parameter.default)}"
+        parts.append(f"{text} {name}{default}")
+    unknown = [] if mutates_args == "unknown" else [name for name in mutates_args if name not in signature.parameters]
+    if unknown:
+        raise ValueError(
+            f"{unknown} in mutates_args were not found in the custom op's signature. mutates_args should contain the "
+            "names of all args that the custom op mutates, or just the string 'unknown' if you don't know."
+        )
+    if "return" not in hints:
+        raise ValueError("infer_schema(func): Return type must have a type annotation.")
+    result = hints["return"]
+    many = typing.get_origin(result) is tuple
+    text = ", ".join(_type_text(t, "Return") for t in typing.get_args(result)) if many else _type_text(result, "Return")
+    schema = f"({', '.join(parts)}) -> {f'({text})' if many or result is type(None) else text}"
+    return schema if op_name is None else op_name + schema
+
+
+def _type_text(hint: Any, who: str) -> str:
+    if hint is type(None):
+        return ""
+    arguments = typing.get_args(hint)
+    origin = typing.get_origin(hint)
+    if origin in (typing.Union, types.UnionType) and type(None) in arguments:
+        (kind,) = (a for a in arguments if a is not type(None))
+        return _type_text(kind, who) + "?"
+    if origin in (list, Sequence) and len(arguments) == 1:
+        return _type_text(arguments[0], who) + "[]"
+    names = {torch.dtype: "ScalarType", torch.device: "Device", **_TYPES}
+    if origin in (typing.Union, types.UnionType) and set(arguments) <= {int, float, bool}:
+        return "Scalar"
+    if hint not in names:
+        raise ValueError(f"infer_schema(func): {who} has unsupported type {hint}. The valid types are: {list(names)}.")
+    return names[hint]
+
+
+def _default_text(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+# ------------------------------------------------------------------------------------------------------------ operators
+class CustomOpDef:
+    """A custom operator; ``custom_op`` makes it."""
+
+    def __init__(self, qualname: str, fn: Callable[..., Any] | None, schema: str, mutates: Iterable[str] = ()) -> None:
+        self._namespace, _, self._name = qualname.partition("::")
+        self._qualname = qualname
+        self._schema = schema
+        self._init_fn = fn
+        self._kernel = fn
+        self._mutates = tuple(mutates)
+        self._signature = _signature_of(schema)
+        self._backward: Callable[..., Any] | None = None
+        self._setup: Callable[..., Any] | None = None
+        self._vmap: Callable[..., Any] | None = None
+        self._fake: Callable[..., Any] | None = None
+        self._step = self._made_step()
+        _OPERATORS[qualname] = self
+
+    def __repr__(self) -> str:
+        return f"<CustomOpDef({self._qualname})>"
+
+    def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
+        """Use another function on these devices; there is one, ``"cpu"``. Also a decorator."""
+        if fn is None:
+            return lambda fn: self.register_kernel(device_types, fn)
+        listed = [device_types] if isinstance(device_types, str) or device_types is None else list(device_types)
+        if None in listed or "cpu" in listed:
+            self._kernel = fn
+        return fn
+
+    def register_fake(self, fn: Any, /) -> Any:
+        """Kept: a form for tracers, of which there are none. Also a decorator."""
+        self._fake = fn
+        return fn
+
+    def register_autograd(self, backward: Any, /, *, setup_context: Any = None) -> None:
+        """Give the derivative: ``backward(ctx, *grads)`` returns a gradient, or ``None``, for each input.
+
+        ``setup_context(ctx, inputs, output)`` saves what it needs; with keyword-only parameters it is called by
+        ``ctx, inputs, keyword_only_inputs, output``.
+        """
+        self._backward = backward
+        self._setup = setup_context
+
+    def register_vmap(self, func: Any = None) -> Any:
+        """Give the batching rule: ``func(info, in_dims, *args)`` returns ``(output, out_dims)``. Also a decorator."""
+        if func is None:
+            return self.register_vmap
+        self._vmap = func
+        return func
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        bound = self._bind(args, kwargs)
+        before = [(name, bound.arguments[name]) for name in self._mutates]
+        result = self._step.apply(bound.kwargs, *bound.args)
+        for _, t in before:
+            if isinstance(t, Tensor):
+                torch.autograd.graph.increment_version(t)
+        return result
+
+    def _bind(self, args: Any, kwargs: Any) -> inspect.BoundArguments:
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise noted(RuntimeError(f"{self._qualname}() {error}"), f"Declaration: {self._qualname}{self._schema}") from None
+        for position, (name, value) in enumerate(bound.arguments.items()):
+            if self._signature.parameters[name].annotation == "Tensor" and not isinstance(value, Tensor):
+                raise RuntimeError(
+                    f"{self._qualname}() Expected a value of type 'Tensor' for argument '{name}' but instead found type "
+                    f"'{type(value).__name__}'.\nPosition: {position}\nValue: {value}\nDeclaration: "
+                    f"{self._qualname}{self._schema}"
+                )
+        bound.apply_defaults()
+        return bound
+
+    def _run(self, args: Any, kwargs: Any) -> Any:
+        if self._kernel is None:
+            raise NotImplementedError(f"{self._qualname}: there is no kernel for the CPU; register one with impl()")
+        result = self._kernel(*args, **kwargs)
+        given = [a for a in args if isinstance(a, Tensor)]
+        for r in result if isinstance(result, (tuple, list)) else (result,):
+            if any(r is a for a in given):
+                raise RuntimeError(
+                    f"{self._name} (with implementation in {inspect.getmodule(self._kernel)}): The output of this custom "
+                    "operator (1) must not also be an input to this custom operator and (2) may not alias any inputs to "
+                    "this custom operator or other returns. The most common way to trigger this error is if we have y = "
+                    "custom_op(x) and y and x are the same Tensor. Please instead return a clone of the offending output "
+                    "tensor(s) (e.g. return x.clone()) or refactor the custom operator to not return y."
+                )
+        return result
+
+    def _made_step(self) -> type[Function]:
+        """The custom function that an operator is on the tape."""
+        op = self
+
+        class Step(Function):
+            @staticmethod
+            def forward(kwargs: Any, *args: Any) -> Any:
+                return op._run(args, kwargs)
+
+            @staticmethod
+            def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+                kwargs, *args = inputs
+                if op._setup is None:
+                    return
+                if kwargs:
+                    op._setup(ctx=ctx, inputs=tuple(args), keyword_only_inputs=kwargs, output=output)
+                else:
+                    op._setup(ctx=ctx, inputs=tuple(args), output=output)
+
+            @staticmethod
+            def backward(ctx: Any, *grads: Any) -> Any:
+                if op._backward is None:
+                    raise RuntimeError(
+                        f"Trying to backward through {op._namespace}.{op._name}.default but no autograd formula was "
+                        "registered. Please use register_autograd to add one."
+                    )
+                given = op._backward(ctx, *grads)
+                return (None, *given) if isinstance(given, (tuple, list)) else (None, given)
+
+            @staticmethod
+            def vmap(info: Any, in_dims: Any, kwargs: Any, *args: Any) -> Any:
+                if op._vmap is None:
+                    raise noted(
+                        RuntimeError(f"{op._qualname}: no batching rule is registered"),
+                        "What to do: register_vmap, or loop over the examples.",
+                    )
+                return op._vmap(info, in_dims[1:], *args, **kwargs)
+
+        Step.__name__ = Step.__qualname__ = f"GeneratedBackwardFor_{op._namespace}_{op._name}_default"
+        return Step
+
+
+def custom_op(
+    name: str,
+    fn: Any = None,
+    /,
+    *,
+    mutates_args: Any,
+    device_types: Any = None,
+    schema: str | None = None,
+    tags: Any = None,
+) -> Any:
+    """Make a function an operator: ``"NAMESPACE::NAME"``. Also a decorator.
+
+    ``mutates_args``: the names of the parameters that it writes to, or ``"unknown"``. The parameters' types are read
+    from annotations, unless a ``schema`` gives them.
+    """
+    if fn is None:
+        return lambda fn: custom_op(
+            name, fn, mutates_args=mutates_args, device_types=device_types, schema=schema, tags=tags
+        )
+    text = infer_schema(fn, mutates_args=mutates_args) if schema is None else schema
+    if name.count("::") != 1:
+        raise ValueError(
+            f"Expected name to be in the form of `namespace::name`, but got {name}: an operator has one namespace"
+        )
+    return CustomOpDef(name, fn, text, () if mutates_args == "unknown" else mutates_args)
+
+
+_PARAMETER = re.compile(r"^(?P<type>[\w.]+(?:\(\w+!?\))?(?:\[\d*\])?\??)\s+(?P<name>\w+)(?:\s*=\s*(?P<default>.+))?$")
+
+
+def _signature_of(schema: str) -> inspect.Signature:
+    """The signature of ``"(Tensor x, *, float alpha=1.0) -> Tensor"``."""
+    inside = schema.partition("->")[0].strip().removeprefix("(").removesuffix(")")
+    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = []
+    for part in filter(None, (p.strip() for p in re.split(r",(?![^\[]*\])", inside))):
+        if part == "*":
+            kind = inspect.Parameter.KEYWORD_ONLY
+            continue
+        found = _PARAMETER.match(part)
+        if found is None:
+            raise RuntimeError(f"expected a type and a name in the schema, but found {part!r}")
+        default: Any = inspect.Parameter.empty if found["default"] is None else _default(found["default"])
+        annotation = re.sub(r"\(\w+!?\)", "", found["type"])
+        parameters.append(inspect.Parameter(found["name"], kind, default=default, annotation=annotation))
+    return inspect.Signature(parameters)
+
+
+def _default(text: str) -> Any:
+    import ast
+
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+# ------------------------------------------------------------------------------------------- operators by their schemas
+def _known(name: Any) -> CustomOpDef:
+    if isinstance(name, CustomOpDef):
+        return name
+    name = getattr(name, "_qualname", name)
+    if name not in _OPERATORS:
+        raise RuntimeError(f"operator {name} does not exist")
+    return _OPERATORS[name]
+
+
+def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
+    """Declare an operator by its schema, ``"(Tensor x, int n=3) -> Tensor"``; ``impl`` gives what it computes."""
+    if not isinstance(qualname, str):
+        raise ValueError(f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}")
+    CustomOpDef(qualname, None, schema)
+
+
+def impl(qualname: str, types: Any, func: Any = None, *, lib: Any = None) -> Any:
+    """Give an operator's computation on these devices. Also a decorator."""
+    if func is None:
+        return lambda func: impl(qualname, types, func, lib=lib)
+    return _known(qualname).register_kernel([str(t).lower() for t in ([types] if isinstance(types, str) else types)], func)
+
+
+def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:
+    """``op.register_kernel``, for an operator or its name."""
+    return _known(op).register_kernel(device_types, func)
+
+
+def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel: int = 1) -> Any:
+    """``op.register_fake``, for an operator or its name."""
+    return _known(op).register_fake if func is None else _known(op).register_fake(func)
+
+
+def register_autograd(op: Any, backward: Any, /, *, setup_context: Any = None, lib: Any = None) -> None:
+    """``op.register_autograd``, for an operator or its name."""
+    _known(op).register_autograd(backward, setup_context=setup_context)
+
+
+def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
+    """``op.register_vmap``, for an operator or its name."""
+    return _known(op).register_vmap(func)
+
+
+class Library:
+    """A namespace whose operators are declared by schema: ``Library("mine", "DEF")``."""
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
+        if kind not in ("DEF", "IMPL", "FRAGMENT"):
+            raise ValueError("Unsupported library type: ", kind)
+        self.ns = ns
+        self.kind = kind
+
+    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+        """Declare an operator, ``"foo(Tensor x) -> Tensor"``; its name."""
+        name = schema.partition("(")[0].strip()
+        define(f"{self.ns}::{name}", schema[len(name) :])
+        return name
+
+    def impl(self, op_name: Any, fn: Any, dispatch_key: str = "CPU", **options: Any) -> None:
+        """Give an operator's computation; only ``"CPU"`` and what stands for all devices is used."""
+        if dispatch_key in ("", "CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):
+            name = op_name if isinstance(op_name, str) else op_name._name
+            _known(name if "::" in name else f"{self.ns}::{name}").register_kernel("cpu", fn)
+
+
+# ------------------------------------------------------------------------------------------------------------ torch.ops
+class _Namespace:
+    """``torch.ops.NAMESPACE``."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        op = _OPERATORS.get(f"{self._name}::{name}")
+        if op is None:
+            raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
+        return _Packet(op)
+
+
+class _Packet:
+    """``torch.ops.NAMESPACE.NAME``, and its only overload, ``.default``."""
+
+    def __init__(self, op: CustomOpDef, overload: str = "") -> None:
+        self._op = op
+        self._overload = overload
+        self._qualname = op._qualname
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._op(*args, **kwargs)
+
+    @property
+    def default(self) -> _Packet:
+        """The overload without a name."""
+        return _Packet(self._op, ".default")
+
+    def __repr__(self) -> str:
+        return self._qualname.replace("::", ".") + self._overload
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Packet) and (self._op, self._overload) == (other._op, other._overload)
+
+    def __hash__(self) -> int:
+        return hash((self._qualname, self._overload))
+
+
+def namespace(name: str) -> _Namespace:
+    """The operators of one namespace; AttributeError if there are none."""
+    if not any(known.startswith(f"{name}::") for known in _OPERATORS):
+        raise AttributeError(f"torch.ops has no namespace {name!r}")
+    return _Namespace(name)
