@@ -223,6 +223,7 @@ from wengert import _blocks
 _blocks.requested = 3
 _blocks._pool.processors = 3
 _blocks.LARGE = 64
+_blocks._QUICK = 0
 x = np.arange(1 << 20, dtype=np.float32)
 def check():
     assert np.array_equal(_blocks.elementwise(np.add, x, 1), x + 1)
@@ -295,3 +296,16 @@ def test_rows_cover_everything_once(n, size, block):
 
     _blocks.rows(visit, n, size, block)
     assert (seen == 1).all()
+
+
+def test_numpys_buffer_is_as_before():
+    before = np.getbufsize()
+    sizes = []
+    _blocks.rows(lambda part: sizes.append(np.getbufsize()), 100, 1000, 4000)
+    assert set(sizes) == {512}
+    assert np.getbufsize() == before
+    x, row = np.ones((50, 1000)), np.arange(1000.0)
+    np.testing.assert_array_equal(_blocks.elementwise(np.add, x, row), x + row)
+    with pytest.raises(ZeroDivisionError):
+        _blocks.rows(lambda part: 1 / 0, 100, 1000)
+    assert np.getbufsize() == before

@@ -435,3 +435,12 @@ def test_what_the_package_lacks_says_so() -> None:
         T.no_such_name
     assert T.inf == float("inf") and T.pi > 3 and T.newaxis is None
     assert {"nn", "autograd", "random", "tensor", "float32"} <= set(dir(T))
+
+
+def test_numpy_of_what_requires_grad_is_refused_only_while_recording() -> None:
+    x = T.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
+        x.numpy()
+    with T.no_grad():
+        assert np.shares_memory(x.numpy(), x.detach().numpy())
+        assert np.asarray(x * 2).tolist() == [2, 2]

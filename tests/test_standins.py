@@ -85,7 +85,7 @@ def test_without_torch() -> None:
         wengert.cuda.current_device()
     assert any("What to do" in note for note in error.value.__notes__)
     assert wengert.distributed.is_available() is False and wengert.distributed.is_initialized() is False
-    with pytest.raises(RuntimeError, match=r"torch.distributed.get_rank: wengert computes in one process"):
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
         wengert.distributed.get_rank()
     with pytest.raises(RuntimeError, match="cannot export models"):
         wengert.onnx.export(None, None, "x")

@@ -31,8 +31,9 @@ import numpy as np
 
 LARGE = 1 << 18  # elements from which blocks pay
 _BLOCK = 1 << 19  # bytes of one operand in a block: several fit into a core's cache, and NumPy reuses temporaries
-_CACHED = 1 << 21  # bytes of one operand up to which one thread alone gains nothing from blocks
+_CACHED = 1 << 22  # bytes of one operand up to which one thread alone gains nothing from blocks; half for many passes
 _QUICK = 1 << 24  # bytes of one operand up to which one thread adds as fast as two: memory is what it waits for
+_ENORMOUS = 1 << 42  # bytes that no machine has: NumPy says so, before anything is cut
 _ROW = 512  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
 
 np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
@@ -187,12 +188,28 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     The result has the dtype and the order in memory that the plain call gives. What cannot be cut (operands in
     different orders, reversed ones, a body that returns its operand or anything but one array) is called as it is.
     """
+    return _in_blocks(body, arrays, _CACHED)
+
+
+def composite(body: Callable[..., Any], *arrays: Any) -> Any:
+    """``elementwise`` for a body that makes many passes over its operands."""
+    return _in_blocks(body, arrays, _CACHED >> 1)
+
+
+def _in_blocks(body: Callable[..., Any], arrays: tuple[Any, ...], cached: int) -> Any:
+    layout = _layout(arrays)
+    if layout is None:
+        return body(*arrays)
+    if len(layout.shape) > 1:
+        return among_rows(layout.shape[-1], lambda: _run(body, arrays, layout, cached))
+    return _run(body, arrays, layout, cached)
+
+
+def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout, cached: int) -> Any:
     direct = isinstance(body, np.ufunc)
     alone = _pool.helpers(2) < 1
-    if alone and direct:
-        return body(*arrays)
-    layout = _layout(arrays)
-    if layout is None or layout.nbytes <= (_CACHED if alone else _QUICK if direct and body not in _SLOW else 0):
+    limit = (layout.nbytes if direct else cached) if alone else _QUICK if direct and body not in _SLOW else 0
+    if layout.nbytes <= limit:
         return body(*arrays)
     views, parts = layout.views, layout.parts(_BLOCK << direct)  # one pass does not need the cache
     first = (*parts[0][:-1], slice(0, 1))
@@ -348,12 +365,29 @@ def cut_parts(shape: tuple[int, ...], block: int) -> list[tuple[Any, ...]]:
 
 
 # -------------------------------------------------------------------------------------------------- rows and reductions
+# NOTE [ NumPy's buffer ]
+#     Where the operands of a ufunc cannot be taken as one long row (a column or a row is repeated), NumPy gathers rows
+#     that are shorter than its buffer, 8192 elements, before it works on them. That takes as long again as the work. A
+#     shorter buffer is left aside. For rows of less than 512 elements, gathering is the faster way.
+_SHORT_ROW, _LONG_ROW, _BUFFER = 512, 8192, 512
+
+
+def among_rows(size: int, fn: Callable[[], Any]) -> Any:
+    """``fn()``, in which ufuncs go through rows of so many elements."""
+    if not _SHORT_ROW <= size < _LONG_ROW:
+        return fn()
+    with np.errstate():  # its end restores the size of the buffer too
+        np.setbufsize(_BUFFER)
+        return fn()
+
+
 def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 17) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, each of about ``block`` elements if a row has ``size``.
 
     A function of several passes over its rows finds them in the cache then.
     """
-    return each(fn, [part[-1] for part in cut_parts((n, size), max(block, size))] if size else [slice(0, n)])
+    parts = [part[-1] for part in cut_parts((n, size), max(block, size))] if size else [slice(0, n)]
+    return among_rows(min(size, _SHORT_ROW), lambda: each(fn, parts))
 
 
 def fold(ufunc: Any, x: Any) -> Any:

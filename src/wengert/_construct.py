@@ -539,7 +539,10 @@ def _aliased(obj: Any, dtype: Dtype | None) -> Tensor | None:
     try:
         memoryview(obj)
     except TypeError:
-        return None
+        from ._storage import on_storage
+
+        array = on_storage(obj, dtype)
+        return None if array is None else wrap(array)
     return frombuffer(obj, dtype=dtype or _dtypes.default_dtype)
 
 

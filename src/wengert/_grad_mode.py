@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable
 from typing import Any, Self, overload
 
@@ -79,30 +78,41 @@ class _ModeDecorator(ContextDecorator):
             MODE.set(None if token.old_value is token.MISSING else token.old_value)
 
 
+class _StepsInMode:
+    """A generator each of whose steps runs in the mode; what ``yield from`` asks of an iterator (PEP 380)."""
+
+    def __init__(self, make: Any, gen: Any) -> None:
+        self._make, self._gen = make, gen
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        with self._make():
+            return next(self._gen)
+
+    def send(self, value: Any) -> Any:
+        with self._make():
+            return self._gen.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        try:
+            with self._make():
+                return self._gen.throw(*error)
+        finally:
+            del error  # its traceback holds this frame: a cycle
+
+    def close(self) -> None:
+        with self._make():
+            self._gen.close()
+
+
 def _wrap_generator(make: Any, fn: Any) -> Any:
     """A generator function whose body runs in the mode, and whose caller does not between yields."""
 
     @functools.wraps(fn)
     def generator(*args: Any, **kwargs: Any) -> Any:
-        gen = fn(*args, **kwargs)
-        try:
-            with make():
-                response = gen.send(None)
-            while True:
-                try:
-                    request = yield response
-                except GeneratorExit:
-                    with make():
-                        gen.close()
-                    raise
-                except BaseException:  # noqa: BLE001  whatever it is, the generator gets it
-                    with make():
-                        response = gen.throw(*sys.exc_info())
-                else:
-                    with make():
-                        response = gen.send(request)
-        except StopIteration as stop:
-            return stop.value
+        return (yield from _StepsInMode(make, fn(*args, **kwargs)))
 
     return generator
 

@@ -60,7 +60,7 @@ def publish(info: Info, names: str | None, methods: bool = True, inplace: bool =
         info.refused_as = f"special_{info.name}"  # type: ignore[attr-defined]
     place(info.op, names)
     if inplace:
-        from ._alias import inplace_form
+        from ._inplace import inplace_form
 
         form = inplace_form(info)
         for full in names.split():

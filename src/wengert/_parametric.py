@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, silently
-from ._blocks import LARGE, elementwise
+from ._blocks import LARGE, composite
 from ._dispatch import cast, default_np, first_operand, logical_dtype, slow
 from ._kind_parts import Formula, camel, formula_names, info_for, node_class
 from ._modes import EVERY, M
@@ -90,7 +90,7 @@ def parametric(
             t._m = None
             try:
                 if type(a) is ndarray and a.size >= LARGE:
-                    t._a = r = elementwise(lambda a: raw(a, *p), a)
+                    t._a = r = composite(lambda a: raw(a, *p), a)
                 else:
                     t._a = r = table[type(a)](a, *p)
             except ARITHMETIC:
@@ -155,7 +155,7 @@ def _backward(grad: Any, keep_self: bool, keep_result: bool, with_p: bool, holom
             values += (unbox(n, n.r, n, xp),)
         p = n.p if with_p else ()
         if xp is RAW and g.size >= LARGE:
-            gx = elementwise(lambda g, *values: grad(xp, g, *values, *p), g, *values)
+            gx = composite(lambda g, *values: grad(xp, g, *values, *p), g, *values)
         else:
             gx = grad(xp, xp.conj(g) if conj else g, *values, *p)
         if not keep:

@@ -17,7 +17,7 @@ from ._dispatch import type_text
 from ._dtypes import BY_NUMPY
 from ._errors import noted
 from ._inference import is_inference
-from ._modes import inference_tensors
+from ._modes import inference_tensors, is_grad_enabled
 from ._node import box_of, leaf_node
 from ._printing import format_array, format_scalar, format_wrapper
 from ._registry import T, place, public
@@ -318,7 +318,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     ``force=True`` is ``detach().numpy()``.
 
     Raises:
-        RuntimeError: the tensor requires grad: what is done to an array cannot be recorded.
+        RuntimeError: the tensor requires grad, and recording is on: what is done to an array cannot be recorded.
 
     >>> import wengert as torch
     >>> t = torch.zeros(2)
@@ -326,7 +326,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     >>> t
     tensor([1., 0.])
     """
-    if self._fn is not None and not force:
+    if self._fn is not None and not force and is_grad_enabled():
         raise noted(
             RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."),
             "Why: what is computed with a NumPy array is not recorded, so its gradient would be lost.",

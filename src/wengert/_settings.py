@@ -1,7 +1,7 @@
 """Process-wide settings that PyTorch has and programs call: threads, determinism, the default device.
 
-The number of threads is that of ``_blocks``, and NumPy's BLAS library is told of it where it can be (``_blas``). What is
-set in the environment (``OMP_NUM_THREADS``, ``OPENBLAS_NUM_THREADS``) it reads itself when it is loaded.
+The number of threads is that of ``_blocks``, and NumPy's BLAS library is told of it where it can be (``_blas``). What
+is set in the environment (``OMP_NUM_THREADS``, ``OPENBLAS_NUM_THREADS``) it reads itself when it is loaded.
 """
 
 from __future__ import annotations

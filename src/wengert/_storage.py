@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._alias import bump
-from ._dtypes import BY_NUMPY, device
+from ._dtypes import BY_NUMPY, DTYPES, device
 from ._errors import noted, warn_once
 from ._layout import address, owner_of
 from ._protocol import array_of
@@ -102,6 +102,17 @@ class _Storage:
 class UntypedStorage(_Storage):
     """The bytes of a storage."""
 
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The first ``nbytes`` of a file; with ``shared`` writes go to the file, else they stay in this process.
+
+        Raises RuntimeError for a file that is not there or too small.
+        """
+        from .ops.files import from_file
+
+        memory = from_file(filename, shared, nbytes, dtype=DTYPES["uint8"])
+        return cls(memory._a, memory)
+
     def untyped(self) -> UntypedStorage:
         """The storage itself."""
         return self
@@ -130,6 +141,13 @@ class TypedStorage(_Storage):
     def __repr__(self) -> str:
         lines = "".join(f" {x}\n" for x in self.tolist())
         return f"{lines}[torch.storage.TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+
+
+def on_storage(obj: Any, dtype: Any) -> Any:
+    """A 1-dimensional array on a storage's memory, its bytes read as ``dtype``; ``None`` if it is no storage."""
+    if isinstance(obj, TypedStorage) or (isinstance(obj, UntypedStorage) and dtype is not None):
+        return obj._array if dtype is None else obj._array.view(dtype.np)
+    return None
 
 
 def _memory(self: Tensor) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""``torch.futures``: values that come later, as callbacks of hooks and of captum use them. Nothing here waits by itself.
+"""``torch.futures``: values that come later, as some libraries' callbacks use them. Nothing here waits by itself.
 
 >>> import wengert as torch
 >>> f = torch.futures.Future()

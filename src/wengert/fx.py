@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ._errors import noted
@@ -38,8 +37,8 @@ def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
 
 
 def _absent(name: str) -> Any:
-    refuse: Callable[..., Any] = lambda self, *args, **kwargs: _refuse()  # noqa: E731
-    return type(name, (), {"__init__": refuse, "__module__": __name__, "__doc__": "Of PyTorch's tracer; see the module."})
+    members = {"__init__": _refuse, "__module__": __name__, "__doc__": "A part of PyTorch's tracer; see the module."}
+    return type(name, (), members)
 
 
 Graph = _absent("Graph")

@@ -1,4 +1,4 @@
-"""``torch.library``: operators of one's own, called as ``torch.ops.NAMESPACE.NAME`` and by the object that defines them.
+"""``torch.library``: operators of one's own, called as ``torch.ops.NAMESPACE.NAME`` or as the object that defines them.
 
 A custom operator is a Python function with a name, and what it is given afterwards: a derivative
 (``register_autograd``), a batching rule (``register_vmap``), a form that only knows shapes (``register_fake``). It is
@@ -53,10 +53,13 @@ def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any
     parts: list[str] = []
     for name, parameter in signature.parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise ValueError(f"infer_schema(func): We do not support positional-only args, varargs, or varkwargs. {name}")
+            raise ValueError(
+                f"infer_schema(func): We do not support positional-only args, varargs, or varkwargs. {name}"
+            )
         if name not in hints:
             raise ValueError(
-                f"infer_schema(func): Parameter {name} must have a type annotation. Got func with signature {signature})"
+                f"infer_schema(func): Parameter {name} must have a type annotation. Got func with signature "
+                f"{signature})"
             )
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
@@ -167,12 +170,14 @@ class CustomOpDef:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise noted(RuntimeError(f"{self._qualname}() {error}"), f"Declaration: {self._qualname}{self._schema}") from None
+            raise noted(
+                RuntimeError(f"{self._qualname}() {error}"), f"Declaration: {self._qualname}{self._schema}"
+            ) from None
         for position, (name, value) in enumerate(bound.arguments.items()):
             if self._signature.parameters[name].annotation == "Tensor" and not isinstance(value, Tensor):
                 raise RuntimeError(
-                    f"{self._qualname}() Expected a value of type 'Tensor' for argument '{name}' but instead found type "
-                    f"'{type(value).__name__}'.\nPosition: {position}\nValue: {value}\nDeclaration: "
+                    f"{self._qualname}() Expected a value of type 'Tensor' for argument '{name}' but instead found "
+                    f"type '{type(value).__name__}'.\nPosition: {position}\nValue: {value}\nDeclaration: "
                     f"{self._qualname}{self._schema}"
                 )
         bound.apply_defaults()
@@ -186,11 +191,12 @@ class CustomOpDef:
         for r in result if isinstance(result, (tuple, list)) else (result,):
             if any(r is a for a in given):
                 raise RuntimeError(
-                    f"{self._name} (with implementation in {inspect.getmodule(self._kernel)}): The output of this custom "
-                    "operator (1) must not also be an input to this custom operator and (2) may not alias any inputs to "
-                    "this custom operator or other returns. The most common way to trigger this error is if we have y = "
-                    "custom_op(x) and y and x are the same Tensor. Please instead return a clone of the offending output "
-                    "tensor(s) (e.g. return x.clone()) or refactor the custom operator to not return y."
+                    f"{self._name} (with implementation in {inspect.getmodule(self._kernel)}): The output of this "
+                    "custom operator (1) must not also be an input to this custom operator and (2) may not alias any "
+                    "inputs to this custom operator or other returns. The most common way to trigger this error is if "
+                    "we have y = custom_op(x) and y and x are the same Tensor. Please instead return a clone of the "
+                    "offending output tensor(s) (e.g. return x.clone()) or refactor the custom operator to not return "
+                    "y."
                 )
         return result
 
@@ -314,7 +320,9 @@ def impl(qualname: str, types: Any, func: Any = None, *, lib: Any = None) -> Any
     """Give an operator's computation on these devices. Also a decorator."""
     if func is None:
         return lambda func: impl(qualname, types, func, lib=lib)
-    return _known(qualname).register_kernel([str(t).lower() for t in ([types] if isinstance(types, str) else types)], func)
+    return _known(qualname).register_kernel(
+        [str(t).lower() for t in ([types] if isinstance(types, str) else types)], func
+    )
 
 
 def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:

@@ -142,14 +142,12 @@ def fork_rng(
     """
     for each in devices or ():
         cpu_only(each, "fork_rng")
-    if not enabled:
-        yield
-        return
-    state = get_rng_state()
+    before = get_rng_state() if enabled else None
     try:
         yield
     finally:
-        set_rng_state(state)
+        if before is not None:
+            set_rng_state(before)
 
 
 def thread_safe_generator() -> Generator | None:

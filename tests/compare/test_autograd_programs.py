@@ -226,6 +226,40 @@ TRANSFORMS = (
     """,
 )
 
+CHECKS = (
+    """
+class Wrong(A.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g * 2 * (x * x).detach()
+class Once(Wrong):
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g * 3 * (x * x).detach()
+T.manual_seed(0)
+f = Wrong.apply
+x = T.tensor([1., 2., 3.], dtype=T.float64, requires_grad=True)
+""",
+    """
+    A.gradcheck(f, (x,))
+    A.gradcheck(f, (x,), fast_mode=True)
+    A.gradcheck(f, (x,), raise_exception=False)
+    A.gradcheck(f, (x.detach().float().requires_grad_(),))
+    A.gradcheck(f, (x.detach(),))
+    A.gradcheck(lambda x: x.detach(), (x,))
+    A.gradcheck(lambda x: x * 2, (x[:1].detach().expand(3).requires_grad_(),))
+    A.gradgradcheck(Once.apply, (x,))
+    A.gradgradcheck(Once.apply, (x,), raise_exception=False)
+    r = A.gradcheck(lambda x: x.sin() * x, (x,)), A.gradgradcheck(lambda x: x.sin() * x, (x,), fast_mode=True)
+    """,
+)
+
 NODES = """
     x + w
     x + 1
@@ -385,7 +419,7 @@ NODES = """
     F.ctc_loss(x.log_softmax(1)[:, None].expand(2, 1, 2), T.tensor([[1]]), T.tensor([2]), T.tensor([1]))
 """
 
-TABLES = {"backward": BACKWARD, "writes": WRITES, "forward": FORWARD, "transforms": TRANSFORMS}
+TABLES = {"backward": BACKWARD, "writes": WRITES, "forward": FORWARD, "transforms": TRANSFORMS, "checks": CHECKS}
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n    ", "\n"), id=f"{name}: {line.strip()}")
     for name, (preparation, lines) in TABLES.items()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._blocks import LARGE, cut_parts, each, elementwise, fold, over_blocks, rows
+from .._blocks import LARGE, composite, cut_parts, each, fold, over_blocks, rows
 from .numpy import in_lib, lib
 
 MANY = 2048  # elements from which these ways are the faster ones
@@ -82,8 +82,8 @@ def _is_array(value: Any) -> bool:
 
 
 def large(body: Any, *arrays: Any) -> Any:
-    """``body(*arrays)`` for an elementwise body, in blocks if the first array is large."""
-    return elementwise(body, *arrays) if arrays[0].size >= LARGE else body(*arrays)
+    """``body(*arrays)`` for an elementwise body of several passes, in blocks if the first array is large."""
+    return composite(body, *arrays) if arrays[0].size >= LARGE else body(*arrays)
 
 
 # ---------------------------------------------------------------------------------------------------------------- sums

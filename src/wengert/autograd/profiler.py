@@ -66,6 +66,10 @@ class profile:
     the bytes allocated for results. ``with_stack``: with the lines that led to the call. ``with_flops``: with an
     estimate for matrix products and convolutions. Devices other than the CPU are warned about.
 
+    What PyTorch's tracing library is told has nobody to tell here, and no effect: ``use_kineto``,
+    ``experimental_config``, ``activity_filters``, ``post_processing_timeout_s`` (results are there at once), and
+    ``with_modules``, which concerns TorchScript.
+
     >>> import wengert as torch
     >>> x = torch.ones(3, requires_grad=True)
     >>> with torch.autograd.profiler.profile() as prof:

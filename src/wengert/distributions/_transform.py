@@ -6,6 +6,7 @@ import functools
 import operator
 import weakref
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import wengert as torch
@@ -78,11 +79,12 @@ class Transform:  # noqa: PLW1641  not hashable, as two may be equal by their te
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         """The same transform with that cache."""
-        if self._cache_size == cache_size:
-            return self
-        if type(self).__init__ is Transform.__init__:
-            return type(self)(cache_size=cache_size)
-        raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
+        kind = type(self)
+        if cache_size != self._cache_size:
+            if kind.__init__ is not Transform.__init__:  # who knows what else it takes
+                raise NotImplementedError(f"{kind}.with_cache is not implemented")
+            return kind(cache_size=cache_size)
+        return self
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -207,21 +209,15 @@ class ComposeTransform(Transform):  # noqa: PLW1641  as above
     def domain(self) -> Any:  # type: ignore[override]
         if not self.parts:
             return constraints.real
-        event_dim = self.parts[-1].codomain.event_dim
-        for part in reversed(self.parts):
-            event_dim += part.domain.event_dim - part.codomain.event_dim
-            event_dim = max(event_dim, part.domain.event_dim)
-        return _with_event_dim(self.parts[0].domain, event_dim, "domain")
+        backwards = [(part.codomain, part.domain) for part in reversed(self.parts)]
+        return _with_event_dim(self.parts[0].domain, _event_dim_behind(backwards), "domain")
 
     @constraints.dependent_property(is_discrete=False)
     def codomain(self) -> Any:  # type: ignore[override]
         if not self.parts:
             return constraints.real
-        event_dim = self.parts[0].domain.event_dim
-        for part in self.parts:
-            event_dim += part.codomain.event_dim - part.domain.event_dim
-            event_dim = max(event_dim, part.codomain.event_dim)
-        return _with_event_dim(self.parts[-1].codomain, event_dim, "codomain")
+        forwards = [(part.domain, part.codomain) for part in self.parts]
+        return _with_event_dim(self.parts[-1].codomain, _event_dim_behind(forwards), "codomain")
 
     @lazy_property
     def bijective(self) -> bool:
@@ -247,15 +243,13 @@ class ComposeTransform(Transform):  # noqa: PLW1641  as above
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         if not self.parts:
             return torch.zeros_like(x)
-        between = [x]
-        for part in self.parts[:-1]:
-            between.append(part(between[-1]))
-        terms = []
+        values = [*accumulate(self.parts[:-1], lambda value, part: part(value), initial=x), y]
         event_dim = self.domain.event_dim
-        for part, before, after in zip(self.parts, between, [*between[1:], y], strict=True):
-            term = part.log_abs_det_jacobian(before, after)
-            terms.append(_sum_rightmost(term, event_dim - part.domain.event_dim))
-            event_dim += part.codomain.event_dim - part.domain.event_dim
+        terms = []
+        for part, (before, after) in zip(self.parts, pairwise(values), strict=True):
+            batch_dims = event_dim - part.domain.event_dim  # of this part, but not of the whole
+            terms.append(_sum_rightmost(part.log_abs_det_jacobian(before, after), batch_dims))
+            event_dim = batch_dims + part.codomain.event_dim
         return functools.reduce(operator.add, terms)
 
     def forward_shape(self, shape: Sequence[int]) -> Any:
@@ -270,6 +264,14 @@ class ComposeTransform(Transform):  # noqa: PLW1641  as above
 
     def __repr__(self) -> str:
         return f"{self.__class__.__name__}(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"
+
+
+def _event_dim_behind(maps: list[tuple[Any, Any]]) -> int:
+    """The event's dims behind a chain of maps, each (from, to), of which none may get fewer than it takes."""
+    event_dim: int = maps[0][0].event_dim
+    for source, target in maps:
+        event_dim = max(event_dim - source.event_dim, 0) + target.event_dim
+    return event_dim
 
 
 def _with_event_dim(constraint: Any, event_dim: int, name: str) -> Any:

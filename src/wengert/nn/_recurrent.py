@@ -1,17 +1,18 @@
 """Layers and directions of ``RNN``, ``LSTM`` and ``GRU``, packed sequences and single cells.
 
-A layer in one direction over sequences of one length is one operator, ``ops.recurrent.layer``. The others are composed
-of steps; of a packed sequence a step takes as many rows as its batch size says.
+A layer in one direction is one operator, ``ops.recurrent.layer``; a cell is composed.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import wengert as torch
 
 from .._tensor import Tensor
-from ..ops.recurrent import STEPS, Weights, hidden_of, layer
+from ..ops.recurrent import STEPS, Weights, layer
 from . import functional as F
 
 
@@ -22,45 +23,26 @@ def cell(mode: str, input: Tensor, hx: Any, *flat: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------ over a sequence
-def _rows(state: Any, start: int, end: int) -> Any:
-    if isinstance(state, tuple):
-        return tuple(s[start:end] for s in state)
-    return state[start:end]
-
-
-def _joined(parts: list[Any]) -> Any:
-    if len(parts) == 1:
-        return parts[0]
-    if isinstance(parts[0], tuple):
-        return tuple(torch.cat(p, 0) for p in zip(*parts, strict=True))
-    return torch.cat(parts, 0)
-
-
-def _run_packed(
+def _packed(
     mode: str, data: Tensor, sizes: list[int], state: Any, weights: Weights, reverse: bool
 ) -> tuple[Tensor, Any]:
-    """One layer in one direction over a packed sequence, whose rows are sorted from the longest to the shortest."""
-    step = STEPS[mode]
-    given = F.linear(data, weights.ih, weights.bias_ih).split(sizes, 0)
-    outputs: list[Tensor] = []
-    if not reverse:
-        finished = []  # states of rows that have ended, the shortest first
-        now = sizes[0]
-        for x, size in zip(given, sizes, strict=True):
-            if size < now:
-                finished.append(_rows(state, size, now))
-                state, now = _rows(state, 0, size), size
-            state = step(x, state, weights)
-            outputs.append(hidden_of(state))
-        return torch.cat(outputs, 0), _joined([state, *reversed(finished)])
-    first, now = state, sizes[-1]
-    state = _rows(first, 0, now)
-    for x, size in zip(reversed(given), reversed(sizes), strict=True):
-        if size > now:  # rows whose last element this is begin here
-            state, now = _joined([state, _rows(first, now, size)]), size
-        state = step(x, state, weights)
-        outputs.append(hidden_of(state))
-    return torch.cat(outputs[::-1], 0), state
+    """One layer in one direction over a packed sequence, whose rows are sorted from the longest to the shortest.
+
+    The sequences are filled up at their ends; for the other direction each is turned round before.
+    """
+    counts = np.array(sizes)
+    steps, rows = np.arange(len(sizes))[:, None], np.arange(sizes[0])
+    lengths = (counts[:, None] > rows).sum(0)
+    first = np.cumsum(counts) - counts  # where each step begins
+    there = steps < lengths
+    at = np.where(there, lengths - 1 - steps if reverse else steps, 0)
+    output, last = layer(
+        mode, data[torch.from_numpy(np.where(there, first[at] + rows, 0))], state, weights, False, lengths - 1
+    )
+    step, row = there.nonzero()
+    if reverse:
+        step = lengths[row] - 1 - step
+    return output[torch.from_numpy(step), torch.from_numpy(row)], last
 
 
 def recurrence(
@@ -83,7 +65,7 @@ def recurrence(
             if sizes is None:
                 output, state = layer(mode, input, states[k], weights[k], bool(direction))
             else:
-                output, state = _run_packed(mode, input, sizes, states[k], weights[k], bool(direction))
+                output, state = _packed(mode, input, sizes, states[k], weights[k], bool(direction))
             outputs.append(output)
             last.append(state)
         input = outputs[0] if directions == 1 else torch.cat(outputs, -1)

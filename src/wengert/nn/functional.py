@@ -6,7 +6,7 @@ tensor(2.)
 """
 
 from .._methods import namespace
-from . import _reduction as _Reduction
+from . import _reduction as _Reduction  # noqa: F401  a name that programs import from here
 
 globals().update(namespace("nn.functional"))
 __all__ = sorted(namespace("nn.functional"))  # noqa: PLE0605

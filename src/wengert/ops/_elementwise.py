@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import inplace_of, python_operand
 from .._backends.numpy import lib
 from .._dispatch import cast_operand, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import COMPLEX, FLOATING
+from .._inplace import inplace_of, python_operand
 from .._registry import RAW, REGISTRY, place, public
 from .._tensor import Tensor, wrap
 

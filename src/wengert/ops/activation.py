@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._alias import apply_composed_inplace
 from .._dims import normal_dim
 from .._dispatch import logical_dtype
 from .._dtypes import FLOATING, INEXACT
 from .._general import general
+from .._inplace import apply_composed_inplace
 from .._kinds import unary
 from .._out import SAME, exactly, with_out
 from .._parametric import parametric

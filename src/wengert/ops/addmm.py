@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from .._affine import affine
-from .._alias import inplace_of
 from .._backends.numpy import in_lib
 from .._dispatch import cast, common_dtype, logical_dtype
 from .._errors import warn
+from .._inplace import inplace_of
 from .._out import EXACT, write_out
 from .._registry import T, place
 from .._tensor import Tensor

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_composed_inplace, inplace_form, quiet_views, unrecorded, warned, written
 from .._backends.numpy import ARITHMETIC
 from .._backends.numpy import NUMBERS as CONSTANTS
-from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, type_text
+from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, quiet_views, type_text
 from .._dtypes import COMPLEX, FLOATING, INEXACT
 from .._errors import warn
 from .._general import general
+from .._inplace import apply_composed_inplace, inplace_form, unrecorded, warned, written
 from .._kinds import binary, unary
 from .._modes import EVERY
 from .._out import SAME, write_out
@@ -305,7 +305,7 @@ def rsub_public(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
 
 def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
     """``add_`` and ``sub_``: the ufunc writes into a plain floating tensor's own memory
-    (``_alias._binary_inplace``)."""
+    (``_inplace._binary_inplace``)."""
 
     def form(self: Any, other: Any, third: Any = None, *, alpha: Any = 1) -> Any:
         try:
@@ -342,7 +342,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
         args = (other,) if third is None else (other, third)
         try:
             return apply_composed_inplace(public_form, self, args, {"alpha": alpha})
-        except (TypeError, AttributeError):  # as in _alias
+        except (TypeError, AttributeError):  # as in _inplace
             from .._override_sites import recovered
 
             return recovered(name, (self, *args), {} if alpha is ONE else {"alpha": alpha})

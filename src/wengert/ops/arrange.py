@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import check_inplace, inplace_of, writable
+from .._alias import check_inplace, writable
 from .._dims import as_int, normal_dim, normal_dims
 from .._dispatch import logical_dtype
 from .._dtypes import as_dtype
 from .._errors import warn_once
 from .._general import general
+from .._inplace import inplace_of
 from .._linear import linear
 from .._out import EXACT, with_out
 from .._registry import public

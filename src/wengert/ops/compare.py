@@ -10,10 +10,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from .._alias import inplace_form
 from .._dispatch import default_np, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
 from .._general import general
+from .._inplace import inplace_form
 from .._kinds import binary, unary
 from .._out import SAME, of_kind
 from .._registry import REGISTRY, place, public

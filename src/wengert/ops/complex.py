@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import inplace_of
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING
 from .._general import general
+from .._inplace import inplace_of
 from .._kinds import unary
 from .._linear import linear
 from .._out import SAME, exactly, with_out, write_out

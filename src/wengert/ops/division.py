@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._alias import apply_composed_inplace, inplace_form
 from .._dtypes import FLOATING
+from .._inplace import apply_composed_inplace, inplace_form
 from .._kinds import binary
 from .._out import write_out
 from .._registry import REGISTRY, T, place, public

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._alias import inplace_of
 from .._dispatch import logical_dtype, not_implemented
 from .._dtypes import COMPLEX, FLOATING
 from .._general import general
+from .._inplace import inplace_of
 from .._kinds import unary
 from .._out import SAME, exactly, with_out, write_out
 from .._parametric import parametric

@@ -245,6 +245,36 @@ def triangular_solve_left(A, B, upper, unit):
     """``A^-1 B`` where only one triangle of A counts."""
 
 
+def _factor_cotangent(xp: Any, g: Any, factor: Any, result: Any, upper: bool) -> Any:
+    """PyTorch's: of the whole factor, also of the triangle that is not read, as programs expect it."""
+    pulled = mul(xp, xp.cholesky_solution(g, factor, upper), xp.conj(result).mT)
+    both = pulled + xp.conj(pulled).mT
+    return -mul(xp, factor, both) if upper else -mul(xp, both, factor)
+
+
+@general(
+    grad={
+        "self": lambda xp, g, input2, upper: xp.cholesky_solution(g, input2, upper),
+        "input2": lambda xp, g, input2, result, upper: _factor_cotangent(xp, g, input2, result, upper),
+    },
+    tensors=2,
+    holomorphic=False,
+    node="CholeskySolveBackward0",
+    batch="shape",
+    dtypes="fc",
+    samples=lambda rng: [
+        ((rng.standard_normal((*lead, 1, 2)), rng.uniform(0.5, 2, (*lead, 1, 1))), (upper,))
+        for lead in ((), (3,))
+        for upper in (False, True)
+    ],
+)
+def cholesky_solution(lib, self, input2, upper):
+    """``A^-1 B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
+    adjoint = np.conj(input2.swapaxes(-1, -2))
+    first, second = (adjoint, input2) if upper else (input2, adjoint)
+    return triangular_solutions(second, triangular_solutions(first, self, False, False), True, False)
+
+
 # --------------------------------------------------------------------------------------------------------- determinants
 def _cofactors(a: Any) -> Any:
     """The derivative of the determinant, for singular matrices too: with ``a = U S V`` it is ``|U| |V| U adj(S) V``."""

@@ -353,9 +353,7 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
             f"matrix is {B._a.shape[-2]} by {B._a.shape[-1]}"
         )
     L, B = same_batch(L, B)
-    Lh = adjoint(L)
-    first, second = (Lh, L) if upper else (L, Lh)
-    return T.triangular_solve_left(second, T.triangular_solve_left(first, B, False, False), True, False)
+    return T.cholesky_solution(B, L, bool(upper))
 
 
 @public("torch.cholesky_inverse Tensor.cholesky_inverse")

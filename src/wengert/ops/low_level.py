@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_inplace
 from .._dims import normal_dim
 from .._dispatch import logical_dtype
 from .._dtypes import type_name
 from .._errors import warn_once
+from .._inplace import apply_inplace
 from .._out import exactly, with_out
 from .._registry import T, public
 from .._tensor import Tensor, wrap

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import inplace_of
 from .._dispatch import broadcast_error, logical_dtype
 from .._dtypes import BY_NUMPY
+from .._inplace import inplace_of
 from .._out import exactly, with_out
 from .._registry import public
 from .._tensor import Tensor, wrap

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._alias import inplace_of
 from .._dims import as_int, normal_dim, rank
 from .._dispatch import type_text
 from .._dtypes import as_dtype, promote_types
 from .._general import general
+from .._inplace import inplace_of
 from .._out import EXACT, exactly
 from .._registry import PUBLIC, T, place
 from .._tensor import Tensor

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_composed_inplace, inplace_of, unrecorded, written
 from .._backends.numpy import ARITHMETIC
 from .._backends.numpy import lib as numpy_lib
 from .._dispatch import cast, common_dtype, cpp_name, logical_dtype, not_implemented, type_text
 from .._dtypes import COMPLEX, FLOATING, INEXACT
 from .._errors import warn
 from .._general import general
+from .._inplace import apply_composed_inplace, inplace_of, unrecorded, written
 from .._kinds import binary
 from .._out import SAME, exactly, with_out, write_out
 from .._registry import PUBLIC, REGISTRY, own, place, public
@@ -342,7 +342,7 @@ def _added_inplace(public_form: Any, term: Any) -> Any:
             if unrecorded(self, tensor1._fn or tensor2._fn):
                 try:
                     added = term(tensor1._a, tensor2._a, value)
-                    with suppress(*ARITHMETIC):  # see ``_alias.warned``
+                    with suppress(*ARITHMETIC):  # see ``_inplace.warned``
                         np.add(self._a, added, self._a)
                 except (ValueError, *ARITHMETIC):  # the other path says why, or knows how
                     return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_inplace, inplace_of
 from .._dims import normal_dim
 from .._dispatch import cast, logical_dtype
 from .._general import general
+from .._inplace import apply_inplace, inplace_of
 from .._out import EXACT, exactly, with_out, write_out
 from .._registry import public
 from .._tensor import Tensor, wrap

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_composed_inplace, inplace_of
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, INEXACT, INTEGRAL
+from .._inplace import apply_composed_inplace, inplace_of
 from .._kinds import binary, unary
 from .._out import exactly, with_out, write_out
 from .._parametric import parametric

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes, _samplers
-from .._alias import apply_inplace, bump, check_inplace, writable
+from .._alias import bump, check_inplace, writable
 from .._construct import made
 from .._dispatch import logical_dtype
 from .._dtypes import dtype as Dtype
 from .._dtypes import type_name
+from .._inplace import apply_inplace
 from .._registry import public
 from .._tensor import Tensor, wrap
 from .._vmap_randomness import LEVELS

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import apply_composed_inplace, inplace_of
 from .._backends.large import MANY
 from .._dispatch import logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT, finfo
 from .._general import general
+from .._inplace import apply_composed_inplace, inplace_of
 from .._kinds import unary
 from .._out import SAME, with_out
 from .._parametric import parametric

@@ -5,8 +5,11 @@ multiplies stands in one array ``z`` of shape ``(length + 1, inputs + 1 + hidden
 the bias, and the state before it. A step writes its state into the next part of ``z``. The way back goes through time
 with one product per step and leaves all products with weights to the end, where they are one each.
 
-Derivatives of higher orders and transforms go through the composed form, ``STEPS``, which is also what sequences of
-different lengths, projections and single cells are made of.
+Sequences of different lengths are filled up at their ends: ``ends`` names the step after which each of them has its
+last state. What the steps behind it compute is looked at by nobody, so nothing comes back from there.
+
+Derivatives of higher orders and transforms go through the composed form, ``STEPS``, which is also what projections and
+single cells are made of.
 """
 
 from __future__ import annotations
@@ -79,30 +82,42 @@ def hidden_of(state: Any) -> Any:
     return state[0] if isinstance(state, tuple) else state
 
 
-def _composed(mode: str, input: Tensor, state: Any, weights: Weights, reverse: bool) -> tuple[Tensor, Any]:
+def _composed(mode: str, input: Tensor, state: Any, weights: Weights, reverse: bool, ends: Any) -> tuple[Tensor, Any]:
     """One layer in one direction over (L, N, H), step by step."""
     step = STEPS[mode]
     given = linear(input, weights.ih, weights.bias_ih).unbind(0)
-    outputs = []
+    states = []
     for x in reversed(given) if reverse else given:
         state = step(x, state, weights)
-        outputs.append(hidden_of(state))
-    return PUBLIC["torch"]["stack"](outputs[::-1] if reverse else outputs, 0), state
+        states.append(state)
+    outputs = [hidden_of(s) for s in states]
+    stack = PUBLIC["torch"]["stack"]
+    output = stack(outputs[::-1] if reverse else outputs, 0)
+    if ends is None:
+        return output, state
+    places = [wrap(ends), wrap(np.arange(len(ends)))]
+    lasts = [T.index([stack(list(part), 0), *places], (0, 1)) for part in zip(*map(_parts, states), strict=True)]
+    return output, tuple(lasts) if isinstance(state, tuple) else lasts[0]
 
 
-def layer(mode: str, input: Tensor, state: Any, weights: Weights, reverse: bool) -> tuple[Tensor, Any]:
-    """One layer in one direction over (L, N, H): its outputs and its last state."""
-    states = state if isinstance(state, tuple) else (state,)
-    given = (input, *states, weights.ih, weights.hh, weights.bias_ih, weights.bias_hh)
+def _parts(state: Any) -> tuple[Any, ...]:
+    return state if isinstance(state, tuple) else (state,)
+
+
+def layer(
+    mode: str, input: Tensor, state: Any, weights: Weights, reverse: bool, ends: Any = None
+) -> tuple[Tensor, Any]:
+    """One layer in one direction over (L, N, H): its outputs, and the last state or those after the steps ``ends``."""
+    given = (input, *_parts(state), weights.ih, weights.hh, weights.bias_ih, weights.bias_hh)
     if weights.hr is not None or not _plain(given):
-        return _composed(mode, input, state, weights, reverse)
+        return _composed(mode, input, state, weights, reverse, ends)
     tape: list[Any] | None = None
     if is_grad_enabled() and any(t is not None and t._fn is not None for t in given):
         tape = []
     if mode == "LSTM":
-        output, h, c = T.lstm_layer(*given, mode, reverse, tape)
+        output, h, c = T.lstm_layer(*given, mode, reverse, ends, tape)
         return output, (h, c)
-    return T.recurrent_layer(*given, mode, reverse, tape)  # type: ignore[no-any-return]
+    return T.recurrent_layer(*given, mode, reverse, ends, tape)  # type: ignore[no-any-return]
 
 
 def _plain(given: Any) -> bool:
@@ -138,10 +153,11 @@ def _inputs_and_states(input: Any, h: Any, reverse: bool) -> Any:
     return z
 
 
-def _outputs(z: Any, inputs: int, reverse: bool) -> tuple[Any, Any]:
+def _outputs(z: Any, inputs: int, reverse: bool, ends: Any) -> tuple[Any, Any]:
     """The outputs (L, N, H) and the last state."""
     states = z[1:, inputs + 1 :].swapaxes(1, 2)
-    return np.ascontiguousarray(states[::-1] if reverse else states), np.ascontiguousarray(states[-1])
+    last = states[-1] if ends is None else states[ends, np.arange(len(ends))]
+    return np.ascontiguousarray(states[::-1] if reverse else states), np.ascontiguousarray(last)
 
 
 def _for_each_step(length: int, keep: bool, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -166,7 +182,7 @@ def _one_minus_square(x: Any, one: Any, out: Any) -> Any:
 
 @in_lib
 def lstm_forward(
-    input: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, reverse: bool, tape: Any
+    input: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, reverse: bool, ends: Any, tape: Any
 ) -> Any:
     """Outputs, last hidden and last cell state. The gates stand in the order input, forget, output, cell."""
     length, batch, inputs = input.shape
@@ -205,15 +221,18 @@ def lstm_forward(
         multiply(o, squashed, after)
     if keep:
         tape[:] = [z, gates, cells, tanhs]
-    return (*_outputs(z, inputs, reverse), np.ascontiguousarray(cells[-1].T))
+    last = cells[-1].T if ends is None else cells[ends + 1, :, np.arange(batch)]
+    return (*_outputs(z, inputs, reverse, ends), np.ascontiguousarray(last))
 
 
 @in_lib
-def lstm_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode: str, reverse: bool, tape: Any) -> Any:
+def lstm_cotangents(
+    g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode: str, reverse: bool, ends: Any, tape: Any
+) -> Any:
     """The cotangents of all operands of ``lstm_forward``."""
     z, gates, cells, tanhs = tape
     length, n, batch = tanhs.shape
-    d, dh, dc = _lstm_gate_cotangents(g, _exchanged(w_hh, n), reverse, gates, cells, tanhs)
+    d, dh, dc = _lstm_gate_cotangents(g, _exchanged(w_hh, n), reverse, ends, gates, cells, tanhs)
     flat = _side_by_side(d)
     del d
     dx = _input_cotangent([(flat, _exchanged(w_ih, n))], length, batch, reverse) if needs[0] else None
@@ -221,7 +240,9 @@ def lstm_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode
     return (dx, dh.T, dc.T, *(w if w is None else _exchanged(w, n) for w in weights))
 
 
-def _lstm_gate_cotangents(g: Any, w_hh: Any, reverse: bool, gates: Any, cells: Any, tanhs: Any) -> tuple[Any, Any, Any]:
+def _lstm_gate_cotangents(
+    g: Any, w_hh: Any, reverse: bool, ends: Any, gates: Any, cells: Any, tanhs: Any
+) -> tuple[Any, Any, Any]:
     """The cotangents of what stands before the gates at each step, and of the first states."""
     length, n, batch = tanhs.shape
     one = np.ones((), gates.dtype)
@@ -238,13 +259,14 @@ def _lstm_gate_cotangents(g: Any, w_hh: Any, reverse: bool, gates: Any, cells: A
     d[:, 3 * n :] *= gates[:, :n]
     into_cell = _one_minus_square(tanhs, one, np.empty_like(tanhs))
     into_cell *= gates[:, 2 * n : 3 * n]
-    dh, given = _state_cotangents(g, length, (n, batch), gates.dtype, reverse)
-    dc = np.zeros((n, batch), gates.dtype) if g[2] is None else g[2].T.copy()
+    dh, given = _state_cotangents(g, length, (n, batch), gates.dtype, reverse, ends)
+    dc, given_cells = _cell_cotangents(g[2], length, (n, batch), gates.dtype, ends)
     back = np.ascontiguousarray(w_hh.T)
     part = np.empty_like(dh)
     dot, multiply, add = np.dot, np.multiply, np.add
-    for arrived, all_gates, input_and_forget, output, cell, f, through in zip(
+    for arrived, arrived_cells, all_gates, input_and_forget, output, cell, f, through in zip(
         given,
+        given_cells,
         d[::-1],
         d[:, : 2 * n].reshape(length, 2, n, batch)[::-1],
         d[::-1, 2 * n : 3 * n],
@@ -255,6 +277,8 @@ def _lstm_gate_cotangents(g: Any, w_hh: Any, reverse: bool, gates: Any, cells: A
     ):
         if arrived is not None:
             add(dh, arrived, dh)
+        if arrived_cells is not None:
+            add(dc, arrived_cells, dc)
         multiply(dh, through, part)
         add(dc, part, dc)
         multiply(input_and_forget, dc, input_and_forget)
@@ -265,12 +289,29 @@ def _lstm_gate_cotangents(g: Any, w_hh: Any, reverse: bool, gates: Any, cells: A
     return d, dh, dc
 
 
-def _state_cotangents(g: Any, length: int, shape: tuple[int, ...], dtype: Any, reverse: bool) -> tuple[Any, Any]:
+def _state_cotangents(
+    g: Any, length: int, shape: tuple[int, ...], dtype: Any, reverse: bool, ends: Any
+) -> tuple[Any, Any]:
     """What arrives at the last state, and at each output, the last step first."""
-    last = np.zeros(shape, dtype) if g[1] is None else g[1].T.copy()
-    if g[0] is None:
+    outputs, last = g[0], g[1]
+    if ends is not None and last is not None:
+        outputs = np.zeros((length, *shape[::-1]), dtype) if outputs is None else outputs.copy()
+        outputs[ends, np.arange(len(ends))] += last
+        last = None
+    last = np.zeros(shape, dtype) if last is None else last.T.copy()
+    if outputs is None:
         return last, [None] * length
-    return last, np.ascontiguousarray((g[0] if reverse else g[0][::-1]).swapaxes(1, 2))
+    return last, np.ascontiguousarray((outputs if reverse else outputs[::-1]).swapaxes(1, 2))
+
+
+def _cell_cotangents(g: Any, length: int, shape: tuple[int, ...], dtype: Any, ends: Any) -> tuple[Any, Any]:
+    """What arrives at the last cell state, and, where sequences end before, at that of each step, the last first."""
+    if ends is None or g is None:
+        return np.zeros(shape, dtype) if g is None else g.T.copy(), [None] * length
+    each: list[Any] = [None] * length
+    for end in set(ends.tolist()):
+        each[length - 1 - end] = np.where(ends == end, g.T, 0).astype(dtype, copy=False)
+    return np.zeros(shape, dtype), each
 
 
 def _side_by_side(x: Any) -> Any:
@@ -297,7 +338,7 @@ def _weight_cotangents(gates: Any, z: Any, inputs: int, biased: bool) -> tuple[A
 
 @in_lib
 def gru_forward(
-    input: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, mode: str, reverse: bool, tape: Any
+    input: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, mode: str, reverse: bool, ends: Any, tape: Any
 ) -> Any:
     """Outputs and the last state. The parts: reset, update, what comes from the state, what comes out."""
     length, batch, inputs = input.shape
@@ -334,16 +375,18 @@ def gru_forward(
         add(after, new, after)
     if keep:
         tape[:] = [z, gates]
-    return _outputs(z, inputs, reverse)
+    return _outputs(z, inputs, reverse, ends)
 
 
 @in_lib
-def gru_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode: str, reverse: bool, tape: Any) -> Any:
+def gru_cotangents(
+    g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode: str, reverse: bool, ends: Any, tape: Any
+) -> Any:
     """The cotangents of all operands of ``gru_forward``."""
     z, gates = tape
     length, n, batch = len(gates), gates.shape[1] // 4, gates.shape[2]
     inputs = w_ih.shape[1]
-    d, dh = _gru_gate_cotangents(g, w_hh, reverse, gates, z[:-1, inputs + 1 :])
+    d, dh = _gru_gate_cotangents(g, w_hh, reverse, ends, gates, z[:-1, inputs + 1 :])
     flat = _side_by_side(d)
     del d
     dx = None
@@ -359,7 +402,7 @@ def gru_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode:
     return (dx, dh.T, *weights)
 
 
-def _gru_gate_cotangents(g: Any, w_hh: Any, reverse: bool, gates: Any, before: Any) -> tuple[Any, Any]:
+def _gru_gate_cotangents(g: Any, w_hh: Any, reverse: bool, ends: Any, gates: Any, before: Any) -> tuple[Any, Any]:
     """The cotangents of what stands before the gates at each step, and of the first state."""
     length, n, batch = before.shape
     one = np.ones((), gates.dtype)
@@ -373,7 +416,7 @@ def _gru_gate_cotangents(g: Any, w_hh: Any, reverse: bool, gates: Any, before: A
     d[:, 2 * n : 3 * n] = reset
     _one_minus_square(new, one, d[:, 3 * n :])
     d[:, 3 * n :] *= one - update
-    dh, given = _state_cotangents(g, length, (n, batch), gates.dtype, reverse)
+    dh, given = _state_cotangents(g, length, (n, batch), gates.dtype, reverse, ends)
     back = np.ascontiguousarray(w_hh.T)
     through = np.empty_like(dh)
     dot, multiply, add = np.dot, np.multiply, np.add
@@ -401,7 +444,7 @@ def _gru_gate_cotangents(g: Any, w_hh: Any, reverse: bool, gates: Any, before: A
 
 @in_lib
 def rnn_forward(
-    input: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, mode: str, reverse: bool, tape: Any
+    input: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, mode: str, reverse: bool, ends: Any, tape: Any
 ) -> Any:
     """Outputs and the last state."""
     inputs = input.shape[2]
@@ -417,11 +460,13 @@ def rnn_forward(
             maximum(after, zero, out=after)
     if tape is not None:
         tape[:] = [z]
-    return _outputs(z, inputs, reverse)
+    return _outputs(z, inputs, reverse, ends)
 
 
 @in_lib
-def rnn_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode: str, reverse: bool, tape: Any) -> Any:
+def rnn_cotangents(
+    g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode: str, reverse: bool, ends: Any, tape: Any
+) -> Any:
     """The cotangents of all operands of ``rnn_forward``."""
     (z,) = tape
     length, inputs = len(z) - 1, w_ih.shape[1]
@@ -431,7 +476,7 @@ def rnn_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode:
         d = _one_minus_square(states, np.ones((), z.dtype), np.empty(states.shape, z.dtype))
     else:
         d = (states > 0).astype(z.dtype)
-    dh, given = _state_cotangents(g, length, (n, batch), z.dtype, reverse)
+    dh, given = _state_cotangents(g, length, (n, batch), z.dtype, reverse, ends)
     back = np.ascontiguousarray(w_hh.T)
     dot, multiply, add = np.dot, np.multiply, np.add
     for arrived, now in zip(given, d[::-1], strict=True):
@@ -446,7 +491,7 @@ def rnn_cotangents(g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode:
 
 
 # ------------------------------------------------------------------------------------------------------------ operators
-def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: bool) -> list[Any]:
+def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: bool, ends: Any) -> list[Any]:
     """The cotangents of all operands through the composed form: for a derivative that is differentiated itself.
 
     On a tape of its own, which is younger than all that the operands and cotangents are known to.
@@ -463,7 +508,7 @@ def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: 
         *known, w_ih, w_hh, b_ih, b_hh = leaves
         state = tuple(known[1:]) if mode == "LSTM" else known[1]
         weights = Weights((w_ih, w_hh, b_ih, b_hh), b_ih is not None)
-        output, last = _composed(mode, known[0], state, weights, reverse)
+        output, last = _composed(mode, known[0], state, weights, reverse, ends)
         outputs = (output, *(last if isinstance(last, tuple) else (last,)))
         roots = [
             (y._fn, wrap(Lift(a, tag)))
@@ -476,13 +521,15 @@ def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: 
     return [None if d is None else d._a.v if isinstance(d._a, Lift) and d._a.tag == tag else d._a for d in ds]
 
 
-def _cotangents(xp: Any, g: Any, operands: Any, needs: Any, mode: str, reverse: bool, tape: Any) -> tuple[Any, ...]:
+def _cotangents(
+    xp: Any, g: Any, operands: Any, needs: Any, mode: str, reverse: bool, ends: Any, tape: Any
+) -> tuple[Any, ...]:
     """The cotangents of all operands: from the tape of the forward pass, or through the composed form."""
     if tape and xp is RAW:
         *_, w_ih, w_hh, bias, _ = operands
         back = {"LSTM": xp.lib.lstm_cotangents, "GRU": xp.lib.gru_cotangents}.get(mode, xp.lib.rnn_cotangents)
-        return back(g, w_ih, w_hh, bias is not None, needs, mode, reverse, tape)  # type: ignore[no-any-return]
-    ds = _composed_cotangents(g, operands, needs, mode, reverse)
+        return back(g, w_ih, w_hh, bias is not None, needs, mode, reverse, ends, tape)  # type: ignore[no-any-return]
+    ds = _composed_cotangents(g, operands, needs, mode, reverse, ends)
     return tuple(wrap(d) if xp is T and d is not None and not isinstance(d, Tensor) else d for d in ds)
 
 
@@ -497,18 +544,18 @@ def _samples(gates: int, states: int, *modes: str) -> Any:
                     *(draw((2, 2)) for _ in range(states)),
                     *(draw(s) * 0.5 if len(s) > 1 or biased else None for s in shapes),
                 ),
-                (mode, reverse, None),
+                (mode, reverse, ends, None),
             )
             for mode in modes
-            for reverse, biased in ((False, True), (True, False))
+            for reverse, biased, ends in ((False, True, None), (True, False, None), (False, True, np.array([2, 1])))
         ]
 
     return samples
 
 
 @general(
-    grad=lambda xp, g, input, h, c, w_ih, w_hh, b_ih, b_hh, needs, mode, reverse, tape: _cotangents(
-        xp, g, (input, h, c, w_ih, w_hh, b_ih, b_hh), needs, mode, reverse, tape
+    grad=lambda xp, g, input, h, c, w_ih, w_hh, b_ih, b_hh, needs, mode, reverse, ends, tape: _cotangents(
+        xp, g, (input, h, c, w_ih, w_hh, b_ih, b_hh), needs, mode, reverse, ends, tape
     ),
     tensors=7,
     outputs=3,
@@ -519,17 +566,17 @@ def _samples(gates: int, states: int, *modes: str) -> Any:
     dtypes="f",
     samples=_samples(4, 2, "LSTM"),
 )
-def lstm_layer(lib, input, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, tape):
+def lstm_layer(lib, input, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape):
     """An LSTM over a whole sequence: outputs, last hidden state, last cell state.
 
     ``tape``: a list that is given what the way back needs, or ``None``.
     """
-    return lib.lstm_forward(input, h, c, w_ih, w_hh, b_ih, b_hh, reverse, tape)
+    return lib.lstm_forward(input, h, c, w_ih, w_hh, b_ih, b_hh, reverse, ends, tape)
 
 
 @general(
-    grad=lambda xp, g, input, h, w_ih, w_hh, b_ih, b_hh, needs, mode, reverse, tape: _cotangents(
-        xp, g, (input, h, w_ih, w_hh, b_ih, b_hh), needs, mode, reverse, tape
+    grad=lambda xp, g, input, h, w_ih, w_hh, b_ih, b_hh, needs, mode, reverse, ends, tape: _cotangents(
+        xp, g, (input, h, w_ih, w_hh, b_ih, b_hh), needs, mode, reverse, ends, tape
     ),
     tensors=6,
     outputs=2,
@@ -540,10 +587,10 @@ def lstm_layer(lib, input, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, tape):
     dtypes="f",
     samples=lambda rng: _samples(3, 1, "GRU")(rng) + _samples(1, 1, "RNN_TANH", "RNN_RELU")(rng),
 )
-def recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, tape):
+def recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape):
     """A GRU or an Elman network over a whole sequence: outputs and last state; ``tape`` as in ``lstm_layer``."""
     forward = lib.gru_forward if mode == "GRU" else lib.rnn_forward
-    return forward(input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, tape)
+    return forward(input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape)
 
 
 # PyTorch has its one operator for float32 alone; else the outputs come from a stack

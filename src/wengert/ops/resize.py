@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import (
-    bump,
-    check_inplace,
-)
+from .._alias import bump, check_inplace
 from .._dispatch import logical_dtype, type_text
 from .._errors import warn
 from .._inference import is_inference, locked, refuse_write

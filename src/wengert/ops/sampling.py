@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes, _samplers
-from .._alias import apply_inplace, check_inplace, writable
+from .._alias import check_inplace, writable
 from .._dispatch import broadcast_error, logical_dtype
 from .._dtypes import dtype as Dtype
 from .._dtypes import type_name
+from .._inplace import apply_inplace
 from .._modes import is_grad_enabled
 from .._out import exactly, of_kind, write_out
 from .._registry import public

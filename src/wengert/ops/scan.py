@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._alias import inplace_of
 from .._backends.numpy import in_lib
 from .._dims import normal_dim, rank
 from .._general import general
+from .._inplace import inplace_of
 from .._linear import linear
 from .._out import exactly, of_kind
 from .._registry import place

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import inplace_of
 from .._backends.numpy import in_lib
 from .._dims import normal_dim
 from .._dispatch import broadcast_error, logical_dtype, type_text
 from .._dtypes import BY_NUMPY
 from .._errors import warn_once
 from .._general import general
+from .._inplace import inplace_of
 from .._modes import M
 from .._node import box_of
 from .._out import EXACT, with_out, write_out

@@ -7,17 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import (
-    apply_inplace,
-    record_slices,
-    record_write,
-    unrecorded,
-    writable,
-    written,
-)
+from .._alias import record_slices, record_write, writable
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY
 from .._errors import here
+from .._inplace import apply_inplace, unrecorded, written
 from .._modes import M
 from .._node import AccumulateGrad, box_of, tick
 from .._registry import RAW, REGISTRY, public

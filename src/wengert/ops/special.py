@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._alias import inplace_of
 from .._backends.numpy import lib as numpy_lib
 from .._dispatch import logical_dtype, not_implemented, type_text
 from .._dtypes import COMPLEX, FLOATING
+from .._inplace import inplace_of
 from .._kinds import binary, unary
 from .._out import convertible, with_out, write_out
 from .._parametric import parametric

@@ -7,21 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import (
-    apply_inplace,
-    bump,
-    check_inplace,
-    inplace_of,
-    refresh_all,
-    unrecorded,
-    writable,
-    write_recorded,
-    written,
-)
+from .._alias import bump, check_inplace, refresh_all, writable, write_recorded
 from .._backends.large import where
 from .._dispatch import broadcast_error, cpp_name, logical_dtype, type_text
 from .._errors import warn_once
 from .._general import general
+from .._inplace import apply_inplace, inplace_of, unrecorded, written
 from .._modes import M, is_grad_enabled
 from .._node import box_of, view_of
 from .._registry import REGISTRY, public

@@ -22,10 +22,11 @@ import numpy as np
 
 import wengert as torch
 
-from .._alias import bump, writable, written
+from .._alias import bump, writable
 from .._blocks import LARGE, each
 from .._errors import user_frame
 from .._grad_mode import enable_grad
+from .._inplace import written
 from .._node import AccumulateGrad
 from .._tensor import Tensor, alias_payload
 from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar

@@ -11,9 +11,10 @@ import numpy as np
 
 import wengert as torch
 
-from .._alias import writable, written
+from .._alias import writable
 from .._errors import user_frame
 from .._grad_mode import enable_grad
+from .._inplace import written
 from .._tensor import Tensor, alias_payload
 from ._elementwise import advance, new_step
 from .optimizer import Optimizer, ParamsT, _to_scalar

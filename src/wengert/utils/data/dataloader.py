@@ -117,46 +117,34 @@ class DataLoader(Generic[_T_co]):
         if num_workers > 0 and prefetch_factor is None:
             prefetch_factor = 2
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        self.dataset = dataset
-        self.num_workers = num_workers
-        self.prefetch_factor = prefetch_factor
-        self.pin_memory = pin_memory
-        self.pin_memory_device = pin_memory_device
-        self.timeout = timeout
+        self.dataset, self.generator = dataset, generator
+        self.num_workers, self.persistent_workers = num_workers, persistent_workers
+        self.prefetch_factor, self.in_order, self.timeout = prefetch_factor, in_order, timeout
         self.worker_init_fn = worker_init_fn
         self.multiprocessing_context = multiprocessing_context
-        self.in_order = in_order
-        if isinstance(dataset, IterableDataset):
-            self._dataset_kind = _DatasetKind.Iterable
-            _check_stream(shuffle, sampler, batch_sampler)
-        else:
-            self._dataset_kind = _DatasetKind.Map
-            shuffle = bool(shuffle)
-        _check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
-        if batch_sampler is not None:
-            batch_size, drop_last = None, False
-        if sampler is None:
-            sampler = self._default_sampler(shuffle, generator)
-        if batch_size is not None and batch_sampler is None:
-            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
-        self.batch_size = batch_size
-        self.drop_last = drop_last
-        self.sampler = sampler
-        self.batch_sampler = batch_sampler
-        self.generator = generator
-        if collate_fn is None:
-            collate_fn = default_collate if self._auto_collation else default_convert
-        self.collate_fn = collate_fn
-        self.persistent_workers = persistent_workers
-        self.__initialized = True
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self._IterableDataset_len_called: int | None = None
         self._iterator = None
+        stream = isinstance(dataset, IterableDataset)
+        self._dataset_kind = _DatasetKind.Iterable if stream else _DatasetKind.Map
+        if stream:
+            _check_stream(shuffle, sampler, batch_sampler)
+        _check_sampling(batch_size, bool(shuffle), sampler, batch_sampler, drop_last)
+        self.sampler = self._default_sampler(bool(shuffle)) if sampler is None else sampler
+        if batch_sampler is not None:
+            batch_size, drop_last = None, False
+        elif batch_size is not None:
+            batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
+        self.batch_size, self.drop_last, self.batch_sampler = batch_size, drop_last, batch_sampler
+        usual = default_collate if self._auto_collation else default_convert
+        self.collate_fn = usual if collate_fn is None else collate_fn
+        self.__initialized = True
         self.check_worker_number_rationality()
 
-    def _default_sampler(self, shuffle: bool | None, generator: torch.Generator | None) -> Sampler[Any]:
+    def _default_sampler(self, shuffle: bool) -> Sampler[Any]:
         if self._dataset_kind == _DatasetKind.Iterable:
             return _InfiniteConstantSampler()
-        return RandomSampler(self.dataset, generator=generator) if shuffle else SequentialSampler(self.dataset)
+        return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
 
     @property
     def multiprocessing_context(self) -> Any:
@@ -301,26 +289,23 @@ class _BaseDataLoaderIter:
     """One pass over a loader."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
-        self._dataset = loader.dataset
-        self._dataset_kind = loader._dataset_kind
-        self._IterableDataset_len_called = loader._IterableDataset_len_called
-        self._auto_collation = loader._auto_collation
-        self._drop_last = loader.drop_last
-        self._index_sampler = loader._index_sampler
-        self._num_workers = loader.num_workers
-        self._timeout = loader.timeout
-        self._collate_fn = loader.collate_fn
-        self._persistent_workers = loader.persistent_workers
         if loader.pin_memory:
             _warn_of_pinning(loader.pin_memory_device)
-        self._sampler_iter = iter(self._index_sampler)
+        self._dataset, self._dataset_kind = loader.dataset, loader._dataset_kind
+        self._collate_fn, self._auto_collation = loader.collate_fn, loader._auto_collation
+        self._index_sampler, self._drop_last = loader._index_sampler, loader.drop_last
+        self._num_workers, self._persistent_workers = loader.num_workers, loader.persistent_workers
+        self._timeout = loader.timeout
+        self._begin(loader)
         self._base_seed = draw_seed(loader.generator)
-        self._num_yielded = 0
 
-    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+    def _begin(self, loader: DataLoader[Any]) -> None:
         self._sampler_iter = iter(self._index_sampler)
         self._num_yielded = 0
         self._IterableDataset_len_called = loader._IterableDataset_len_called
+
+    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+        self._begin(loader)
 
     def __iter__(self) -> _BaseDataLoaderIter:
         return self

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._errors import noted
+from .._errors import noted
 
 _QUESTIONS = (
     "is_available", "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
@@ -20,7 +20,7 @@ _QUESTIONS = (
 _REFUSED = (
     "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single",
     "barrier", "broadcast", "broadcast_object_list", "destroy_process_group", "gather", "gather_object", "get_backend",
-    "get_global_rank", "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group", "irecv", "isend",
+    "get_global_rank", "get_process_group_ranks", "get_rank", "get_world_size", "irecv", "isend",
     "monitored_barrier", "new_group", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter",
     "scatter_object_list", "send",
 )  # fmt: skip
@@ -38,13 +38,23 @@ def _no(name: str) -> Any:
 def _refusing(name: str) -> Any:
     def function(*args: Any, **kwargs: Any) -> Any:
         raise noted(
-            RuntimeError(f"torch.distributed.{name}: wengert computes in one process"),
+            # PyTorch's error before init_process_group, which programs catch
+            ValueError("Default process group has not been initialized, please make sure to call init_process_group."),
+            f"Why: torch.distributed.{name} concerns several processes; wengert computes in one.",
             "What to do: call it only if torch.distributed.is_available() and torch.distributed.is_initialized().",
         )
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = "Needs other processes: RuntimeError."
+    function.__doc__ = "Needs other processes: ValueError."
     return function
+
+
+def init_process_group(*args: Any, **kwargs: Any) -> None:
+    """Not possible: RuntimeError."""
+    raise noted(
+        RuntimeError("torch.distributed.init_process_group: wengert computes in one process"),
+        "What to do: call it only if torch.distributed.is_available().",
+    )
 
 
 globals().update({name: _no(name) for name in _QUESTIONS})
@@ -67,4 +77,4 @@ class group:
     WORLD = None
 
 
-__all__ = ["ProcessGroup", "ReduceOp", "group", *_QUESTIONS, *_REFUSED]  # noqa: PLE0604  the names of tables
+__all__ = ["ProcessGroup", "ReduceOp", "group", "init_process_group", *_QUESTIONS, *_REFUSED]  # noqa: PLE0604  the names of tables

@@ -1,0 +1,161 @@
+"""torch.library: custom operators, their schemas, derivatives, batching rules and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import wengert as T
+from wengert import library
+
+
+@pytest.fixture(autouse=True)
+def _forget_operators() -> Iterator[None]:
+    before = dict(library._OPERATORS)
+    yield
+    library._OPERATORS.clear()
+    library._OPERATORS.update(before)
+
+
+def double_and_add(a: T.Tensor, b: T.Tensor, *, alpha: float = 1.0, n: int = 2) -> tuple[T.Tensor, T.Tensor]:
+    return a * b + alpha, a * n
+
+
+def test_schema_of_annotations() -> None:
+    def f(x: T.Tensor, y: T.Tensor | None, s: list[int], *, t: bool = True, name: str = "a") -> list[T.Tensor]:
+        return []
+
+    assert library.infer_schema(f, mutates_args=()) == (
+        '(Tensor x, Tensor? y, SymInt[] s, *, bool t=True, str name="a") -> Tensor[]'
+    )
+    assert library.infer_schema(f, mutates_args=("x",), op_name="f").startswith("f(Tensor(a0!) x, ")
+
+
+def test_is_called_by_name_and_by_object() -> None:
+    op = T.library.custom_op("own::double_and_add", double_and_add, mutates_args=())
+    a, b = T.ones(2), T.full((2,), 3.0)
+    for call in (op, T.ops.own.double_and_add, T.ops.own.double_and_add.default):
+        first, second = call(a, b, n=5)
+        assert (first.tolist(), second.tolist()) == ([4, 4], [5, 5])
+    assert repr(op) == "<CustomOpDef(own::double_and_add)>"
+    assert repr(T.ops.own.double_and_add.default) == "own.double_and_add.default"
+    with pytest.raises(AttributeError, match="'_OpNamespace' 'own' object has no attribute 'other'"):
+        T.ops.own.other
+
+
+def test_is_one_step_of_the_tape() -> None:
+    @T.library.custom_op("own::cube", mutates_args=())
+    def cube(x: T.Tensor) -> T.Tensor:
+        return T.from_numpy(x.numpy() ** 3)
+
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    y = cube(x)
+    with pytest.raises(
+        RuntimeError, match=r"no autograd formula was registered\. Please use register_autograd to add one\."
+    ):
+        y.sum().backward()
+    cube.register_autograd(
+        lambda ctx, g: g * 3 * ctx.saved_tensors[0] ** 2,
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
+    )
+    cube(x).sum().backward()
+    assert x.grad.tolist() == [3, 12]
+
+
+def test_keyword_only_inputs_reach_setup_context() -> None:
+    T.library.custom_op("own::scaled", mutates_args=())(_scaled)
+
+    def setup_context(ctx: Any, inputs: Any, keyword_only_inputs: Any, output: Any) -> None:
+        ctx.factor = keyword_only_inputs["factor"]
+
+    T.library.register_autograd("own::scaled", lambda ctx, g: g * ctx.factor, setup_context=setup_context)
+    x = T.ones(2, requires_grad=True)
+    T.ops.own.scaled(x, factor=4.0).sum().backward()
+    assert x.grad.tolist() == [4, 4]
+
+
+def _scaled(x: T.Tensor, *, factor: float) -> T.Tensor:
+    return x * factor
+
+
+def test_a_batching_rule_is_asked_for() -> None:
+    op = T.library.custom_op("own::two", lambda x: x * 2, mutates_args=(), schema="(Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError, match="own::two: no batching rule is registered"):
+        T.vmap(op)(T.ones(2, 3))
+    op.register_vmap(lambda info, in_dims, x: (op(x), in_dims[0]))
+    assert T.vmap(op)(T.ones(2, 3)).tolist() == [[2, 2, 2]] * 2
+
+
+def test_a_mutated_argument_counts_a_write() -> None:
+    @T.library.custom_op("own::inc_", mutates_args={"x"})
+    def inc_(x: T.Tensor) -> None:
+        x.numpy()[...] += 1
+
+    t = T.zeros(2)
+    before = t._version
+    assert inc_(t) is None
+    assert t.tolist() == [1, 1]
+    assert t._version > before
+
+
+def test_libraries() -> None:
+    mine = T.library.Library("own2", "DEF")
+    assert mine.define("foo(Tensor x, int n=3, *, float[] w=[1.0, 2.0]) -> Tensor") == "foo"
+    with pytest.raises(NotImplementedError, match="no kernel for the CPU"):
+        T.ops.own2.foo(T.ones(1))
+    mine.impl("foo", lambda x, n=3, w=(): x * n + w[1], "CPU")
+    assert T.ops.own2.foo(T.ones(1)).item() == 5
+    assert T.ops.own2.foo(T.ones(1), 5, w=[0.0, 0.0]).item() == 5
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (
+            lambda: T.library.custom_op("own::f", lambda x: x, mutates_args=()),
+            ValueError,
+            "must have a type annotation",
+        ),
+        (lambda: T.library.custom_op("f", double_and_add, mutates_args=()), ValueError, "`namespace::name`, but got f"),
+        (
+            lambda: T.library.infer_schema(double_and_add, mutates_args=("z",)),
+            ValueError,
+            "not found in the custom op's",
+        ),
+        (lambda: T.library.register_autograd("own::none", None), RuntimeError, "operator own::none does not exist"),
+        (lambda: T.library.custom_op("own::g", _scaled, mutates_args=())(3), RuntimeError, "own::g"),
+        (
+            lambda: T.library.custom_op("own::g", _scaled, mutates_args=())(3, factor=1.0),
+            RuntimeError,
+            "Expected a value",
+        ),
+        (
+            lambda: T.library.custom_op("own::same", lambda x: x, mutates_args=(), schema="(Tensor x) -> Tensor")(
+                T.ones(1)
+            ),
+            RuntimeError,
+            "must not also be an input to this custom operator",
+        ),
+    ],
+)
+def test_refusals(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_schemas_as_pytorch(torch: ModuleType) -> None:
+    def made(t: Any) -> list[str]:
+        def f(x: t.Tensor, y: t.Tensor | None, n: int, s: list[float], *, k: bool = False) -> t.Tensor: ...  # type: ignore[name-defined,empty-body]
+        def g(x: t.Tensor) -> None: ...  # type: ignore[name-defined]
+        def h(x: list[t.Tensor], d: float = 1.5) -> tuple[t.Tensor, t.Tensor]: ...  # type: ignore[name-defined,empty-body]
+
+        for fn in (f, g, h):
+            fn.__annotations__ = {
+                k: eval(v, {"t": t}) if isinstance(v, str) else v for k, v in fn.__annotations__.items()
+            }
+        return [t.library.infer_schema(fn, mutates_args=("x",) if fn is g else ()) for fn in (f, g, h)]
+
+    assert made(T) == made(torch)
