@@ -45,7 +45,7 @@ def progress(steps: int, label: str) -> Iterator[int]:
 
 
 def digits() -> tuple[Any, Any, Any, Any]:
-    """1437 images of handwritten digits, 8 x 8 from 0 to 1, with their labels, and 360 to test on (float32, int64).
+    """1437 images of handwritten digits, 8 x 8 from 0 to 1, their labels, and 360 more with theirs to test on.
 
     The optical digits of the UCI repository, which scikit-learn ships too; they come with wengert.
     """
@@ -54,7 +54,7 @@ def digits() -> tuple[Any, Any, Any, Any]:
     return load_digits()
 
 
-# -------------------------------------------------------------------------------------------------------------- pictures
+# ------------------------------------------------------------------------------------------------------------ pictures
 def save(path: Path, body: Iterable[str], width: float = WIDTH, height: float = HEIGHT) -> None:
     """Write an SVG file and say so."""
     lines = "\n".join(body)

@@ -144,6 +144,43 @@ def test_saturated_gates_stay_accurate() -> None:
     np.testing.assert_allclose(c.item(), np.exp(-20.0) * np.tanh(1.0), rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [{}, {"bidirectional": True, "num_layers": 2}], ids=str)
+def test_packed_sequences_are_as_each_alone(kind: str, options: dict[str, Any]) -> None:
+    m = layer(kind, **options)
+    rnn = nn.utils.rnn
+    alone = [wg.tensor(draw(n, 3, seed=n), requires_grad=True) for n in (5, 2, 4)]
+    together = [x.detach().requires_grad_() for x in alone]
+    weights = list(m.parameters())
+
+    def loss(parts: Any) -> Any:
+        return sum((y * y * (k + 1)).sum() for k, y in enumerate(parts))
+
+    results = [flat(*m(x)) for x in alone]
+    first = wg.autograd.grad(sum(loss(parts) for parts in results), [*alone, *weights])
+    output, state = m(rnn.pack_sequence(together, enforce_sorted=False))
+    found = [[y, *(s[:, k] for s in flat(None, state)[1:])] for k, y in enumerate(rnn.unpack_sequence(output))]
+    second = wg.autograd.grad(sum(loss(parts) for parts in found), [*together, *weights])
+    for mine, theirs in zip(found, results, strict=True):
+        for a, b in zip(mine, theirs, strict=True):
+            np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), atol=1e-14)
+    for a, b in zip(second, first, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-11, atol=1e-12)
+
+
+def test_what_is_behind_the_end_of_a_sequence_is_not_looked_at() -> None:
+    """There a layer without bounds goes on growing until it is infinite."""
+    m = nn.RNN(1, 1, nonlinearity="relu")
+    with wg.no_grad():
+        for p in m.parameters():
+            p.fill_(1e6)
+    sequences = [wg.full((n, 1), v, requires_grad=True) for n, v in ((12, -1e9), (1, 1.0))]
+    output, _ = m(nn.utils.rnn.pack_sequence(sequences))
+    short = nn.utils.rnn.unpack_sequence(output)[1]
+    grads = wg.autograd.grad(short.sum(), [sequences[1], m.weight_ih_l0, m.weight_hh_l0])
+    assert [g.item() for g in grads] == [1e6, 1.0, 0.0]
+
+
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"bias": False},

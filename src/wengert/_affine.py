@@ -25,7 +25,7 @@ from ._backends.numpy import ARITHMETIC, silently
 from ._dispatch import first_operand, mixed_product, overridden, slow
 from ._dtypes import BY_NUMPY
 from ._kind_parts import Formula, info_for, node_class
-from ._linear import Shape, of_shape, _refuse_mixed
+from ._linear import Shape, _refuse_mixed, of_shape
 from ._modes import M
 from ._node import FREED, Box, box_of, ticks
 from ._registry import RAW, Impl, Info, T, own, place, register

@@ -214,26 +214,30 @@ class LowRankMultivariateNormal(Distribution):
     _keeps = ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril")
 
     def __init__(self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None) -> None:
-        if loc.dim() < 1:
-            raise ValueError("loc must be at least one-dimensional.")
         event_shape = loc.shape[-1:]
-        if cov_factor.dim() < 2:
-            raise ValueError("cov_factor must be at least two-dimensional, with optional leading batch dimensions")
-        if cov_factor.shape[-2:-1] != event_shape:
-            raise ValueError(f"cov_factor must be a batch of matrices with shape {event_shape[0]} x m")
-        if cov_diag.shape[-1:] != event_shape:
-            raise ValueError(f"cov_diag must be a batch of vectors with shape {event_shape}")
+        for wrong, text in (
+            (loc.dim() < 1, "loc must be at least one-dimensional."),
+            (
+                cov_factor.dim() < 2,
+                "cov_factor must be at least two-dimensional, with optional leading batch dimensions",
+            ),
+            (
+                cov_factor.shape[-2:-1] != event_shape,
+                f"cov_factor must be a batch of matrices with shape {event_shape.numel()} x m",
+            ),
+            (cov_diag.shape[-1:] != event_shape, f"cov_diag must be a batch of vectors with shape {event_shape}"),
+        ):
+            if wrong:
+                raise ValueError(text)
+        columns = (loc.unsqueeze(-1), cov_factor, cov_diag.unsqueeze(-1))
         try:
-            wide_loc, self.cov_factor, wide_diag = torch.broadcast_tensors(
-                loc.unsqueeze(-1), cov_factor, cov_diag.unsqueeze(-1)
-            )
+            wide_loc, self.cov_factor, wide_diag = torch.broadcast_tensors(*columns)
         except RuntimeError as error:
             raise ValueError(
                 f"Incompatible batch shapes: loc {loc.shape}, cov_factor {cov_factor.shape}, cov_diag {cov_diag.shape}"
             ) from error
         self.loc, self.cov_diag = wide_loc[..., 0], wide_diag[..., 0]
-        self._unbroadcasted_cov_factor = cov_factor
-        self._unbroadcasted_cov_diag = cov_diag
+        self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag = cov_factor, cov_diag
         self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
         super().__init__(self.loc.shape[:-1], event_shape, validate_args=validate_args)
 

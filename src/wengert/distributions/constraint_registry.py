@@ -12,6 +12,7 @@ tensor([-1.0000,  0.0000,  1.0000])
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -48,12 +49,11 @@ class ConstraintRegistry:
             TypeError: it is no constraint.
         """
         if factory is None:
-            return lambda factory: self.register(constraint, factory)
-        if isinstance(constraint, constraints.Constraint):
-            constraint = type(constraint)
-        if not (isinstance(constraint, type) and issubclass(constraint, constraints.Constraint)):
+            return functools.partial(self.register, constraint)
+        kind = constraint if isinstance(constraint, type) else type(constraint)
+        if not issubclass(kind, constraints.Constraint):
             raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}")
-        self._registry[constraint] = factory
+        self._registry[kind] = factory
         return factory
 
     def __call__(self, constraint: Any) -> Transform:

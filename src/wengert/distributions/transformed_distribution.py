@@ -106,16 +106,15 @@ class TransformedDistribution(Distribution):
         if self._validate_args:
             self._validate_sample(value)
         event_dim = len(self.event_shape)
-        log_prob: Any = 0.0
-        y = value
+        stretched: Any = 0.0
         for transform in reversed(self.transforms):
-            x = transform.inv(y)
-            event_dim += transform.domain.event_dim - transform.codomain.event_dim
-            jacobian = transform.log_abs_det_jacobian(x, y)
-            log_prob = log_prob - _sum_rightmost(jacobian, event_dim - transform.domain.event_dim)
-            y = x
-        base = self.base_dist.log_prob(y)
-        return log_prob + _sum_rightmost(base, event_dim - len(self.base_dist.event_shape))
+            before = transform.inv(value)
+            batch_dims = event_dim - transform.codomain.event_dim  # of this transform, but not of the whole
+            stretched = stretched - _sum_rightmost(transform.log_abs_det_jacobian(before, value), batch_dims)
+            event_dim = batch_dims + transform.domain.event_dim
+            value = before
+        base = self.base_dist.log_prob(value)
+        return stretched + _sum_rightmost(base, event_dim - len(self.base_dist.event_shape))
 
     def _monotonize_cdf(self, value: Tensor) -> Tensor:
         """``1 - value`` where the transforms together are decreasing."""

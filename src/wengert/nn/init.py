@@ -202,9 +202,8 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform on [-a, a] with ``a = gain * sqrt(6 / (fan_in + fan_out))``."""
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
-    std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
-    a = math.sqrt(3.0) * std
-    return uniform_(tensor, -a, a, generator)
+    bound = math.sqrt(3.0) * (gain * math.sqrt(2.0 / float(fan_in + fan_out)))
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
@@ -219,11 +218,9 @@ def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Uniform on [-b, b] with ``b = gain * sqrt(3 / fan)``; ``a`` is the slope of the leaky ReLU that follows."""
-    if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+    if _is_empty(tensor):
         return tensor
-    fan = _calculate_correct_fan(tensor, mode)
-    bound = math.sqrt(3.0) * (calculate_gain(nonlinearity, a) / math.sqrt(fan))
+    bound = math.sqrt(3.0) * _kaiming_deviation(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
 
 
@@ -231,11 +228,21 @@ def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Normal with standard deviation ``gain / sqrt(fan)``; ``a`` is the slope of the leaky ReLU that follows."""
-    if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+    if _is_empty(tensor):
         return tensor
+    return normal_(tensor, 0.0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)
+
+
+def _is_empty(tensor: Tensor) -> bool:
+    empty = 0 in tensor.shape
+    if empty:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return empty
+
+
+def _kaiming_deviation(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     fan = _calculate_correct_fan(tensor, mode)
-    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(fan), generator)
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
 # ------------------------------------------------------------------------------------------------------------- matrices

@@ -245,17 +245,17 @@ def triangular_solve_left(A, B, upper, unit):
     """``A^-1 B`` where only one triangle of A counts."""
 
 
-def _factor_cotangent(xp: Any, g: Any, factor: Any, result: Any, upper: bool) -> Any:
+def _factor_cotangent(xp: Any, g: Any, input2: Any, result: Any, upper: bool) -> Any:
     """PyTorch's: of the whole factor, also of the triangle that is not read, as programs expect it."""
-    pulled = mul(xp, xp.cholesky_solution(g, factor, upper), xp.conj(result).mT)
+    pulled = mul(xp, xp.cholesky_solution(g, input2, upper), xp.conj(result).mT)
     both = pulled + xp.conj(pulled).mT
-    return -mul(xp, factor, both) if upper else -mul(xp, both, factor)
+    return -mul(xp, input2, both) if upper else -mul(xp, both, input2)
 
 
 @general(
     grad={
         "self": lambda xp, g, input2, upper: xp.cholesky_solution(g, input2, upper),
-        "input2": lambda xp, g, input2, result, upper: _factor_cotangent(xp, g, input2, result, upper),
+        "input2": _factor_cotangent,
     },
     tensors=2,
     holomorphic=False,

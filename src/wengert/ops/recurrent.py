@@ -236,7 +236,7 @@ def lstm_cotangents(
     flat = _side_by_side(d)
     del d
     dx = _input_cotangent([(flat, _exchanged(w_ih, n))], length, batch, reverse) if needs[0] else None
-    weights = _weight_cotangents(flat, z, w_ih.shape[1], biased) if any(needs[3:]) else (None,) * 4
+    weights = _weight_cotangents(flat, z, w_ih.shape[1], biased, ends) if any(needs[3:]) else (None,) * 4
     return (dx, dh.T, dc.T, *(w if w is None else _exchanged(w, n) for w in weights))
 
 
@@ -329,9 +329,18 @@ def _input_cotangent(products: Any, length: int, batch: int, reverse: bool) -> A
     return np.ascontiguousarray(dx[::-1]) if reverse else dx
 
 
-def _weight_cotangents(gates: Any, z: Any, inputs: int, biased: bool) -> tuple[Any, ...]:
+def _multiplied(z: Any, ends: Any) -> Any:
+    """What the weights were multiplied with, side by side; nothing behind the ends, where it may be infinite."""
+    known = _side_by_side(z[:-1])
+    if ends is not None:
+        steps = np.arange(len(z) - 1)[:, None]
+        known.reshape(len(known), len(steps), -1)[:, steps > ends] = 0
+    return known
+
+
+def _weight_cotangents(gates: Any, z: Any, inputs: int, biased: bool, ends: Any) -> tuple[Any, ...]:
     """The cotangents of ``w_ih``, ``w_hh`` and both biases where input and state are multiplied alike."""
-    d = gates.dot(_side_by_side(z[:-1]).T)
+    d = gates.dot(_multiplied(z, ends).T)
     bias = d[:, inputs] if biased else None
     return d[:, :inputs], d[:, inputs + 1 :], bias, bias
 
@@ -394,7 +403,7 @@ def gru_cotangents(
         dx = _input_cotangent([(flat[: 2 * n], w_ih[: 2 * n]), (flat[3 * n :], w_ih[2 * n :])], length, batch, reverse)
     weights: Any = (None,) * 4
     if any(needs[2:]):
-        known = _side_by_side(z[:-1])
+        known = _multiplied(z, ends)
         both = flat[: 2 * n].dot(known.T)
         x = np.concatenate([both[:, : inputs + 1], flat[3 * n :].dot(known[: inputs + 1].T)])
         s = np.concatenate([both[:, inputs:], flat[2 * n : 3 * n].dot(known[inputs:].T)])
@@ -486,7 +495,7 @@ def rnn_cotangents(
         dot(back, now, dh)
     flat = _side_by_side(d)
     dx = _input_cotangent([(flat, w_ih)], length, batch, reverse) if needs[0] else None
-    weights = _weight_cotangents(flat, z, inputs, biased) if any(needs[2:]) else (None,) * 4
+    weights = _weight_cotangents(flat, z, inputs, biased, ends) if any(needs[2:]) else (None,) * 4
     return (dx, dh.T, *weights)
 
 

@@ -63,14 +63,12 @@ class WrappedHook:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.hook = state["hook"]
-        self.with_module = state["with_module"]
-        self.module = None
+        self.hook, self.with_module = state["hook"], state["with_module"]
         self.__name__ = getattr(self.hook, "__name__", type(self.hook).__name__)
-        if self.with_module:
-            if state["module"] is None:
-                raise RuntimeError("You are trying to revive the hook of a dead Module!")
-            self.module = weakref.ref(state["module"])
+        module = state["module"] if self.with_module else None
+        if self.with_module and module is None:
+            raise RuntimeError("You are trying to revive the hook of a dead Module!")
+        self.module = None if module is None else weakref.ref(module)
 
 
 class BackwardHookFunction(Function):

@@ -94,28 +94,25 @@ class Stateful:
                 FutureWarning,
                 stacklevel=2,
             )
-            destination = args[0] if destination is None else destination
-            prefix = args[1] if len(args) > 1 and prefix == "" else prefix
-            keep_vars = args[2] if len(args) > 2 and keep_vars is False else keep_vars
-        if destination is None:
-            destination = OrderedDict()
-            destination._metadata = OrderedDict()
-        local_metadata = {"version": self._version}
-        if hasattr(destination, "_metadata"):
-            destination._metadata[prefix[:-1]] = local_metadata
+            destination, prefix, keep_vars = _by_place(args, destination, prefix, keep_vars)
+        state = _new_state() if destination is None else destination
+        own_metadata = {"version": self._version}
+        if hasattr(state, "_metadata"):
+            state._metadata[prefix[:-1]] = own_metadata
         for hook in self._state_dict_pre_hooks.values():
             hook(self, prefix, keep_vars)
-        self._save_to_state_dict(destination, prefix, keep_vars)
-        for name, module in self._modules.items():
-            if module is not None:
-                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        self._save_to_state_dict(state, prefix, keep_vars)
+        for name, child in self._modules.items():
+            if child is not None:
+                child.state_dict(destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         for hook in self._state_dict_hooks.values():
-            result = hook(self, destination, prefix, local_metadata)
-            if result is not None:
-                if getattr(hook, "_from_public_api", False):
-                    raise RuntimeError("state_dict post-hook must return None")
-                destination = result
-        return destination
+            other = hook(self, state, prefix, own_metadata)
+            if other is None:
+                continue
+            if getattr(hook, "_from_public_api", False):
+                raise RuntimeError("state_dict post-hook must return None")
+            state = other
+        return state
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         for name, param in self._parameters.items():
@@ -226,6 +223,18 @@ class Stateful:
                 f'While copying the parameter named "{key}", whose dimensions in the model are {param.size()} and '
                 f"whose dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}."
             )
+
+
+def _new_state() -> Any:
+    state: Any = OrderedDict()
+    state._metadata = OrderedDict()
+    return state
+
+
+def _by_place(args: tuple[Any, ...], *named: Any) -> list[Any]:
+    """The arguments of ``state_dict`` by their places; one that is given by name, other than its default, goes first."""
+    both = zip(named, (None, "", False), strict=True)
+    return [args[i] if i < len(args) and given == default else given for i, (given, default) in enumerate(both)]
 
 
 def _load(module: Any, state: Any, prefix: str, metadata: Any, assign: bool, lists: Any) -> None:

@@ -65,16 +65,10 @@ class _ConvNd(Module):
     ) -> None:
         super().__init__()
         _check(in_channels, out_channels, stride, padding, groups, padding_mode)
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.padding = padding
-        self.dilation = dilation
-        self.transposed = transposed
-        self.output_padding = output_padding
-        self.groups = groups
-        self.padding_mode = padding_mode
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride, self.dilation = kernel_size, stride, dilation
+        self.padding, self.padding_mode = padding, padding_mode
+        self.transposed, self.output_padding = transposed, output_padding
         self._reversed_padding_repeated_twice = _both_sides(padding, dilation, kernel_size)
         add_parameters(self, device, dtype, weight=self._weight_shape(), bias=out_channels if bias else None)
         self.reset_parameters()

@@ -272,13 +272,9 @@ class Module(Hooked, Stateful, Named):
             )
 
     def __delattr__(self, name: str) -> None:
-        if name in self._parameters:
-            del self._parameters[name]
-        elif name in self._buffers:
-            del self._buffers[name]
-            self._non_persistent_buffers_set.discard(name)
-        elif name in self._modules:
-            del self._modules[name]
+        holding = [space for space in (self._parameters, self._buffers, self._modules) if name in space]
+        if holding:
+            self._forget(name, holding[0])
         else:
             object.__delattr__(self, name)
 

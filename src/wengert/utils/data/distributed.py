@@ -59,16 +59,11 @@ class DistributedSampler(Sampler[_T_co]):
             rank = _group("get_rank")
         if rank >= num_replicas or rank < 0:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
-        self.dataset = dataset
-        self.num_replicas = num_replicas
-        self.rank = rank
-        self.epoch = 0
-        self.drop_last = drop_last
+        self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
+        self.shuffle, self.seed, self.epoch, self.drop_last = shuffle, seed, 0, drop_last
         n = len(dataset)
         self.num_samples = n // num_replicas if drop_last else -(-n // num_replicas)
         self.total_size = self.num_samples * num_replicas
-        self.shuffle = shuffle
-        self.seed = seed
 
     def __iter__(self) -> Iterator[_T_co]:
         n = len(self.dataset)

@@ -98,10 +98,8 @@ class RandomSampler(Sampler[int]):
         num_samples: int | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
-        self.data_source = data_source
-        self.replacement = replacement
-        self._num_samples = num_samples
-        self.generator = generator
+        self.data_source, self.generator = data_source, generator
+        self.replacement, self._num_samples = replacement, num_samples
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
         if not isinstance(self.num_samples, int) or self.num_samples <= 0:
@@ -183,10 +181,8 @@ class WeightedRandomSampler(Sampler[int]):
         as_tensor = torch.as_tensor(weights, dtype=torch.double)
         if as_tensor.ndim != 1:
             raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(as_tensor.shape)}")
-        self.weights = as_tensor
-        self.num_samples = num_samples
-        self.replacement = replacement
-        self.generator = generator
+        self.weights, self.num_samples = as_tensor, num_samples
+        self.replacement, self.generator = replacement, generator
 
     def __iter__(self) -> Iterator[int]:
         drawn = torch.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
@@ -213,8 +209,7 @@ class BatchSampler(Sampler[list[int]]):
         if not isinstance(drop_last, bool):
             raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
         self.sampler: Iterable[int] = sampler
-        self.batch_size = batch_size
-        self.drop_last = drop_last
+        self.batch_size, self.drop_last = batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
         indices = iter(self.sampler)

@@ -219,9 +219,8 @@ def trim_sigfig(x: float, n: int) -> float:
     """
     if n != int(n):
         raise AssertionError("Number of significant figures must be an integer")
-    magnitude = math.ceil(log10(abs(x)))
-    scale = 10 ** (magnitude - n)
-    return float(torch.tensor(x / scale).round() * scale)
+    last = 10 ** (math.ceil(log10(abs(x))) - n)  # what the last of the figures counts
+    return float(torch.tensor(x / last).round() * last)
 
 
 def ordered_unique(elements: Iterable[Any]) -> list[Any]:
