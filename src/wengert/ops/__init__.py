@@ -16,9 +16,9 @@ MODULES = (
     "arrange", "copies", "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax",
     "sort", "statistics", "counting", "matmul", "linear", "einsum", "addmm", "loss", "likelihoods", "classification",
     "ctc", "distance", "pad", "interpolate", "normalization", "batch_norm", "conv", "windows", "pool",
-    "fractional_pool", "embedding_bag", "fold", "grid", "attention", "multihead", "recurrent", "inverses",
-    "decompositions", "linalg", "matrix_functions", "fft", "window_functions", "spectral", "low_level", "segments",
-    "indefinite", "linear_cross_entropy", "recurrent_functions", "symbolic", "lobpcg", "files", "implicit", "sparse",
+    "fractional_pool", "embedding_bag", "fold", "grid", "attention", "multihead", "recurrent_steps", "recurrent",
+    "inverses", "decompositions", "linalg", "matrix_functions", "fft", "window_functions", "spectral", "low_level",
+    "segments", "indefinite", "linear_cross_entropy", "recurrent_functions", "symbolic", "lobpcg", "files", "implicit", "sparse",
 )  # fmt: skip
 
 for _name in MODULES:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._backends.numpy import in_lib, table_of_ones, vector_of_ones
+from .._blocks import among_rows
 from .._constants import Size
 from .._dispatch import logical_dtype
 from .._dtypes import FLOATING
@@ -256,6 +257,9 @@ def _normalizer(node: str, samples: Any) -> Any:
     )
 
 
+_MEDIUM = 1 << 15  # elements from which NumPy's buffer matters
+
+
 @in_lib
 def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
     """The input standardised over ``dims`` of its ``view``, scaled and shifted along the dimensions ``along``.
@@ -263,6 +267,12 @@ def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: f
     ``stats``: a list that is given the mean, the inverse deviation and the variance, for the way back (where nothing is
     differentiated further) and for running statistics.
     """
+    if input.size < _MEDIUM:
+        return _normalized(input, weight, bias, view, dims, eps, along, stats)
+    return among_rows(view[-1], lambda: _normalized(input, weight, bias, view, dims, eps, along, stats))
+
+
+def _normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
     if _is_small(input, view, dims):
         r, scale, mean, var = _standardized_small(input.reshape(view), eps)
         if stats is not None:
@@ -308,6 +318,13 @@ def norm_cotangents(
     g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, along: Any, stats: Any
 ) -> tuple[Any, Any, Any]:
     """The cotangents of input, weight and bias from the statistics that the forward pass left."""
+    given = (g, x, weight, bias_shape, needs, view, dims, along, stats)
+    return _cotangents(*given) if x.size < _MEDIUM else among_rows(view[-1], lambda: _cotangents(*given))
+
+
+def _cotangents(
+    g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, along: Any, stats: Any
+) -> tuple[Any, Any, Any]:
     dtype, shape = x.dtype, x.shape
     mean, scale, _ = stats
     if dtype.itemsize > 2 and _large_norms.suits(x, view, dims):

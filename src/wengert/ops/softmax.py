@@ -12,7 +12,7 @@ import numpy as np
 
 from .._backends.large import row_products, row_sums
 from .._backends.numpy import in_lib, table_of_ones
-from .._blocks import LARGE, rows
+from .._blocks import LARGE, among_rows, rows
 from .._dims import normal_dim, rank
 from .._dtypes import FLOATING
 from .._errors import warn
@@ -87,7 +87,7 @@ def _filled(fill: Any, dim: int, *arrays: Any) -> Any:
     n = first.shape[-1]
     if first.size < LARGE or dim != first.ndim - 1 or not all(a.flags.c_contiguous for a in arrays):
         r = np.empty_like(first)
-        fill(r, *arrays, dim)
+        among_rows(n, lambda: fill(r, *arrays, dim))
         return r
     r = np.empty(first.shape, first.dtype)
     flat = [a.reshape(-1, n) for a in (r, *arrays)]
