@@ -33,7 +33,7 @@ LARGE = 1 << 18  # elements from which blocks pay
 _BLOCK = 1 << 19  # bytes of one operand in a block: several fit into a core's cache, and NumPy reuses temporaries
 _CACHED = 1 << 22  # bytes of one operand up to which one thread alone gains nothing from blocks; half for many passes
 _QUICK = 1 << 24  # bytes of one operand up to which one thread adds as fast as two: memory is what it waits for
-_ENORMOUS = 1 << 42  # bytes that no machine has: NumPy says so, before anything is cut
+_ENORMOUS = 1 << 40  # elements that no machine has memory for: NumPy says so before anything is cut
 _ROW = 512  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
 
 np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
@@ -293,7 +293,7 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
     except ValueError:  # the body says it better
         return None
     full = [np.broadcast_to(a, shape) for a in operands]
-    if full[0].size < LARGE:
+    if not LARGE <= full[0].size < _ENORMOUS:
         return None
     strides = [_strides(a) for a in full]
     identity = tuple(range(len(shape)))

@@ -18,7 +18,8 @@ MODULES = (
     "ctc", "distance", "pad", "interpolate", "normalization", "batch_norm", "conv", "windows", "pool",
     "fractional_pool", "embedding_bag", "fold", "grid", "attention", "multihead", "recurrent_steps", "recurrent",
     "inverses", "decompositions", "linalg", "matrix_functions", "fft", "window_functions", "spectral", "low_level",
-    "segments", "indefinite", "linear_cross_entropy", "recurrent_functions", "symbolic", "lobpcg", "files", "implicit", "sparse",
+    "segments", "indefinite", "linear_cross_entropy", "recurrent_functions", "symbolic", "lobpcg", "files",
+    "implicit", "sparse",
 )  # fmt: skip
 
 for _name in MODULES:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._backends.large import row_products, row_sums
+from .._backends.numpy import vector_of_ones
 from .._blocks import LARGE, rows
 
 _SHORT = 128  # NumPy starts anew for each row: shorter groups are better off in whole passes
@@ -128,8 +129,8 @@ def backward(g: Any, x: Any, weight: Any, needs: Any, view: Any, along: Any, mea
 
 def _by_channel(x: Any, layout: _Samples, scale: Any) -> Any:
     """The sums over the samples of a block for each channel; ``scale``: a factor for each group."""
-    if x.ndim == 2:
-        return np.add.reduce(x, 0) if scale is None else np.einsum("ij,i->j", x, scale[:, 0])
+    if x.ndim == 2:  # a block is so small that BLAS starts no threads of its own
+        return (vector_of_ones(len(x), x.dtype) if scale is None else scale[:, 0]).dot(x)
     x = row_sums(x)
     if scale is not None:
         groups = len(scale) // len(x)

@@ -207,9 +207,7 @@ def _weight_each(x: Any, g: Any, kernel: Ints, stride: Ints, dilation: Ints) -> 
 
 
 # --------------------------------------------------------------------------------------------------- the three products
-def convolve(
-    x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int, bias: Any = None
-) -> Any:
+def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int, bias: Any = None) -> Any:
     """Every filter applied at every place, plus a number for each filter."""
     k = len(stride)
     kernel = weight.shape[2:]

@@ -232,7 +232,7 @@ def _new_state() -> Any:
 
 
 def _by_place(args: tuple[Any, ...], *named: Any) -> list[Any]:
-    """The arguments of ``state_dict`` by their places; one that is given by name, other than its default, goes first."""
+    """The arguments of ``state_dict`` by their places; what is given by name goes first."""
     both = zip(named, (None, "", False), strict=True)
     return [args[i] if i < len(args) and given == default else given for i, (given, default) in enumerate(both)]
 
