@@ -605,7 +605,7 @@ def test_new_processes_of_a_program_that_is_run(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-m", "wengert", "run", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-    assert (done.stdout, done.stderr) == ("[[tensor([[0.],\n        [1.]]), ('wengert', 'wengert')]]\n", "")
+    assert (done.stdout, done.stderr) == ("[[tensor([[0.],\n        [1.]]), ('torch', 'torch')]]\n", "")
 
 
 # ----------------------------------------------------------------------------------------------------- multiprocessing

@@ -18,6 +18,7 @@ import pytest
 
 from wengert import _constants
 from wengert import _dtypes as w
+from wengert._limits import finfo, iinfo
 
 NUMPY_NAMES = "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 complex128"
 NATIVE = [w.DTYPES[name] for name in NUMPY_NAMES.split()]
@@ -110,8 +111,8 @@ def test_bfloat16_comes_late_and_is_known_everywhere(bf16: np.dtype) -> None:
     assert w.BY_NUMPY[bf16] is w.bfloat16
     assert bf16 in w.FLOATING and bf16 in w.INEXACT and bf16 not in w.INTEGRAL
     code = (
-        "import sys\nfrom wengert import _dtypes as w\nassert 'ml_dtypes' not in sys.modules\n"
-        "w.bfloat16.itemsize; w.finfo(w.bfloat16); w.promote_types(w.bfloat16, w.int8)\n"
+        "import sys\nfrom wengert import _dtypes as w\nfrom wengert._limits import finfo\nassert 'ml_dtypes' not in sys.modules\n"
+        "w.bfloat16.itemsize; finfo(w.bfloat16); w.promote_types(w.bfloat16, w.int8)\n"
         "assert 'ml_dtypes' not in sys.modules\n"
         "import ml_dtypes, numpy\nheld = w.FLOATING\nx = numpy.zeros(2, ml_dtypes.bfloat16)\n"
         "assert x.dtype not in held\nassert w.BY_NUMPY[x.dtype] is w.bfloat16\n"
@@ -167,7 +168,7 @@ def test_default_dtype() -> None:
         assert w.get_default_dtype() is w.default_dtype is each
         assert w.default_np == each.np and w.default_complex_dtype is of_complex
         assert w.result_dtype(operands) == each.np
-        assert w.finfo() == w.finfo(each)
+        assert finfo() == finfo(each)
 
 
 def test_default_dtype_refuses() -> None:
@@ -373,36 +374,36 @@ def test_layouts_and_memory_formats() -> None:
 
 @pytest.mark.parametrize("each", [each for each in NATIVE if each.is_floating_point], ids=repr)
 def test_finfo_is_numpys(each: w.dtype) -> None:
-    ours, theirs = w.finfo(each), np.finfo(each.np)
+    ours, theirs = finfo(each), np.finfo(each.np)
     for name in ("bits", "eps", "max", "min", "tiny", "smallest_normal"):
         assert getattr(ours, name) == getattr(theirs, name)
     assert ours.resolution == pytest.approx(float(theirs.resolution), rel=1e-3) and ours.dtype == each.name
-    assert w.finfo(each.to_complex()) == ours == copy.deepcopy(ours) != w.finfo(w.bfloat16)
+    assert finfo(each.to_complex()) == ours == copy.deepcopy(ours) != finfo(w.bfloat16)
 
 
 @pytest.mark.parametrize("each", [each for each in NATIVE if each.np.kind in "iu"], ids=repr)
 def test_iinfo_is_numpys(each: w.dtype) -> None:
-    ours, theirs = w.iinfo(each), np.iinfo(each.np)
+    ours, theirs = iinfo(each), np.iinfo(each.np)
     assert (ours.bits, ours.min, ours.max, ours.dtype) == (theirs.bits, theirs.min, theirs.max, each.name)
-    assert ours == copy.deepcopy(ours) and ours != w.iinfo(w.int8 if each is not w.int8 else w.int16)
+    assert ours == copy.deepcopy(ours) and ours != iinfo(w.int8 if each is not w.int8 else w.int16)
 
 
 def test_info_printed_and_refused() -> None:
-    assert repr(w.finfo()) == (
+    assert repr(finfo()) == (
         "finfo(resolution=1e-06, min=-3.40282e+38, max=3.40282e+38, eps=1.19209e-07, "
         "smallest_normal=1.17549e-38, tiny=1.17549e-38, dtype=float32)"
     )
-    assert repr(w.iinfo(int)) == "iinfo(min=-9.22337e+18, max=9.22337e+18, dtype=int64)"
+    assert repr(iinfo(int)) == "iinfo(min=-9.22337e+18, max=9.22337e+18, dtype=int64)"
     with pytest.raises(TypeError, match=r"^torch.finfo\(\) requires a floating point input type. Use torch.iinfo"):
-        w.finfo(w.int8)
+        finfo(w.int8)
     with pytest.raises(TypeError, match=r"^torch.iinfo\(\) requires an integer input type. Use torch.finfo"):
-        w.iinfo(w.float32)
+        iinfo(w.float32)
     with pytest.raises(TypeError, match=r"^torch.bool is not supported by torch.iinfo$"):
-        w.iinfo(w.bool_)
+        iinfo(w.bool_)
     with pytest.raises(TypeError, match=r'^iinfo\(\) missing 1 required positional arguments: "type"$'):
-        w.iinfo()
+        iinfo()
     with pytest.raises(TypeError, match=r"^unhashable type"):
-        hash(w.finfo())
+        hash(finfo())
 
 
 # --- against torch
@@ -487,19 +488,19 @@ def test_torch_info_is_the_same(torch: ModuleType) -> None:
     for each in ALL:
         other = getattr(torch, each.name)
         if each.kind != "float4":  # torch: "bad argument type for built-in operation"
-            assert outcome(w.finfo, each) == outcome(torch.finfo, other)
-        assert outcome(w.iinfo, each) == outcome(torch.iinfo, other)
-        for ours, theirs in ((w.finfo, torch.finfo), (w.iinfo, torch.iinfo)):
+            assert outcome(finfo, each) == outcome(torch.finfo, other)
+        assert outcome(iinfo, each) == outcome(torch.iinfo, other)
+        for ours, theirs in ((finfo, torch.finfo), (iinfo, torch.iinfo)):
             if outcome(ours, each) == outcome(theirs, other) and "info(" in outcome(ours, each)[:6]:
                 for name in ours.__slots__:
                     assert getattr(ours(each), name) == getattr(theirs(other), name), (each, name)
     for default in DEFAULTS:
         torch.set_default_dtype(getattr(torch, default))
         w.set_default_dtype(w.DTYPES[default])
-        assert repr(w.finfo()) == repr(torch.finfo())
+        assert repr(finfo()) == repr(torch.finfo())
     for wrong in (None, 1, "float32", np.float32):
-        assert outcome(w.finfo, wrong) == outcome(torch.finfo, wrong)
-        assert outcome(w.iinfo, wrong) == outcome(torch.iinfo, wrong)
+        assert outcome(finfo, wrong) == outcome(torch.finfo, wrong)
+        assert outcome(iinfo, wrong) == outcome(torch.iinfo, wrong)
         assert outcome(w.set_default_dtype, wrong) == outcome(torch.set_default_dtype, wrong)
         assert outcome(w.promote_types, wrong, w.int8) == outcome(torch.promote_types, wrong, torch.int8)
 

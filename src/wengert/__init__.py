@@ -25,9 +25,7 @@ from ._dtypes import (
     can_cast,
     device,
     dtype,
-    finfo,
     get_default_dtype,
-    iinfo,
     layout,
     memory_format,
     promote_types,
@@ -35,6 +33,7 @@ from ._dtypes import (
 )
 from ._grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from ._legacy_types import TYPES, set_default_tensor_type
+from ._limits import finfo, iinfo
 from ._methods import attach, module_names, namespace, submodule
 from ._modes import is_inference_mode_enabled
 from ._printing import set_printoptions

@@ -61,8 +61,8 @@ from ._constants import device as device
 from ._constants import layout as layout
 from ._constants import memory_format as memory_format
 from ._dtypes import dtype as dtype
-from ._dtypes import finfo as finfo
-from ._dtypes import iinfo as iinfo
+from ._limits import finfo as finfo
+from ._limits import iinfo as iinfo
 from ._grad_mode import enable_grad as enable_grad
 from ._grad_mode import inference_mode as inference_mode
 from ._grad_mode import no_grad as no_grad

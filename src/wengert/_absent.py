@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,24 @@ from ._errors import noted
 from ._legacy_types import TYPES
 
 WHAT_TO_DO = "What to do: wengert computes with NumPy on the CPU; ask is_available() before, or leave the call out."
+
+#: what the module of an absent device says of it, by the names that CUDA's and XPU's share
+ANSWERS: dict[str, Callable[[], Any]] = {
+    "is_available": lambda: False,
+    "is_initialized": lambda: False,
+    "is_bf16_supported": lambda: False,
+    "is_tf32_supported": lambda: False,
+    "device_count": lambda: 0,
+    "get_arch_list": list,
+    "get_gencode_flags": str,
+    "get_rng_state_all": list,
+    "memory_allocated": lambda: 0,
+    "max_memory_allocated": lambda: 0,
+    "memory_reserved": lambda: 0,
+    "max_memory_reserved": lambda: 0,
+    "memory_stats": OrderedDict,
+    "memory_stats_as_nested_dict": dict,
+}
 
 
 def refusing(name: str, error: type[Exception], message: str) -> Callable[..., Any]:

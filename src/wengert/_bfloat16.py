@@ -32,6 +32,13 @@ def attach(dtype: Any) -> None:
         return type(a) in (list, tuple) and any(concerns(x) for x in a)
 
     def round_result(info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        if info.name in _WIDE_INSIDE and any(concerns(a) for a in args):
+            values = _in_float32(info.name, args, dtype)  # before an operator in place overwrites what it is made of
+            result = proceed()
+            _round(result, dtype)
+            if values is not None:
+                _write(result, values.astype(dtype))
+            return result
         result = proceed()
         if info.name != "_to_copy" and any(concerns(a) for a in args):
             for t in (result,) if isinstance(result, Tensor) else result if isinstance(result, (tuple, list)) else ():
@@ -64,6 +71,51 @@ def _round(t: Any, dtype: Any) -> None:
     node = t._fn.fx if type(t._fn) is Port else t._fn
     if node is not None:
         node.__class__ = _rounding.get((type(node), dtype)) or _rounding_class(type(node), dtype)
+
+
+# Operators that PyTorch computes in float32 and rounds once. Numbers are not rounded before, but for ``alpha``; NumPy has
+# no such operator, and would round the number or every step.
+_WIDE_INSIDE: dict[str, Callable[..., Any]] = {
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "_add_scaled": lambda x, y, alpha: x + alpha * y,
+    "_sub_scaled": lambda x, y, alpha: x - alpha * y,
+    "_lerp_number": lambda x, y, w: x + w * (y - x) if w < 0.5 else y - (y - x) * (1 - w),
+    "affine_mm": lambda x, y, c, beta, alpha: beta * c + alpha * (x @ y),
+    "affine_bmm": lambda x, y, c, beta, alpha: beta * c + alpha * (x @ y),
+}
+
+
+def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
+    """The result before it is rounded; ``None`` where rounding each operand is the same, or for transforms' payloads."""
+    values, numbers = [], 0
+    for a in args:
+        payload = a._a if isinstance(a, Tensor) else a
+        if isinstance(payload, _ARRAYS) and payload.dtype == dtype:
+            values.append(payload.astype("f4"))
+        elif isinstance(payload, (int, float)) or (isinstance(payload, _ARRAYS) and payload.ndim == 0):
+            numbers += 1
+            values.append(np.float32(payload))
+        else:
+            return None
+    if not numbers:
+        return None
+    if name in ("_add_scaled", "_sub_scaled"):
+        values[2] = values[2].astype(dtype).astype("f4")
+    with np.errstate(all="ignore"):
+        return _WIDE_INSIDE[name](*values)
+
+
+def _write(t: Any, values: Any) -> None:
+    """Put other elements into the memory of a result."""
+    if not isinstance(t, Tensor) or not isinstance(t._a, _ARRAYS) or t._a.dtype != values.dtype:
+        return
+    if isinstance(t._a, np.ndarray):
+        t._a[...] = values
+    else:
+        t._a = values
+        if t._m is not None:
+            t._m.a = values
 
 
 _rounding: dict[Any, Any] = {}

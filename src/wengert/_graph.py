@@ -175,8 +175,7 @@ def backward(
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
-                "use "
-                "`grad_tensors`."
+                "use `grad_tensors`."
             )
         grad_tensors = grad_variables
     listed = None if inputs is None else _listed_inputs(inputs, "backward")
@@ -238,12 +237,9 @@ def _warn_create_graph() -> None:
         _warned_create_graph = True
         warnings.warn(
             "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-            "gradient "
-            "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If "
-            "you "
-            "have to use this function, make sure to reset the .grad fields of your parameters to None after use to "
-            "break "
-            "the cycle and avoid the leak.",
+            "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
+            "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to "
+            "None after use to break the cycle and avoid the leak.",
             UserWarning,
             stacklevel=3,
         )
@@ -301,8 +297,7 @@ def grad(
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
-            "other "
-            "parts of the graph, please use torch.autograd.backward.",
+            "other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
         )
@@ -325,8 +320,7 @@ def grad(
             raise noted(
                 RuntimeError(
                     f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
-                    "allow_unused=True "
-                    "if this is the desired behavior."
+                    "allow_unused=True if this is the desired behavior."
                 ),
                 f"Which: input {i}{_shape_text(ins[i])}.",
                 "Why: no operation leads from it to the outputs; perhaps it was replaced, detached or computed after "
@@ -407,8 +401,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
             return
         raise RuntimeError(
             "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-            "subgraph "
-            "that doesn't require differentiation use var_no_grad = var.detach()."
+            "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
         )
     if not value:
         if fn is not None:
@@ -477,13 +470,11 @@ def grad_of_other(self: Tensor) -> Tensor | None:
     grad = self.__dict__.get("_grad")
     if grad is None and self._fn is not None and not self.__dict__.get("_retains"):
         warnings.warn(
-            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-            "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
-            "Tensor, "
-            "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you "
-            "access "
-            "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations. "
-            f"(It was made at {where(self._fn.code, self._fn.lasti)}; docs/errors.md, W009)",
+            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
+            "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+            "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+            "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
+            f"more informations. (It was made at {where(self._fn.code, self._fn.lasti)}; docs/errors.md, W009)",
             UserWarning,
             stacklevel=3,
         )
@@ -503,18 +494,15 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
         if wanted is not None and value.dtype is not wanted:
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{cpp_name(value)}' to a tensor with grad_dtype "
-                f"'{wanted.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the "
-                "tensor's dtype). "
-                "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
-                "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
-                "systems "
-                "that assume they match."
+                f"'{wanted.scalar_name}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
+                "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any "
+                "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
+                "downstream systems that assume they match."
             )
         if tuple(value.shape) != tuple(self.shape):
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
-                f"'{list(self.shape)}'. "
-                "Please ensure that the gradient and the tensor are the same size"
+                f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
             )
     fn = self._fn
     if type(fn) is AccumulateGrad:

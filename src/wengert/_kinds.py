@@ -64,7 +64,7 @@ from ._modes import EVERY, M
 from ._node import FREED, Box, box_of, ticks
 from ._registry import RAW, Impl, Info, own, place
 from ._saved import is_complex, stale, unbox
-from ._tensor import make
+from ._tensor import Tensor, make
 
 SCALARS = frozenset((float, int))
 
@@ -458,7 +458,7 @@ def binary(
                 xa = input._a
             except AttributeError:
                 return first_operand(info, input, other)
-            if type(other) in numbers:
+            if type(other) is not Tensor and type(other) in numbers:
                 if fx is None:
                     known = constants.get(xa.dtype)
                     if known is None:
@@ -606,7 +606,7 @@ def binary(
                 xa = input._a
             except AttributeError:
                 return first_operand(info, input, other)
-            if type(other) in numbers:
+            if type(other) is not Tensor and type(other) in numbers:
                 if xa.dtype not in fast:
                     return care(info, input, other)
                 ya = other

@@ -11,9 +11,9 @@ import importlib.util
 import os
 import re
 import sys
-import urllib.parse
 import urllib.request
 from typing import Any
+from urllib.parse import urlparse as urlparse  # programs import it from here
 
 from ._errors import noted
 from ._saving.replacing import replacing
@@ -29,10 +29,13 @@ _dir: str | None = None
 # ---------------------------------------------------------------------------------------------------------- the folder
 def get_dir() -> str:
     """The folder for what is fetched: ``set_dir``'s, or ``$TORCH_HOME/hub``, or ``$XDG_CACHE_HOME/torch/hub``."""
-    if _dir is not None:
-        return _dir
+    return os.path.join(_get_torch_home(), "hub") if _dir is None else _dir
+
+
+def _get_torch_home() -> str:
+    """The folder of PyTorch's caches: ``$TORCH_HOME`` or ``$XDG_CACHE_HOME/torch``."""
     cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
-    return os.path.join(os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch"))), "hub")
+    return os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
@@ -87,7 +90,7 @@ def load_state_dict_from_url(
     """
     folder = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
     os.makedirs(folder, exist_ok=True)
-    name = file_name or os.path.basename(urllib.parse.urlparse(url).path)
+    name = file_name or os.path.basename(urlparse(url).path)
     path = os.path.join(folder, name)
     if not os.path.exists(path):
         sys.stderr.write(f'Downloading: "{url}" to {path}\n')

@@ -15,9 +15,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from . import linalg
-from ._dtypes import bool_, float32, iinfo, int64
+from ._dtypes import bool_, float32, int64
 from ._dtypes import dtype as Dtype
 from ._errors import noted
+from ._limits import iinfo
 from ._registry import PUBLIC
 from ._tensor import Tensor
 

@@ -7,29 +7,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any
 
-from ._absent import NoDevice, NoStream, dummy, refusing, returning
+from ._absent import ANSWERS, NoDevice, NoStream, dummy, refusing, returning
 
 default_generators: tuple[Any, ...] = ()
 
-_VALUES: dict[str, Any] = {
-    "is_available": lambda: False,
-    "is_initialized": lambda: False,
-    "is_bf16_supported": lambda: False,
-    "is_tf32_supported": lambda: False,
-    "device_count": lambda: 0,
-    "get_arch_list": list,
-    "get_gencode_flags": str,
-    "get_rng_state_all": list,
-    "memory_allocated": lambda: 0,
-    "max_memory_allocated": lambda: 0,
-    "memory_reserved": lambda: 0,
-    "max_memory_reserved": lambda: 0,
-    "memory_stats": OrderedDict,
-    "memory_stats_as_nested_dict": dict,
-}
 _NOTHING = ("empty_cache", "manual_seed", "manual_seed_all", "seed", "seed_all")
 _REFUSED = (
     "current_device", "current_stream", "get_device_capability", "get_device_name", "get_device_properties",
@@ -53,11 +36,11 @@ def stream(stream: Any) -> NoStream:
     return NoStream(stream)
 
 
-globals().update({name: returning(name, value, "As on a machine without an XPU.") for name, value in _VALUES.items()})
+globals().update({name: returning(name, value, "As on a machine without an XPU.") for name, value in ANSWERS.items()})
 globals().update({name: returning(name, lambda: None, "Nothing: there is no XPU.") for name in _NOTHING})
 globals().update({name: refusing(name, AssertionError, "Torch not compiled with XPU enabled") for name in _REFUSED})
 globals().update({name: dummy(name) for name in _CLASSES})
 
 __all__ = [  # noqa: PLE0604  the names of tables
-    "StreamContext", "default_generators", "device", "stream", *_VALUES, *_NOTHING, *_REFUSED, *_CLASSES,
+    "StreamContext", "default_generators", "device", "stream", *ANSWERS, *_NOTHING, *_REFUSED, *_CLASSES,
 ]  # fmt: skip

@@ -44,7 +44,10 @@ _BOOL = np.dtype(np.bool_)
 
 def _joined(condition: Any, dtype: Any, x: Any, y: Any) -> Any:
     """The bits of x where the condition holds, else those of y; ``None`` has none."""
-    shape = np.broadcast_shapes(condition.shape, *(a.shape for a in (x, y) if a is not None))
+    shape = condition.shape
+    for a in (x, y):
+        if a is not None and a.ndim and a.shape != shape:
+            shape = np.broadcast_shapes(shape, a.shape)
     result = np.empty_like(condition, dtype) if condition.shape == shape else np.empty(shape, dtype)
     mask = result.view((y if x is None else x).dtype)
     np.copyto(mask, condition.view(np.int8))
@@ -71,7 +74,7 @@ def limited(x: Any, low: Any, high: Any) -> Any:
         low = -np.inf if low is None else low
         high = np.inf if high is None else high
         if low <= high:
-            return large(lambda x: np.clip(x, low, high), x)
+            return np.clip(x, low, high)
     if low is not None:
         x = np.maximum(x, low)
     return x if high is None else np.minimum(x, high)

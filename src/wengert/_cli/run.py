@@ -53,11 +53,13 @@ def install_torch_alias() -> Callable[[], None]:
         if name == "wengert" or name.startswith("wengert."):
             sys.modules.setdefault(_torch_name(name), module)
     wengert.__name__ = "torch"  # programs that take dotted names apart compare it
+    wengert.Tensor.__module__ = "torch"  # by which opt_einsum and others tell whose array it is
     return _remove_torch_alias
 
 
 def _remove_torch_alias() -> None:
-    sys.modules["wengert"].__name__ = "wengert"
+    wengert = sys.modules["wengert"]
+    wengert.__name__, wengert.Tensor.__module__ = "wengert", "wengert._tensor"
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _TorchFinder)]
     for name in [name for name in sys.modules if name == "torch" or name.startswith("torch.")]:
         del sys.modules[name]

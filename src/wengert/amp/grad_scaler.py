@@ -18,6 +18,14 @@ from .._tensor import Tensor, alias_payload, wrap
 
 __all__ = ["GradScaler"]
 
+#: what ``state_dict`` has beside the scale, and where it is
+_SAVED = {
+    "growth_factor": "_growth_factor",
+    "backoff_factor": "_backoff_factor",
+    "growth_interval": "_growth_interval",
+    "_growth_tracker": "_growth_tracker",
+}
+
 
 class GradScaler:
     """Scales losses, unscales gradients, and leaves out steps whose gradients are not finite.
@@ -200,13 +208,7 @@ class GradScaler:
         """The state, for ``load_state_dict`` here or in PyTorch; empty if the scaler is disabled."""
         if not self._enabled:
             return {}
-        return {
-            "scale": self.get_scale(),
-            "growth_factor": self._growth_factor,
-            "backoff_factor": self._backoff_factor,
-            "growth_interval": self._growth_interval,
-            "_growth_tracker": self._growth_tracker,
-        }
+        return {"scale": self.get_scale()} | {key: getattr(self, name) for key, name in _SAVED.items()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from a state; nothing if the scaler is disabled."""
@@ -219,10 +221,8 @@ class GradScaler:
         self._init_scale = state_dict["scale"]
         if self._scale is not None:
             self._scale.fill_(state_dict["scale"])
-        self._growth_factor = state_dict["growth_factor"]
-        self._backoff_factor = state_dict["backoff_factor"]
-        self._growth_interval = state_dict["growth_interval"]
-        self._growth_tracker = state_dict["_growth_tracker"]
+        for key, name in _SAVED.items():
+            setattr(self, name, state_dict[key])
 
     def __getstate__(self) -> dict[str, Any]:
         if self._enabled and self._stages:

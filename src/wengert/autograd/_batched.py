@@ -28,8 +28,7 @@ def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep:
         if size is not None and size != g.shape[0]:
             raise ValueError(
                 "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                f"{[size, g.shape[0]]} for the "
-                "mapped dimension"
+                f"{[size, g.shape[0]]} for the mapped dimension"
             )
         size = int(g.shape[0])
     if len(grads) != len(outputs):
@@ -49,12 +48,9 @@ def _check(k: int, y: Tensor, g: Tensor) -> None:
     if shape != tuple(y.shape):
         raise RuntimeError(
             "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
-            "The sizes of "
-            "the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was "
-            "detected: "
-            f"grad_output[{k}] has a shape of {g[0].shape} and output[{k}] has a shape of {y.shape}. If you only want "
-            "some tensors "
-            "in `grad_output` to be considered batched, consider using vmap."
+            "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+            f"mismatch was detected: grad_output[{k}] has a shape of {g[0].shape} and output[{k}] has a shape of "
+            f"{y.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using vmap."
         )
     if g.dtype.is_complex != y.dtype.is_complex:
         raise RuntimeError(

@@ -123,8 +123,8 @@ def _copy_context(ctx: Any, inner: Any) -> None:
 
 _NEEDS_SETUP_CONTEXT = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
-    "the "
-    "setup_context staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+    "the setup_context staticmethod. For more details, please see "
+    "https://pytorch.org/docs/main/notes/extending.func.html"
 )
 
 
@@ -220,14 +220,12 @@ def check_vmap(cls: Any) -> None:
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
             "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
-            "ambiguity. "
-            "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+            "ambiguity. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
         )
     if not cls.generate_vmap_rule and not has_rule:
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement "
-            "the vmap "
-            "staticmethod or set generate_vmap_rule=True. For more details, please see "
+            "the vmap staticmethod or set generate_vmap_rule=True. For more details, please see "
             "https://pytorch.org/docs/main/notes/extending.func.html"
         )
 
@@ -253,8 +251,7 @@ def apply_batched(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
         got = f"{len(returned)} returns" if isinstance(returned, tuple) else f"a {type(returned)}"
         raise RuntimeError(
             "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
-            "compatible with the "
-            f"output. Got {got} instead"
+            f"compatible with the output. Got {got} instead"
         )
     output, out_dims = returned
     return _rebatched(output, out_dims, tag)

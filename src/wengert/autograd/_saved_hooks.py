@@ -76,10 +76,8 @@ def _pack(box: Box, hooks: Hooks, fn: Node | None) -> PackedBox:
     if cell.version != version:
         raise RuntimeError(
             "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
-            "be "
-            "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you "
-            "need to "
-            "perform in-place operations on the input to a pack hook."
+            "be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if "
+            "you need to perform in-place operations on the input to a pack hook."
         )
     return packed
 
@@ -287,16 +285,14 @@ class SavedTensor:
         if box is FREED:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-                "graph are "
-                "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
-                "through "
-                "the graph a second time or if you need to access saved variables after calling backward."
+                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+                "to backward through the graph a second time or if you need to access saved variables after calling "
+                "backward."
             )
         if isinstance(box, PackedBox):
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-                "hooks is "
-                "allowed at a time."
+                "hooks is allowed at a time."
             )
         if not isinstance(box, Box) or place is None:
             raise noted(
@@ -330,10 +326,9 @@ class SavedOfFunction:
         if self._ctx._boxes is FREED:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-                "graph are "
-                "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
-                "through "
-                "the graph a second time or if you need to access saved variables after calling backward."
+                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+                "to backward through the graph a second time or if you need to access saved variables after calling "
+                "backward."
             )
         box, fn = self._ctx._boxes[self._k]
         if box is None:
@@ -341,8 +336,7 @@ class SavedOfFunction:
         if callable(box):
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-                "hooks is "
-                "allowed at a time."
+                "hooks is allowed at a time."
             )
         output = isinstance(fn, int)
         node = self._ctx._output_node(fn) if output else fn

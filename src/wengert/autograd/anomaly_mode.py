@@ -184,8 +184,7 @@ def _tell(n: Any) -> None:
     if trace is None:
         warnings.warn(
             f"Error detected in {n.name()}. No forward pass information available. Enable detect anomaly during "
-            "forward pass for "
-            "more information.",
+            "forward pass for more information.",
             UserWarning,
             stacklevel=2,
         )
@@ -201,16 +200,14 @@ def _tell(n: Any) -> None:
         if above is None:
             warnings.warn(
                 f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass information available. "
-                "Enable detect "
-                "anomaly during forward pass for more information.",
+                "Enable detect anomaly during forward pass for more information.",
                 UserWarning,
                 stacklevel=2,
             )
             return
         warnings.warn(
             f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced the "
-            "previous "
-            f"calculation:\n{above[0]}",
+            f"previous calculation:\n{above[0]}",
             UserWarning,
             stacklevel=2,
         )

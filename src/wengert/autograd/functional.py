@@ -6,7 +6,7 @@ These work on the tape with ``autograd.grad``; ``torch.func`` has the same as tr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,15 +108,12 @@ _STRICT = {
     "This is "
     "not allowed in strict mode.",
     "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with respect to "
-    "input {i} is "
-    "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
-    "differentiable "
-    "and that the jacobian depends on the inputs (this would be violated by a linear function for example).",
+    "input {i} is independent of the input. This is not allowed in strict mode. You should ensure that your function "
+    "is twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear function "
+    "for example).",
     "hessian": "The hessian of the user-provided function with respect to input {i} is independent of the input. This "
-    "is not "
-    "allowed in strict mode. You should ensure that your function is thrice differentiable and that the hessian "
-    "depends on the "
-    "inputs.",
+    "is not allowed in strict mode. You should ensure that your function is thrice differentiable and that the "
+    "hessian depends on the inputs.",
 }
 
 _ABSENT = {
@@ -158,9 +155,8 @@ def _filled(
         elif strict and create_graph and not g.requires_grad:
             which = "hessian" if "double" in stage else "jacobian"
             raise RuntimeError(
-                f"The {which} of the user-provided function is independent of input {i}. This is not allowed in strict "
-                "mode when "
-                "create_graph=True."
+                f"The {which} of the user-provided function is independent of input {i}. This is not allowed in "
+                "strict mode when create_graph=True."
             )
         out.append(g)
     return tuple(out)
@@ -183,6 +179,56 @@ def _grads(
 
 
 # ------------------------------------------------------------------------------------------------------------- products
+_ONE_OUTPUT = (
+    "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
+)
+_ONE_INPUT = (
+    "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+)
+
+
+class _Evaluated(NamedTuple):
+    """A function's inputs, a vector like them, and its outputs; whether inputs and outputs were tuples."""
+
+    xs: tuple[Tensor, ...]
+    vs: Any
+    outputs: tuple[Tensor, ...]
+    many_in: bool
+    many_out: bool
+
+    def vector(self) -> Any:
+        """The vector; ones, if there is none."""
+        return tuple(wrap(np.ones(x._a.shape, logical_dtype(x))) for x in self.xs) if self.vs is None else self.vs
+
+    def given_back(self, result: Any, many: bool, create_graph: bool) -> tuple[Any, Any]:
+        """The outputs and a result, as the user gets them."""
+        outputs = _repacked(_finished(self.outputs, create_graph), self.many_out)
+        return outputs, _repacked(_finished(result, create_graph), many)
+
+
+def _evaluated(who: str, func: Any, inputs: Any, v: Any, create_graph: bool, strict: bool) -> _Evaluated:
+    many_in, xs = _as_tuple(inputs, "inputs", who)
+    xs = _fresh(xs, create_graph, True)
+    vs = _vector(v, xs, many_in, create_graph, who, _ONE_INPUT)
+    many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", who)
+    _require_grad(outputs, "outputs", strict)
+    return _Evaluated(xs, vs, outputs, many_in, many_out)
+
+
+def _gradient(at: _Evaluated, who: str, strict: bool) -> Any:
+    """The gradient of the only output, which must be one number."""
+    _scalar_output(at.outputs, at.many_out, who)
+    jac = _grads(at.outputs, at.xs, None, True)
+    _require_grad(jac, "jacobian", strict)
+    return jac
+
+
+def _linear_in_cotangents(ys: Any, xs: tuple[Tensor, ...], like: tuple[Tensor, ...]) -> tuple[Any, Any]:
+    """Cotangents of ys, and a backward pass of them: it is linear in them, so its gradient by them is a jvp."""
+    us = tuple(_leaf(_zeros(y)) for y in like)
+    return us, _grads(ys, xs, us, True)
+
+
 def vjp(
     func: Callable[..., Any],
     inputs: Tensors,
@@ -203,10 +249,7 @@ def vjp(
         xs = _fresh(xs, create_graph, True)
         many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "vjp")
         _require_grad(outputs, "outputs", strict)
-        vs = _vector(v, outputs, many_out, create_graph, "vjp",
-                     "The vector v can only be None if the user-provided function returns a single Tensor with a "
-                     "single "
-                     "element.")  # fmt: skip
+        vs = _vector(v, outputs, many_out, create_graph, "vjp", _ONE_OUTPUT)
     with grad_mode(create_graph or is_grad_enabled()):
         result = _filled(_grads(outputs, xs, vs, create_graph), xs, strict, create_graph, "back")
     return _repacked(_finished(outputs, create_graph), many_out), _repacked(_finished(result, create_graph), many_in)
@@ -226,21 +269,12 @@ def jvp(
     (tensor([1., 4.]), tensor([2., 4.]))
     """
     with enable_grad():
-        many_in, xs = _as_tuple(inputs, "inputs", "jvp")
-        xs = _fresh(xs, create_graph, True)
-        vs = _vector(v, xs, many_in, create_graph, "jvp",
-                     "The vector v can only be None if the input to the user-provided function is a single Tensor with "
-                     "a single "
-                     "element.")  # fmt: skip
-        many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "jvp")
-        _require_grad(outputs, "outputs", strict)
-        us = tuple(_leaf(_zeros(y)) for y in outputs)
-        back = _grads(outputs, xs, us, True)
+        at = _evaluated("jvp", func, inputs, v, create_graph, strict)
+        us, back = _linear_in_cotangents(at.outputs, at.xs, at.outputs)
         _require_grad(back, "grad_inputs", strict)
     with grad_mode(create_graph or is_grad_enabled()):
-        vs = tuple(wrap(np.ones(x._a.shape, logical_dtype(x))) for x in xs) if vs is None else vs
-        result = _filled(_grads(back, us, vs, create_graph), outputs, strict, create_graph, "back_trick")
-    return _repacked(_finished(outputs, create_graph), many_out), _repacked(_finished(result, create_graph), many_out)
+        result = _filled(_grads(back, us, at.vector(), create_graph), at.outputs, strict, create_graph, "back_trick")
+    return at.given_back(result, at.many_out, create_graph)
 
 
 def _scalar_output(outputs: tuple[Tensor, ...], many: bool, who: str) -> None:
@@ -248,11 +282,6 @@ def _scalar_output(outputs: tuple[Tensor, ...], many: bool, who: str) -> None:
         raise RuntimeError(f"The function given to {who} should return a single Tensor")
     if outputs[0].numel() != 1:
         raise RuntimeError(f"The Tensor returned by the function given to {who} should contain a single element")
-
-
-_ONE_INPUT = (
-    "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
-)
 
 
 def vhp(
@@ -269,17 +298,11 @@ def vhp(
     (tensor(9.), tensor([ 6., 12.]))
     """
     with enable_grad():
-        many_in, xs = _as_tuple(inputs, "inputs", "vhp")
-        xs = _fresh(xs, create_graph, True)
-        vs = _vector(v, xs, many_in, create_graph, "vhp", _ONE_INPUT)
-        many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "vhp")
-        _require_grad(outputs, "outputs", strict)
-        _scalar_output(outputs, many_out, "vhp")
-        jac = _grads(outputs, xs, None, True)
-        _require_grad(jac, "jacobian", strict)
+        at = _evaluated("vhp", func, inputs, v, create_graph, strict)
+        jac = _gradient(at, "vhp", strict)
     with grad_mode(create_graph or is_grad_enabled()):
-        result = _filled(_grads(jac, xs, vs, create_graph), xs, strict, create_graph, "double_back")
-    return _repacked(_finished(outputs, create_graph), many_out), _repacked(_finished(result, create_graph), many_in)
+        result = _filled(_grads(jac, at.xs, at.vs, create_graph), at.xs, strict, create_graph, "double_back")
+    return at.given_back(result, at.many_in, create_graph)
 
 
 def hvp(
@@ -296,21 +319,13 @@ def hvp(
     (tensor(9.), tensor([ 6., 12.]))
     """
     with enable_grad():
-        many_in, xs = _as_tuple(inputs, "inputs", "hvp")
-        xs = _fresh(xs, create_graph, True)
-        vs = _vector(v, xs, many_in, create_graph, "hvp", _ONE_INPUT)
-        many_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "hvp")
-        _require_grad(outputs, "outputs", strict)
-        _scalar_output(outputs, many_out, "hvp")
-        jac = _grads(outputs, xs, None, True)
-        _require_grad(jac, "jacobian", strict)
-        us = tuple(_leaf(_zeros(x)) for x in xs)
-        back = _grads(jac, xs, us, True)
+        at = _evaluated("hvp", func, inputs, v, create_graph, strict)
+        jac = _gradient(at, "hvp", strict)
+        us, back = _linear_in_cotangents(jac, at.xs, at.xs)
         _require_grad(jac, "hessian", strict)
     with grad_mode(create_graph or is_grad_enabled()):
-        vs = tuple(wrap(np.ones(x._a.shape, logical_dtype(x))) for x in xs) if vs is None else vs
-        result = _filled(_grads(back, us, vs, create_graph), xs, strict, create_graph, "double_back_trick")
-    return _repacked(_finished(outputs, create_graph), many_out), _repacked(_finished(result, create_graph), many_in)
+        result = _filled(_grads(back, us, at.vector(), create_graph), at.xs, strict, create_graph, "double_back_trick")
+    return at.given_back(result, at.many_in, create_graph)
 
 
 # ------------------------------------------------------------------------------------------------------------ Jacobians
@@ -347,8 +362,7 @@ def jacobian(
             if strict:
                 raise RuntimeError(
                     "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
-                    "together. Please "
-                    "either set `strict=False` or `vectorize=False`."
+                    "together. Please either set `strict=False` or `vectorize=False`."
                 )
             jac = tuple(_rows_at_once(y, xs, create_graph) for y in outputs)
         else:
@@ -387,8 +401,7 @@ def _rows_one_by_one(i: int, y: Tensor, xs: tuple[Tensor, ...], create_graph: bo
             elif strict and create_graph and not g.requires_grad:
                 raise RuntimeError(
                     f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
-                    "strict mode "
-                    "when create_graph=True."
+                    "strict mode when create_graph=True."
                 )
             rows[k].append(g)
     return tuple(

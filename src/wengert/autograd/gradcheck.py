@@ -20,6 +20,14 @@ from .._graph import grad
 from .._tensor import Tensor, wrap
 from ..ops.random import rand
 from ..random import Generator
+from ._differences import (
+    Check,
+    central_difference,
+    check_inputs,
+    numerical_jacobians,
+    remark_on_kink,
+    unit_directions,
+)
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .function import Function
 
@@ -41,133 +49,8 @@ _BATCHED = "gradcheck or gradgradcheck failed while testing batched gradient com
 _BATCHED_FORWARD = "gradcheck failed while testing batched gradient computation with forward-mode AD."
 
 
-# --------------------------------------------------------------------------------------------------------- the function
-class _Check:
-    """One check: the function, its inputs, and the tolerances."""
-
-    def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float) -> None:
-        self.func = func
-        self.inputs: tuple[Any, ...] = (
-            inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
-        )
-        self.eps, self.atol, self.rtol = eps, atol, rtol
-        self.wanted = [i for i, x in enumerate(self.inputs) if isinstance(x, Tensor) and x.requires_grad]
-
-    def call(self, *args: Any) -> list[Tensor]:
-        """The outputs that have a derivative."""
-        outputs = self.func(*(args or self.inputs))
-        outputs = tuple(outputs) if isinstance(outputs, (tuple, list)) else (outputs,)
-        return [y for y in outputs if isinstance(y, Tensor)]
-
-    def differentiable(self, outputs: list[Tensor]) -> list[int]:
-        """Which outputs require grad."""
-        return [k for k, y in enumerate(outputs) if y.requires_grad]
-
-    def close(self, a: np.ndarray[Any, Any], n: np.ndarray[Any, Any]) -> bool:
-        """Whether an analytical Jacobian is the numerical one."""
-        return bool(np.allclose(a, n, rtol=self.rtol, atol=self.atol, equal_nan=False))
-
-
-def _check_inputs(inputs: tuple[Any, ...]) -> None:
-    found = False
-    for i, x in enumerate(inputs):
-        if not (isinstance(x, Tensor) and x.requires_grad):
-            continue
-        found = True
-        if x._a.dtype.itemsize // (2 if x._a.dtype.kind == "c" else 1) < 8:
-            _errors.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
-                "will likely fail "
-                "if all the inputs are not of double precision floating point or complex. "
-            )
-        a = x._a
-        if isinstance(a, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
-            raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
-                "non-overlapping to be able "
-                "to compute the numerical gradients correctly. You should call .contiguous on the input before passing "
-                "it to "
-                "gradcheck."
-            )
-    if not found:
-        raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
-        )
-
-
-# ---------------------------------------------------------------------------------------------------------- differences
-def _values(outputs: list[Tensor]) -> list[np.ndarray[Any, Any]]:
-    return [np.array(y.detach().numpy()).reshape(-1) for y in outputs]
-
-
-def _moved(check: _Check, x: Tensor, step: Any) -> list[np.ndarray[Any, Any]]:
-    """The outputs with the input's memory moved by a step, which is taken back."""
-    from .._tensor import alias_payload
-
-    a = alias_payload(x)
-    before = a.copy()
-    a += step
-    try:
-        return _values(check.call())
-    finally:
-        a[...] = before
-
-
-def _slope(check: _Check, x: Tensor, direction: Any) -> list[np.ndarray[Any, Any]]:
-    """The central difference of each output along a direction of one input."""
-    up = _moved(check, x, check.eps * direction)
-    down = _moved(check, x, -check.eps * direction)
-    return [(u - d) / (2 * check.eps) for u, d in zip(up, down, strict=True)]
-
-
-def _directions(x: Tensor) -> Any:
-    """Each element's unit direction (its real one, then its imaginary one)."""
-    for k in range(x.numel()):
-        e = np.zeros(x._a.shape, x._a.dtype)
-        for unit in (1, 1j) if x._a.dtype.kind == "c" else (1,):
-            e.reshape(-1)[k] = unit
-            yield k, unit, e
-
-
-def _numerical(check: _Check, i: int, outputs: list[Tensor]) -> list[tuple[Any, Any]]:
-    """For each output the Jacobians by input i of its real part and of its imaginary part (``None`` if it is real)."""
-    x = check.inputs[i]
-    kind = np.complex128 if x._a.dtype.kind == "c" else np.float64
-    parts = [
-        (
-            np.zeros((x.numel(), y.numel()), kind),
-            np.zeros((x.numel(), y.numel()), kind) if y._a.dtype.kind == "c" else None,
-        )
-        for y in outputs
-    ]
-    for k, unit, e in _directions(x):
-        for slope, (re, im) in zip(_slope(check, x, e), parts, strict=True):
-            re[k] += unit * slope.real
-            if im is not None:
-                im[k] += unit * slope.imag
-    return parts
-
-
-def _kink(check: _Check, i: int) -> str:
-    """A remark for the message if the function has different slopes on both sides of this point."""
-    x = check.inputs[i]
-    here = _values(check.call())
-    for k, _, e in _directions(x):
-        up, down = _moved(check, x, check.eps * e), _moved(check, x, -check.eps * e)
-        for u, h, d in zip(up, here, down, strict=True):
-            right, left = (u - h) / check.eps, (h - d) / check.eps
-            scale = max(np.abs(right).max(initial=0), np.abs(left).max(initial=0))
-            if scale and np.abs(right - left).max(initial=0) > 0.01 * scale + 1e3 * check.atol:
-                return (
-                    f"Why: perhaps there is no derivative here: at element {k} of input {i} the slope to the right is "
-                    f"{right.ravel()[:4]} "
-                    f"and to the left {left.ravel()[:4]}. A kink is no place to compare derivatives at."
-                )
-    return ""
-
-
 # ------------------------------------------------------------------------------------------------------------- backward
-def _basis_grads(check: _Check, y: Tensor, unit: Any, who: str, nondet_tol: float, dtypes: bool) -> list[Any]:
+def _basis_grads(check: Check, y: Tensor, unit: Any, who: str, nondet_tol: float, dtypes: bool) -> list[Any]:
     """The Jacobians of one output by all inputs, from one backward pass for each of its elements, made twice."""
     xs = [check.inputs[i] for i in check.wanted]
     jacobians = [np.zeros((x.numel(), y.numel()), np.complex128 if x._a.dtype.kind == "c" else np.float64) for x in xs]
@@ -199,7 +82,7 @@ def _not_reentrant(tolerance: float) -> GradcheckError:
     )
 
 
-def _mismatch(check: _Check, a: Any, n: Any, k: int, i: int, part: str | None, forward: bool) -> str:
+def _mismatch(check: Check, a: Any, n: Any, k: int, i: int, part: str | None, forward: bool) -> str:
     which = "inputs" if forward else "outputs"
     prefix = f"While considering the {part} part of complex {which} only, " if part else ""
     mode = "computed with forward mode " if forward else ""
@@ -212,14 +95,14 @@ def _mismatch(check: _Check, a: Any, n: Any, k: int, i: int, part: str | None, f
 
 
 def _refuse(
-    check: _Check, a: Any, n: Any, k: int, i: int, part: str | None, forward: bool, more: str = ""
+    check: Check, a: Any, n: Any, k: int, i: int, part: str | None, forward: bool, more: str = ""
 ) -> GradcheckError:
-    return noted(GradcheckError(_mismatch(check, a, n, k, i, part, forward) + more), _kink(check, i))
+    return noted(GradcheckError(_mismatch(check, a, n, k, i, part, forward) + more), remark_on_kink(check, i))
 
 
-def _slow_backward(check: _Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
+def _slow_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
     live = check.differentiable(outputs)
-    numerical = [_numerical(check, i, outputs) for i in check.wanted]
+    numerical = [numerical_jacobians(check, i, outputs) for i in check.wanted]
     for part in (1, 0):  # the imaginary parts of complex outputs first, as PyTorch
         for k, y in enumerate(outputs):
             if y._a.dtype.kind not in "fc" or (part and y._a.dtype.kind != "c"):
@@ -246,13 +129,13 @@ def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
     return (u / size if size else u).reshape(shape).astype(dtype)
 
 
-def _fast_backward(check: _Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
+def _fast_backward(check: Check, outputs: list[Tensor], nondet_tol: float, dtypes: bool) -> None:
     """One random direction in each input and one of each output, instead of whole Jacobians."""
     generator = Generator()
     live = check.differentiable(outputs)
     xs = [check.inputs[i] for i in check.wanted]
     us = [_unit(x._a.shape, x._a.dtype, generator) for x in xs]
-    slopes = [_slope(check, x, u) for x, u in zip(xs, us, strict=True)]
+    slopes = [central_difference(check, x, u) for x, u in zip(xs, us, strict=True)]
     for k, y in enumerate(outputs):
         v = _unit(y._a.shape, y._a.dtype, generator)
         if k not in live:
@@ -274,8 +157,8 @@ def _fast_backward(check: _Check, outputs: list[Tensor], nondet_tol: float, dtyp
                 raise _refuse(check, a, n, k, i, None, False, _slow_text(check, outputs, k, i, nondet_tol))
 
 
-def _slow_text(check: _Check, outputs: list[Tensor], k: int, i: int, nondet_tol: float) -> str:
-    n = _numerical(check, i, outputs)[k][0]
+def _slow_text(check: Check, outputs: list[Tensor], k: int, i: int, nondet_tol: float) -> str:
+    n = numerical_jacobians(check, i, outputs)[k][0]
     a = _basis_grads(check, outputs[k], 1, "", nondet_tol, False)[check.wanted.index(i)]
     worst = np.abs(n - a).max(initial=0)
     return (
@@ -285,7 +168,7 @@ def _slow_text(check: _Check, outputs: list[Tensor], k: int, i: int, nondet_tol:
 
 
 # -------------------------------------------------------------------------------------------------------------- forward
-def _pushed(check: _Check, i: int, direction: Any) -> list[Any]:
+def _pushed(check: Check, i: int, direction: Any) -> list[Any]:
     """The outputs' tangents for a tangent of one input, flat; ``None`` where there is none."""
     with dual_level():
         args = list(check.inputs)
@@ -299,17 +182,17 @@ def _pushed(check: _Check, i: int, direction: Any) -> list[Any]:
     return out
 
 
-def _forward(check: _Check, outputs: list[Tensor], fast: bool) -> None:
+def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
     generator = Generator()
     for i in check.wanted:
         x = check.inputs[i]
         if fast:
             steps = [(0, 1, _unit(x._a.shape, x._a.dtype, generator))]
         else:
-            steps = [(k, u, e.copy()) for k, u, e in _directions(x)]
+            steps = [(k, u, e.copy()) for k, u, e in unit_directions(x)]
         columns: dict[Any, list[list[Any]]] = {}
         for _, unit, e in steps:
-            pair = (_pushed(check, i, e), _slope(check, x, e))
+            pair = (_pushed(check, i, e), central_difference(check, x, e))
             columns.setdefault(unit, []).append(list(pair))
         for unit, pairs in columns.items():
             part = None if x._a.dtype.kind != "c" or fast else "real" if unit == 1 else "imaginary"
@@ -322,7 +205,7 @@ def _forward(check: _Check, outputs: list[Tensor], fast: bool) -> None:
                     raise _refuse(check, a, n, k, i, part, True)
 
 
-def _undefined_forward(check: _Check, outputs: list[Tensor]) -> None:
+def _undefined_forward(check: Check, outputs: list[Tensor]) -> None:
     """A tangent of zeros and no tangent must be the same."""
     generator = Generator()
     for i in check.wanted:
@@ -344,13 +227,12 @@ def _undefined_forward(check: _Check, outputs: list[Tensor]) -> None:
             if not np.allclose(a, b, rtol=check.rtol, atol=check.atol):
                 raise GradcheckError(
                     f"Mismatch in tangent values for output with index: {k} when an input has an undefined tangent "
-                    f"value. Got: {a} but "
-                    f"expected: {b}"
+                    f"value. Got: {a} but expected: {b}"
                 )
 
 
 # ------------------------------------------------------------------------------------------------------- further checks
-def _batched(check: _Check, y: Tensor, k: int) -> None:
+def _batched(check: Check, y: Tensor, k: int) -> None:
     xs = [check.inputs[i] for i in check.wanted]
     generator = Generator()
     vs = [_unit(y._a.shape, y._a.dtype, generator) for _ in range(2)]
@@ -369,7 +251,7 @@ def _batched(check: _Check, y: Tensor, k: int) -> None:
             )
 
 
-def _batched_forward(check: _Check) -> None:
+def _batched_forward(check: Check) -> None:
     from ..func import jvp, vmap
 
     generator = Generator()
@@ -399,7 +281,7 @@ def _batched_forward(check: _Check) -> None:
                 )
 
 
-def _zero_in_zero_out(check: _Check, outputs: list[Tensor]) -> None:
+def _zero_in_zero_out(check: Check, outputs: list[Tensor]) -> None:
     xs = [check.inputs[i] for i in check.wanted]
     zeros = [wrap(np.zeros(y._a.shape, y._a.dtype)) for y in outputs]
     for g, x in zip(grad(outputs, xs, zeros, allow_unused=True, retain_graph=True), xs, strict=True):
@@ -427,7 +309,7 @@ class UndefinedGrad(Function):
         return None
 
 
-def _undefined_backward(check: _Check) -> None:
+def _undefined_backward(check: Check) -> None:
     """Where no cotangent arrives, zeros or nothing must come out."""
     xs = [check.inputs[i] for i in check.wanted]
     count = len(check.differentiable(check.call()))
@@ -447,8 +329,8 @@ def _undefined_backward(check: _Check) -> None:
             if g is not None and g._a.any():
                 _errors.warn(
                     "Backwards compatibility: New undefined gradient support checking feature is enabled by default, "
-                    "but it may break "
-                    "existing callers of this function. If this is true for you, you can call this function with "
+                    "but it may break existing callers of this function. If this is true for you, you can call this "
+                    "function with "
                     '"check_undefined_grad=False" to disable the feature'
                 )
                 raise GradcheckError(
@@ -497,8 +379,8 @@ def gradcheck(
     assert check_forward_ad or not check_batched_forward_grad, (
         "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
     )
-    check = _Check(func, inputs, eps, atol, rtol)
-    _check_inputs(check.inputs)
+    check = Check(func, inputs, eps, atol, rtol)
+    check_inputs(check.inputs)
     try:
         with enable_grad():
             _run(check, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad,
@@ -511,7 +393,7 @@ def gradcheck(
 
 
 def _run(
-    check: _Check,
+    check: Check,
     nondet_tol: float,
     undefined: bool,
     dtypes: bool,
@@ -576,7 +458,7 @@ def gradgradcheck(
     assert check_rev_over_rev or not check_batched_grad, (
         "Setting check_batched_grad=True requires check_rev_over_rev to be True"
     )
-    check = _Check(func, inputs, eps, atol, rtol)
+    check = Check(func, inputs, eps, atol, rtol)
     with enable_grad():
         outputs = check.call()
     live = check.differentiable(outputs)
@@ -627,10 +509,10 @@ def get_numerical_jacobian(
     fn: Callable[..., Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
 ) -> Any:
     """Deprecated, kept for old tests: the Jacobians of ``fn(inputs)``'s first output by differences."""
-    check = _Check(lambda *xs: fn(inputs), inputs, eps, 0, 0)
+    check = Check(lambda *xs: fn(inputs), inputs, eps, 0, 0)
     check.wanted = [i for i, x in enumerate(check.inputs) if isinstance(x, Tensor) and x.requires_grad]
     outputs = check.call()
-    return tuple(wrap(_numerical(check, i, outputs)[0][0]) for i in check.wanted)
+    return tuple(wrap(numerical_jacobians(check, i, outputs)[0][0]) for i in check.wanted)
 
 
 def get_numerical_jacobian_wrt_specific_input(
@@ -643,11 +525,11 @@ def get_numerical_jacobian_wrt_specific_input(
     is_forward_ad: bool = False,
 ) -> tuple[Tensor, ...]:
     """The Jacobians of all of ``fn(*inputs)``'s outputs by one input, by differences: ``(inputs, outputs)`` each."""
-    check = _Check(fn, inputs, eps, 0, 0)
-    return tuple(wrap(real) for real, _ in _numerical(check, input_idx, check.call()))
+    check = Check(fn, inputs, eps, 0, 0)
+    return tuple(wrap(real) for real, _ in numerical_jacobians(check, input_idx, check.call()))
 
 
 def get_analytical_jacobian(inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0) -> Any:
     """Deprecated, kept for old tests: ``(jacobians, reentrant, sizes_ok, types_ok)`` of one output."""
-    check = _Check(lambda *xs: output, inputs, 0, 0, 0)
+    check = Check(lambda *xs: output, inputs, 0, 0, 0)
     return tuple(wrap(j) for j in _basis_grads(check, output, 1, "", nondet_tol, False)), True, True, True

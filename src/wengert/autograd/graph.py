@@ -196,8 +196,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
         if getattr(_mutable, "ctx", None) is not ctx or key not in ctx.cloned:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
-                "originally "
-                "recorded."
+                "originally recorded."
             )
         return ctx.cloned[key]
 

@@ -35,8 +35,7 @@ class VariableMeta(TensorMeta):
                 raise ValueError("Variable can't be volatile and require_grad at the same time!")
             warnings.warn(
                 "volatile was removed from PyTorch (Variable.volatile is always False there). Use `with "
-                "torch.no_grad():` "
-                "instead:\n    with torch.no_grad():\n        y = model(x)",
+                "torch.no_grad():` instead:\n    with torch.no_grad():\n        y = model(x)",
                 DeprecationWarning,
                 stacklevel=2,
             )

@@ -11,10 +11,9 @@ What to do: ...
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any
 
-from .._absent import NoDevice, NoStream, dummy, refusing, returning, tensor_types
+from .._absent import ANSWERS, NoDevice, NoStream, dummy, refusing, returning, tensor_types
 from . import amp as amp
 from . import nvtx as nvtx
 
@@ -22,24 +21,7 @@ default_generators: tuple[Any, ...] = ()
 has_half = True
 has_magma = False
 
-_VALUES: dict[str, Any] = {
-    "is_available": lambda: False,
-    "is_initialized": lambda: False,
-    "is_bf16_supported": lambda: False,
-    "is_tf32_supported": lambda: False,
-    "device_count": lambda: 0,
-    "get_arch_list": list,
-    "get_gencode_flags": str,
-    "get_rng_state_all": list,
-    "memory_allocated": lambda: 0,
-    "max_memory_allocated": lambda: 0,
-    "memory_reserved": lambda: 0,
-    "max_memory_reserved": lambda: 0,
-    "memory_cached": lambda: 0,
-    "max_memory_cached": lambda: 0,
-    "memory_stats": OrderedDict,
-    "memory_stats_as_nested_dict": dict,
-}
+_VALUES = {**ANSWERS, "memory_cached": lambda: 0, "max_memory_cached": lambda: 0}
 _NOTHING = ("empty_cache", "manual_seed", "manual_seed_all", "seed", "seed_all")
 _REFUSED = (
     "cudart", "current_blas_handle", "current_device", "current_stream", "default_stream", "get_device_capability",

@@ -206,8 +206,7 @@ def _check_scalar(value: Any) -> None:
     if value._a.ndim:
         raise RuntimeError(
             f"grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {value._a.ndim} "
-            "dims. Maybe "
-            "you wanted to use the vjp or jacrev APIs instead?"
+            "dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
         )
 
 
@@ -264,8 +263,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         if given_spec != out_spec:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
-                "function. "
-                f"cotangents: {pprint(given_spec)}, primal output: {pprint(out_spec)}"
+                f"function. cotangents: {pprint(given_spec)}, primal output: {pprint(out_spec)}"
             )
         for i, (y, g) in enumerate(zip(outs, flat_given, strict=True)):
             if isinstance(g, Tensor):
@@ -308,9 +306,8 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     if spec != tangent_spec:
         raise RuntimeError(
             f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a "
-            "tuple of 3 "
-            f"tensors, tangents also must be. Got primals with structure {spec} and tangents with structure "
-            f"{tangent_spec}"
+            f"tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with "
+            f"structure {tangent_spec}"
         )
     for values, name in ((flat, "primals"), (flat_tangents, "tangents")):
         if not values:
@@ -365,9 +362,8 @@ def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
         primal = y
     if strict:
         raise RuntimeError(
-            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
-            "with "
-            "strict=True."
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+            "allowed with strict=True."
         )
     return primal, wrap(zeros_payload(primal._a))
 
@@ -402,8 +398,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                 if have != want:
                     raise RuntimeError(
                         f"tangent:{i} with {what} {have} in flattened pytree doesn't match the {what} {want} of the "
-                        "corresponding "
-                        "primal."
+                        "corresponding primal."
                     )
         roots = [(r._fn, Lift(payload(v), tag)) for r, v in zip(back, flat_tangents, strict=True) if r._fn is not None]
         found: Any = [None] * len(leaves)

@@ -65,8 +65,7 @@ def _check_out_dims(out_dims: Any, func: Any) -> None:
         if d is not None and not isinstance(d, int):
             raise ValueError(
                 f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python "
-                "collection of ints "
-                "representing where in the outputs the vmapped dimension should appear."
+                "collection of ints representing where in the outputs the vmapped dimension should appear."
             )
 
     tree_map(check, out_dims)
@@ -79,14 +78,12 @@ def _checked_inputs(in_dims: Any, args: tuple[Any, ...], func: Any) -> tuple[lis
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
             f"{head}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
-            "got: "
-            f"{type(in_dims)}."
+            f"got: {type(in_dims)}."
         )
     if not args:
         raise ValueError(
             f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
-            "function with "
-            "no inputs. The latter is unsupported."
+            "function with no inputs. The latter is unsupported."
         )
     flat, spec = tree_flatten(args)
     dims = broadcast_to_and_flatten(in_dims, spec)
@@ -107,15 +104,13 @@ def _checked_dim(x: Any, d: Any, head: str) -> int | None:
     if not isinstance(x, Tensor):
         raise ValueError(
             f"{head}Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor "
-            "arguments, "
-            "please use None as the respective in_dim"
+            "arguments, please use None as the respective in_dim"
         )
     n = x._a.ndim
     if not -n <= d < n:
         raise ValueError(
-            f"{head}Got in_dim={d} for some input, but that input is a Tensor of dimensionality {n} so expected in_dim "
-            "to "
-            f"satisfy -{n} <= in_dim < {n}."
+            f"{head}Got in_dim={d} for some input, but that input is a Tensor of dimensionality {n} so expected "
+            f"in_dim to satisfy -{n} <= in_dim < {n}."
         )
     return d % n
 
@@ -188,8 +183,7 @@ def _flat_out_dims(out: Any, out_dims: Any, spec: TreeSpec, func: Any) -> list[A
     if dims is None:
         raise ValueError(
             f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure "
-            "of `outputs`. "
-            f"out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
+            f"of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {spec}."
         )
     return dims
 
@@ -204,8 +198,7 @@ def _leave(y: Any, d: Any, tag: int, size: int, func: Any) -> Any:
     if not isinstance(y, Tensor):
         raise ValueError(
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= "
-            "to None for "
-            "output?"
+            "to None for output?"
         )
     out = tensor(y._a.v) if batched else T.expand(y, (size, *y._a.shape))
     n = out._a.ndim

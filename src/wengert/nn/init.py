@@ -41,7 +41,8 @@ __all__ = [
 ]
 
 _CONVOLUTIONS = [f"{name}{d}d" for name in ("conv", "conv_transpose") for d in (1, 2, 3)]
-_LINEAR = frozenset(("linear", *_CONVOLUTIONS))
+_GAINS: dict[str, float] = dict.fromkeys(("linear", "sigmoid", *_CONVOLUTIONS), 1)
+_GAINS |= {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -51,20 +52,15 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     >>> torch.nn.init.calculate_gain("leaky_relu", 1)
     1.0
     """
-    if nonlinearity in _LINEAR or nonlinearity == "sigmoid":
-        return 1
-    if nonlinearity == "tanh":
-        return 5.0 / 3
-    if nonlinearity == "relu":
-        return math.sqrt(2.0)
-    if nonlinearity == "leaky_relu":
-        slope = 0.01 if param is None else param
-        if isinstance(slope, bool) or not isinstance(slope, (int, float)):
-            raise ValueError(f"negative_slope {param} not a valid number")
-        return math.sqrt(2.0 / (1 + slope**2))
-    if nonlinearity == "selu":
-        return 3.0 / 4
-    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    gain = _GAINS.get(nonlinearity)
+    if gain is not None:
+        return gain
+    if nonlinearity != "leaky_relu":
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    slope = 0.01 if param is None else param
+    if isinstance(slope, bool) or not isinstance(slope, (int, float)):
+        raise ValueError(f"negative_slope {param} not a valid number")
+    return math.sqrt(2.0 / (1 + slope**2))
 
 
 # ------------------------------------------------------------------------------------------------------- plain fillings
@@ -315,3 +311,10 @@ __all__ += [
     "xavier_normal",
     "xavier_uniform",
 ]
+
+
+# Names by which modules of older programs call the same.
+_no_grad_uniform_ = uniform_
+_no_grad_normal_ = normal_
+_no_grad_trunc_normal_ = trunc_normal_
+_no_grad_fill_ = constant_

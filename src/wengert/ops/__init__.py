@@ -19,7 +19,7 @@ MODULES = (
     "fractional_pool", "embedding_bag", "fold", "grid", "attention", "multihead", "recurrent_steps", "recurrent",
     "inverses", "decompositions", "linalg", "matrix_functions", "fft", "window_functions", "spectral", "low_level",
     "segments", "indefinite", "linear_cross_entropy", "recurrent_functions", "symbolic", "lobpcg", "files",
-    "implicit", "sparse",
+    "implicit", "sparse", "private",
 )  # fmt: skip
 
 for _name in MODULES:

@@ -212,8 +212,8 @@ def _unusual(fn: Any, args: tuple[Any, ...], beta: Any, alpha: Any, out: Any) ->
             raise TypeError(f"{name}() takes 3 tensors, beta and alpha")
         warn(
             f"This overload of {name} is deprecated:\n\t{name}(Number beta, Tensor input, Number alpha, "
-            "...)\nConsider using "
-            f"one of the following signatures instead:\n\t{name}(Tensor input, ..., *, Number beta, Number alpha)",
+            f"...)\nConsider using one of the following signatures instead:\n\t{name}(Tensor input, ..., *, Number "
+            "beta, Number alpha)",
         )
         beta, alpha = numbers[0], numbers[1] if len(numbers) > 1 else 1
     kwargs = {"beta": beta, "alpha": alpha}

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
-from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL, finfo
+from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
 from .._errors import warn
 from .._general import general
 from .._inplace import inplace_of
 from .._kinds import binary
+from .._limits import finfo
 from .._out import exactly, with_out, write_out
 from .._parametric import parametric
 from .._registry import PUBLIC, REGISTRY, place, public

@@ -368,8 +368,7 @@ def _check_class_weight(input: Any, weight: Any, class_dim: int) -> None:
     if weight is not None and tuple(weight.shape) != (n,):
         raise RuntimeError(
             f"cross_entropy: weight tensor should be defined either for all {n} classes or no classes but got weight "
-            "tensor of "
-            f"shape: {list(weight.shape)}"
+            f"tensor of shape: {list(weight.shape)}"
         )
 
 
@@ -456,8 +455,7 @@ def multi_margin_loss(
     if (t.size if single else (t.ndim == 1 and t.shape[0])) != rows:
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
-            "size). "
-            f"Expected target size [{rows}], but got {list(t.shape)}. Input has shape {list(a.shape)}."
+            f"size). Expected target size [{rows}], but got {list(t.shape)}. Input has shape {list(a.shape)}."
         )
     if logical_dtype(target).name != "int64":
         raise RuntimeError(f"expected scalar type Long but found {dtype_name(target)}")

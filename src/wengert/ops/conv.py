@@ -141,8 +141,7 @@ def _refuse_dtypes(info: Any, x: Any, w: Any, b: Any = None, *p: Any) -> Any:
         kinds = [f"torch.{dtype_name(t)}Tensor" for t in (x, w)]
         raise RuntimeError(
             f"Input type ({kinds[0]}) and weight type ({kinds[1]}) should be the same or input should be a MKLDNN "
-            "tensor and "
-            "weight is a dense tensor"
+            "tensor and weight is a dense tensor"
         )
     names = [cpp_name(t) for t in (x, b)]
     raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
@@ -261,8 +260,7 @@ def per_dim(name: str, value: Any, k: int) -> Ints:
         if len(found) != k:
             raise RuntimeError(
                 f"expected {name} to be a single integer value or a list of {k} values to match the convolution "
-                "dimensions, "
-                f"but got {name}={list(found)}"
+                f"dimensions, but got {name}={list(found)}"
             )
         return found
     return (int(value),) * k
@@ -288,8 +286,7 @@ def _check_ranks(name: str, k: int, input: Any, weight: Any, padding: Any = 0) -
     if len(w) != k + 2:
         raise RuntimeError(
             f"expected stride to be a single integer value or a list of {len(w) - 2} values to match the convolution "
-            "dimensions, "
-            f"but got stride={[1] * k}"
+            f"dimensions, but got stride={[1] * k}"
         )
 
 
@@ -303,22 +300,19 @@ def _check_channels(k: int, input: Any, weight: Any, bias: Any, groups: int, tra
     if w[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
-            f"{list(w)} "
-            "instead"
+            f"{list(w)} instead"
         )
     if w[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
-            "size "
-            f"[{list(w)}] instead"
+            f"size [{list(w)}] instead"
         )
     wanted = w[0] if transposed else w[1] * groups
     if x[1] != wanted:
         given = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
         raise RuntimeError(
             f"Given {given}, weight of size {list(w)}, expected input{list(x)} to have {wanted} channels, but got "
-            f"{x[1]} "
-            "channels instead"
+            f"{x[1]} channels instead"
         )
     out = w[1] * groups if transposed else w[0]
     if bias is not None and tuple(bias._a.shape) != (out,):
@@ -355,8 +349,7 @@ def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Int
     if any(t % 2 for t in total):
         warn(
             "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
-            "input be "
-            "created",
+            "input be created",
         )
         extra = [n for t in reversed(total) for n in (0, t % 2)]
         input = T.constant_pad_nd(input, tuple(extra), 0)
@@ -382,8 +375,7 @@ def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: 
         sizes, kernels = (" x ".join(map(str, s)) for s in (size, reach))
         raise RuntimeError(
             f"Calculated padded input size per channel: ({sizes}). Kernel size: ({kernels}). Kernel size can't be "
-            "greater than "
-            "actual input size"
+            "greater than actual input size"
         )
     result = T.convolution(input, weight, bias, stride, padding, dilation, groups)
     return T.squeeze_dim(result, 0) if single else result
@@ -465,8 +457,7 @@ def _transposed(
     if min(size) <= 0:
         raise RuntimeError(
             f"Given input size per channel: {list(input._a.shape[2:])}. Calculated output size per channel: "
-            f"{list(size)}. "
-            "Output size is too small"
+            f"{list(size)}. Output size is too small"
         )
     result = T.convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
     return T.squeeze_dim(result, 0) if single else result

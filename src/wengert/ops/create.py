@@ -18,6 +18,7 @@ from .._alias import bump, check_inplace, writable
 from .._construct import check_flag, cpu_only, made, no_pinning, strided_only
 from .._dtypes import BY_NUMPY, as_dtype, type_name
 from .._dtypes import dtype as Dtype
+from .._limits import finfo
 from .._registry import public
 from .._tensor import Tensor
 
@@ -188,7 +189,7 @@ def element(value: Any, np_dtype: Any) -> Any:
             return int(value) % (1 << 8 * np_dtype.itemsize) if kind == "u" else int(value)
     elif ok:
         parts = (value.real, value.imag) if isinstance(value, complex) else (value,)
-        limit = _dtypes.finfo(BY_NUMPY[np_dtype]).max
+        limit = finfo(BY_NUMPY[np_dtype]).max
         ok = all(not math.isfinite(p) or abs(p) <= limit for p in parts)
     if not ok:
         raise RuntimeError(f"value cannot be converted to type {_CPP[np_dtype.name]} without overflow")

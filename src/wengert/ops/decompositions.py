@@ -62,8 +62,7 @@ def cholesky_factors(a: Any, upper: bool) -> Any:
             if info:
                 raise LinAlgError(
                     f"linalg.cholesky: {_position(index, lead)}The factorization could not be completed because the "
-                    "input is "
-                    f"not positive-definite (the leading minor of order {info} is not positive-definite)."
+                    f"input is not positive-definite (the leading minor of order {info} is not positive-definite)."
                 ) from None
         raise
 
@@ -254,8 +253,7 @@ def _qr_grad(xp: Any, g: Any, result0: Any, result1: Any, mode: str) -> Any:
     m, n = result1.shape[-2], result1.shape[-1]
     if mode == "r":
         raise RuntimeError(
-            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
-            "linalg.qr(A, "
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, "
             "mode='reduced') if you are going to differentiate through linalg.qr."
         )
     if mode == "complete" and m > n:

@@ -176,8 +176,7 @@ def _same_rank(anchor: Any, positive: Any, negative: Any) -> None:
     if not a == p == n:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-            "anchor "
-            f"{a}D, positive {p}D, and negative {n}D inputs"
+            f"anchor {a}D, positive {p}D, and negative {n}D inputs"
         )
 
 

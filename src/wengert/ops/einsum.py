@@ -139,8 +139,7 @@ def _read_side(text: str, start: int, place: str) -> tuple[int, ...]:
             if c not in _CAPITALS:
                 raise RuntimeError(
                     f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts must "
-                    "be "
-                    "in [a-zA-Z]"
+                    "be in [a-zA-Z]"
                 )
             labels.append(_CAPITALS[c])
         i += 1
@@ -232,9 +231,8 @@ def _sizes(labels: tuple[Labels, ...], operands: list[Any]) -> dict[int, int]:
         for label, n in zip(side, t._a.shape, strict=True):
             if own.setdefault(label, n) != n:
                 raise RuntimeError(
-                    f"einsum(): subscript {_letter(label)} is repeated for operand {k} but the sizes don't match, "
-                    f"{n} != "
-                    f"{own[label]}"
+                    f"einsum(): subscript {_letter(label)} is repeated for operand {k} but the sizes don't match, {n} "
+                    f"!= {own[label]}"
                 )
             if sizes.setdefault(label, n) != n:
                 if sizes[label] == 1:
@@ -242,8 +240,7 @@ def _sizes(labels: tuple[Labels, ...], operands: list[Any]) -> dict[int, int]:
                 elif n != 1:
                     raise RuntimeError(
                         f"einsum(): subscript {_letter(label)} has size {n} for operand {k} which does not broadcast "
-                        "with "
-                        f"previously seen size {sizes[label]}"
+                        f"with previously seen size {sizes[label]}"
                     )
     return sizes
 
@@ -457,8 +454,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     if logical_dtype(x) is not logical_dtype(y):
         raise RuntimeError(
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {dtype_name(x)} and y of "
-            "type "
-            f"{dtype_name(y)} instead"
+            f"type {dtype_name(y)} instead"
         )
     return ((T.conj(x) if logical_dtype(x).kind == "c" else x) * y).sum(dim)
 

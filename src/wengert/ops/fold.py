@@ -149,18 +149,15 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
-            "input, but "
-            f"got: {list(shape)}"
+            f"input, but got: {list(shape)}"
         )
     kernel, dilation, padding, stride = geometry
     places = out_size(shape[-2:], kernel, stride, padding, dilation)
     if min(places) < 1:
         raise RuntimeError(
             f"Given input with spatial size {_text(shape[-2:])}, kernel_size={_text(kernel)}, "
-            f"dilation={_text(dilation)}, "
-            f"padding={_text(padding)}, calculated shape of the array of sliding blocks as {_text(places)}, but its "
-            "components "
-            "must be at least one."
+            f"dilation={_text(dilation)}, padding={_text(padding)}, calculated shape of the array of sliding blocks "
+            f"as {_text(places)}, but its components must be at least one."
         )
     if input._a.dtype.kind in "iu":
         raise NotImplementedError(f"\"im2col_out_cpu\" not implemented for '{dtype_name(input)}'")
@@ -178,21 +175,18 @@ def fold(
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise RuntimeError(
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
-            "input, but "
-            f"got: {list(shape)}"
+            f"input, but got: {list(shape)}"
         )
     d = len(shape) - 2
     if shape[d] % math.prod(kernel):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
-            "input.size(1)="
-            f"{shape[d]} and kernel_size={_text(kernel)}."
+            f"input.size(1)={shape[d]} and kernel_size={_text(kernel)}."
         )
     places = out_size(size, kernel, stride, padding, dilation)
     given = (
         f"Given output_size={_text(size)}, kernel_size={_text(kernel)}, dilation={_text(dilation)}, "
-        f"padding={_text(padding)}, "
-        f"stride={_text(stride)}, "
+        f"padding={_text(padding)}, stride={_text(stride)}, "
     )
     if shape[d + 1] != math.prod(places):
         raise RuntimeError(
@@ -223,8 +217,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     if c % upscale_factor**2:
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
-            "but "
-            f"input.size(-3)={c} is not divisible by {upscale_factor**2}"
+            f"but input.size(-3)={c} is not divisible by {upscale_factor**2}"
         )
     return T.channels_to_pixels(input, upscale_factor)
 
@@ -238,8 +231,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         if n % downscale_factor:
             raise RuntimeError(
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({d})={n} is not "
-                "divisible "
-                f"by {downscale_factor}"
+                f"divisible by {downscale_factor}"
             )
     return T.pixels_to_channels(input, downscale_factor)
 

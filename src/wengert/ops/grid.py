@@ -318,9 +318,8 @@ def _check_grid(input: Any, grid: Any, mode: str) -> None:
         )
     if x[0] != g[0]:
         raise RuntimeError(
-            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(x)} "
-            "and grid "
-            f"with sizes {list(g)}"
+            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(x)} and "
+            f"grid with sizes {list(g)}"
         )
     if g[-1] != k:
         raise RuntimeError(
@@ -360,8 +359,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     if align_corners and min(size[-k:]) == 1:
         warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
-            "is not an "
-            "intended use case of affine_grid. See the documentation of affine_grid for details.",
+            "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")

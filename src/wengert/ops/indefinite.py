@@ -130,8 +130,8 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     leaves them, for ``ldl_solve``. It cannot be differentiated.
 
     >>> import wengert as torch
-    >>> LD, pivots = torch.linalg.ldl_factor(torch.tensor([[2., 4.], [4., 5.]]))
-    >>> torch.linalg.ldl_solve(LD, pivots, torch.tensor([[6.], [9.]]))
+    >>> LD, pivots = torch.linalg.ldl_factor(torch.tensor([[4., 2.], [2., 5.]]))
+    >>> torch.linalg.ldl_solve(LD, pivots, torch.tensor([[6.], [7.]]))
     tensor([[1.],
             [1.]])
     """

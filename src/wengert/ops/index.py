@@ -337,7 +337,44 @@ def index(lib, tensors, dims):
         i = tensors[1]
         if i.dtype.kind != "b" and x.flags.c_contiguous:
             return x.take(i, dims[0])
-    return x[numpy_key(dims, tensors[1:])]
+    r = x[numpy_key(dims, tensors[1:])]
+    return r if r.ndim < 2 else _in_order(r, x, dims, tensors[1:])
+
+
+def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
+    """What indexing gave, laid out in memory as PyTorch's is; NumPy's has the indexed dimensions outermost.
+
+    Dimensions lie in the order of ``x``'s, of which the indexed ones say nothing (ATen's ``TensorIterator``,
+    ``reorder_dimensions``: an insertion sort from the inside out, in which a stride of 0 compares with nothing).
+    """
+    if x.flags.c_contiguous:
+        # NumPy calls contiguous what has any stride in a dimension of size 1
+        return r if not dims[0] or (r.flags.c_contiguous and 1 not in r.shape) else r.copy("C")
+    taken = {d for dim, i in zip(dims, indices, strict=True) for d in range(dim, dim + (i.ndim if _is_mask(i) else 1))}
+    strides = [0 if d in taken else s for d, s in enumerate(x.strides)]
+    rest = [s for d, s in enumerate(strides) if d not in taken]
+    lead = dims[0] if len(taken) == max(taken) - min(taken) + 1 else 0
+    strides = rest[:lead] + [0] * (r.ndim - len(rest)) + rest[lead:]
+    order = list(range(r.ndim - 1, -1, -1))  # innermost first
+    for start in range(1, r.ndim):
+        at = start
+        for other in range(start - 1, -1, -1):
+            a, b = strides[order[other]], strides[order[at]]
+            if a and b:
+                if a < b:
+                    break
+                if a > b or r.shape[order[other]] > r.shape[order[at]]:
+                    order[other], order[at] = order[at], order[other]
+                    at = other
+    outward = order[::-1]
+    turned = r.transpose(outward)
+    if turned.flags.c_contiguous and 1 not in r.shape:
+        return r
+    return turned.copy("C").transpose(_inverse(tuple(outward)))
+
+
+def _is_mask(i: Any) -> bool:
+    return i.dtype.kind == "b"
 
 
 @general(

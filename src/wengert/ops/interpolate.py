@@ -269,16 +269,13 @@ def _sizes(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[t
         if len(size) != k:
             raise ValueError(
                 "Input and output must have the same number of spatial dimensions, but got input with spatial "
-                "dimensions of "
-                f"{list(spatial)} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) "
-                "format and "
-                "output size in (o1, o2, ...,oK) format."
+                f"dimensions of {list(spatial)} and output size of {size}. Please provide input tensor in (N, C, d1, "
+                "d2, ...,dK) format and output size in (o1, o2, ...,oK) format."
             )
         if any(isinstance(n, (bool, float)) or not hasattr(n, "__index__") for n in size):
             raise TypeError(
                 "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got "
-                "size with "
-                f"types {[type(x) for x in size]}"
+                f"size with types {[type(x) for x in size]}"
             )
         if recompute:
             raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
@@ -289,10 +286,8 @@ def _sizes(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[t
     if len(factors) != k:
         raise ValueError(
             "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial "
-            "dimensions of "
-            f"{list(spatial)} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, d1, "
-            "d2, ...,dK) "
-            "format and scale_factor in (s1, s2, ...,sK) format."
+            f"dimensions of {list(spatial)} and scale_factor of shape {scale_factor}. Please provide input tensor in "
+            "(N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format."
         )
     factors = tuple(float(f) for f in factors)
     size = tuple(math.floor(n * f) for n, f in zip(spatial, factors, strict=True))
@@ -341,9 +336,8 @@ def interpolate(
         raise NotImplementedError(f"Got {rank}D input, but {mode} mode needs {_RANKS[mode]}D input")
     if rank not in (3, 4, 5) or (mode not in ("nearest", "nearest-exact", "area") and rank != _RANKS.get(mode)):
         raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank}D) for the modes: nearest | linear "
-            "| bilinear "
-            f"| bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank}D) for the modes: nearest | linear | "
+            f"bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
         )
     if mode == "area":
         from . import pool

@@ -142,8 +142,7 @@ def inverses(a: Any) -> Any:
         where, info = first_singular(a)
         raise LinAlgError(
             f"linalg.inv: {where}The diagonal element {info or a.shape[-1]} is zero, the inversion could not be "
-            "completed "
-            "because the input matrix is singular."
+            "completed because the input matrix is singular."
         ) from None
 
 

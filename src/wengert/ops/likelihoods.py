@@ -97,9 +97,8 @@ def binary_cross_entropy(
     code = reduction_code(reduction, size_average, reduce)
     if tuple(target.shape) != tuple(input.shape):
         raise ValueError(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
-            "deprecated. Please "
-            "ensure they have the same size."
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
+            "Please ensure they have the same size."
         )
     for t in (target, weight):
         if t is not None and logical_dtype(t) is not logical_dtype(input):
@@ -203,10 +202,9 @@ def kl_div(
     by_batch = reduction == "batchmean" and size_average is None and reduce is None
     if reduction == "mean" and size_average is None and reduce is None:
         warn(
-            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
-            "divides only by "
-            "the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
-            "'batchmean' in the next major release.",
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
+            "same as 'batchmean' in the next major release.",
         )
     code = SUM if by_batch else reduction_code(reduction, size_average, reduce)
     if log_target:

@@ -348,9 +348,8 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
         )
     if L._a.shape[-1] != B._a.shape[-2]:
         raise RuntimeError(
-            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {L._a.shape[-1]} by {L._a.shape[-1]} "
-            "but each b "
-            f"matrix is {B._a.shape[-2]} by {B._a.shape[-1]}"
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {L._a.shape[-1]} by {L._a.shape[-1]} but "
+            f"each b matrix is {B._a.shape[-2]} by {B._a.shape[-1]}"
         )
     L, B = same_batch(L, B)
     return T.cholesky_solution(B, L, bool(upper))
@@ -530,8 +529,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     if unpack_pivots and logical_dtype(LU_pivots).name != "int32":
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
-            "function is "
-            "intended to be used with the output produced by torch.linalg.lu_factor"
+            "function is intended to be used with the output produced by torch.linalg.lu_factor"
         )
     dtype = logical_dtype(LU_data)
     empty = wrap(np.zeros(0, dtype))

@@ -116,8 +116,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
     if a.shape != b.shape:
         warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
-            "likely "
-            "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         )
         input, target = broadcast_pair(input, target)
     if a.dtype is not b.dtype:
@@ -156,8 +155,7 @@ def refuse_weight_grad(name: str, **weights: Any) -> None:
         if t is not None and t._fn is not None and _recording():
             raise RuntimeError(
                 f"The function '{name}' is not differentiable with respect to argument '{argument}'. This input "
-                "cannot have "
-                "requires_grad True."
+                "cannot have requires_grad True."
             )
 
 

@@ -78,15 +78,13 @@ def refuse_expand(shape: tuple[int, ...], size: tuple[int, ...]) -> RuntimeError
     if len(shape) > len(size):
         return RuntimeError(
             f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
-            f"({len(size)}) must "
-            f"be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     for d in range(1, len(shape) + 1):
         if shape[-d] not in (1, size[-d]):
             return RuntimeError(
                 f"The expanded size of the tensor ({size[-d]}) must match the existing size ({shape[-d]}) at "
-                "non-singleton "
-                f"dimension {len(size) - d}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
+                f"non-singleton dimension {len(size) - d}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
             )
     return RuntimeError("shapes do not fit")
 
@@ -354,9 +352,8 @@ def _refuse_sizes(a: Any, b: Any) -> None:
     """Inner sizes differ: PyTorch's text depends on the routine that it would have called."""
     if a.ndim == 1 and b.ndim == 1:
         raise sizes_differ(
-            f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to have the same "
-            "number of "
-            f"elements, but got {a.shape[0]} and {b.shape[0]} elements respectively",
+            f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to have the same number "
+            f"of elements, but got {a.shape[0]} and {b.shape[0]} elements respectively",
             a.shape[0],
             b.shape[0],
         )

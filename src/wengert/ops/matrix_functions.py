@@ -41,8 +41,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
     if len(shape) < 2 or logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
         raise RuntimeError(
             f"linalg.pinv({dtype_name(A)}{{{list(shape)}}}): expected a tensor with 2 or more dimensions of float, "
-            "double, "
-            "cfloat or cdouble types"
+            "double, cfloat or cdouble types"
         )
     if rcond is not None:
         rtol = rcond

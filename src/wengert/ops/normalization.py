@@ -501,15 +501,13 @@ def group_norm(
     if c % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
-            f"{list(shape)} and "
-            f"num_groups={num_groups}"
+            f"{list(shape)} and num_groups={num_groups}"
         )
     for what, t in (("weight", weight), ("bias", bias)):
         if t is not None and tuple(t.shape) != (c,):
             raise RuntimeError(
                 f"Expected {what} to be a vector of size equal to the number of channels in input, but got {what} of "
-                "shape "
-                f"{list(t.shape)} and input of shape {list(shape)}"
+                f"shape {list(t.shape)} and input of shape {list(shape)}"
             )
     view = (n * num_groups, (c // num_groups) * math.prod(shape[2:]))
     return norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), [])

@@ -164,8 +164,7 @@ def _check_border(shape: tuple[int, ...], pad: Pads, mode: str) -> None:
     if 0 in shape[-k:] or (0 in shape[:-k] and (len(shape) == k + 1 or shape[1] == 0)):
         raise RuntimeError(
             f"Expected {k + 1}D or {k + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
-            "dimensions for "
-            f"input, but got: {list(shape)}"
+            f"dimensions for input, but got: {list(shape)}"
         )
     for i in range(k):
         d = len(shape) - 1 - i
@@ -173,9 +172,8 @@ def _check_border(shape: tuple[int, ...], pad: Pads, mode: str) -> None:
         n = shape[d]
         if mode == "reflect" and (left >= n or right >= n):
             raise RuntimeError(
-                f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input dimension, but "
-                "got: padding "
-                f"({left}, {right}) at dimension {d} of input {list(shape)}"
+                f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input dimension, but got: "
+                f"padding ({left}, {right}) at dimension {d} of input {list(shape)}"
             )
     for i in range(k):
         n, out = shape[-1 - i], shape[-1 - i] + pad[2 * i] + pad[2 * i + 1]

@@ -247,8 +247,7 @@ def avg_pool1d(
     if input._a.ndim not in (2, 3):
         raise RuntimeError(
             f"Expected 2 to 3 dimensions, but got {input._a.ndim}-dimensional tensor for argument #1 'self' (while "
-            "checking "
-            "arguments for avg_pool1d)"
+            "checking arguments for avg_pool1d)"
         )
     d = input._a.ndim - 1
     pads = (0, padding[0] if isinstance(padding, (tuple, list)) else padding)
@@ -285,8 +284,7 @@ def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
         if n == 0:
             raise RuntimeError(
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
-                f"{list(shape)} "
-                f"with dimension {i + len(shape) - k} being empty"
+                f"{list(shape)} with dimension {i + len(shape) - k} being empty"
             )
     if logical_dtype(input).kind in "iub":
         raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
@@ -406,8 +404,7 @@ def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padd
     if tuple(indices._a.shape) != tuple(input._a.shape):
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor ({list(input._a.shape)}) but got "
-            "indices tensor "
-            f"with shape: {list(indices._a.shape)}"
+            f"indices tensor with shape: {list(indices._a.shape)}"
         )
     a = indices._a
     if isinstance(a, np.ndarray) and a.size and (a.min() < 0 or a.max() >= math.prod(size)):

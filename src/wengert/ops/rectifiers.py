@@ -11,10 +11,11 @@ import numpy as np
 
 from .._backends.large import MANY
 from .._dispatch import logical_dtype, not_implemented, type_text
-from .._dtypes import BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT, finfo
+from .._dtypes import BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from .._general import general
 from .._inplace import apply_composed_inplace, inplace_of
 from .._kinds import unary
+from .._limits import finfo
 from .._out import SAME, with_out
 from .._parametric import parametric
 from .._registry import PUBLIC, REGISTRY, T, place, public

@@ -252,6 +252,13 @@ def is_coalesced(self: Tensor) -> bool:
     return bool(_sparse_of(self, "is_coalesced").coalesced)
 
 
+@public("Tensor._coalesced_")
+def _coalesced_(self: Tensor, coalesced: bool) -> Tensor:
+    """Say, unchecked, that each index occurs once and in order, or that this is not known."""
+    _sparse_of(self, "_coalesced_").coalesced = bool(coalesced)
+    return self
+
+
 @public("Tensor.indices")
 def indices(self: Tensor) -> Tensor:
     """The places of the stored elements, of shape ``(sparse_dim, nnz)``; of a coalesced tensor only."""

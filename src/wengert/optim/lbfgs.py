@@ -20,16 +20,14 @@ __all__ = ["LBFGS"]
 
 def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
     """Where the cubic through two values and slopes is least, within the bounds."""
-    low, high = bounds if bounds is not None else (x1, x2) if x1 <= x2 else (x2, x1)
-    d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
-    square = d1**2 - g1 * g2
-    if square < 0 or square != square:
+    mean_slope = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
+    square = mean_slope**2 - g1 * g2
+    (left, g_left), (right, g_right) = ((x1, g1), (x2, g2)) if x1 <= x2 else ((x2, g2), (x1, g1))
+    low, high = (left, right) if bounds is None else bounds
+    if not square >= 0:  # there is no least, or NaN
         return (low + high) / 2.0
-    d2 = square.sqrt()
-    if x1 <= x2:
-        least = x2 - (x2 - x1) * ((g2 + d2 - d1) / (g2 - g1 + 2 * d2))
-    else:
-        least = x1 - (x1 - x2) * ((g1 + d2 - d1) / (g1 - g2 + 2 * d2))
+    root = square.sqrt()
+    least = right - (right - left) * ((g_right + root - mean_slope) / (g_right - g_left + 2 * root))
     return min(max(least, low), high)
 
 

@@ -458,25 +458,24 @@ class CosineAnnealingLR(LRScheduler):
     def get_lr(self) -> list[Any]:
         """The rates for ``self.last_epoch``."""
         _warn_get_lr_called_within_step(self)
-        groups = self.optimizer.param_groups
         if self._is_initial:
             return self._rates()
-        if self._step_count == 1 and self.last_epoch > 0:
-            rise = 1 + math.cos(self.last_epoch * math.pi / self.T_max)
-            return [self.eta_min + (rate - self.eta_min) * rise / 2 for rate in self.base_lrs]
-        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
-            rise = 1 - math.cos(math.pi / self.T_max)
-            return [
-                group["lr"] + (rate - self.eta_min) * rise / 2
-                for rate, group in zip(self.base_lrs, groups, strict=True)
-            ]
-        now = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
-        before = 1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max)
-        return [now / before * (group["lr"] - self.eta_min) + self.eta_min for group in groups]
+        if self._step_count == 1 and self.last_epoch > 0:  # resumed
+            return self._get_closed_form_lr()
+        least, groups = self.eta_min, self.optimizer.param_groups
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # from the lowest point no ratio leads up
+            step = 1 - math.cos(math.pi / self.T_max)
+            return [g["lr"] + (first - least) * step / 2 for first, g in zip(self.base_lrs, groups, strict=True)]
+        ratio = self._height(self.last_epoch) / self._height(self.last_epoch - 1)
+        return [ratio * (group["lr"] - least) + least for group in groups]
+
+    def _height(self, epoch: int) -> float:
+        """Between 2 and 0."""
+        return 1 + math.cos(math.pi * epoch / self.T_max)
 
     def _get_closed_form_lr(self) -> list[Any]:
-        rise = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
-        return [self.eta_min + (rate - self.eta_min) * rise / 2 for rate in self.base_lrs]
+        height = self._height(self.last_epoch)
+        return [self.eta_min + (rate - self.eta_min) * height / 2 for rate in self.base_lrs]
 
 
 from ._lr_combined import ChainedScheduler, ReduceLROnPlateau, SequentialLR  # noqa: E402

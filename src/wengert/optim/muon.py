@@ -59,7 +59,7 @@ class Muon(Optimizer):
                 raise ValueError(f"{name} should be >= 0 but is: {value}")
         if adjust_lr_fn is not None and adjust_lr_fn not in _ADJUSTMENTS:
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
-        options = {"lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov}
+        options: dict[str, Any] = {"lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov}
         options |= {"ns_coefficients": ns_coefficients, "eps": eps, "ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn}
         super().__init__(params, options)
         for group in self.param_groups:

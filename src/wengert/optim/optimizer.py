@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from copy import deepcopy
 from itertools import chain
 from typing import Any, TypeAlias
@@ -63,6 +63,18 @@ def _to_scalar(x: Any) -> Any:
 def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
     """The dtype of ``state["step"]``."""
     return float64 if not is_fused and get_default_dtype() is float64 else float32
+
+
+def _params_of(groups: Iterable[dict[str, Any]]) -> Iterator[Any]:
+    return chain.from_iterable(group["params"] for group in groups)
+
+
+def _through(hooks: dict[int, Any], optimizer: Any, state_dict: StateDict) -> StateDict:
+    """A state dict, or what the hooks put in its place."""
+    for hook in hooks.values():
+        other = hook(optimizer, state_dict)
+        state_dict = state_dict if other is None else other
+    return state_dict
 
 
 def _type_name(value: Any) -> str:
@@ -226,23 +238,15 @@ class Optimizer:
         """
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
-        index: dict[int, int] = {}
-        start = 0
+        number: dict[int, int] = {}
+        for i, p in enumerate(_params_of(self.param_groups)):
+            number.setdefault(id(p), i)
         groups = []
         for group in self.param_groups:
-            for i, p in enumerate(group["params"], start):
-                index.setdefault(id(p), i)
-            packed = {key: value for key, value in group.items() if key != "params"}
-            packed["params"] = [index[id(p)] for p in group["params"]]
-            start += len(packed["params"])
-            groups.append(packed)
-        state = {(index[id(k)] if isinstance(k, Tensor) else k): v for k, v in self.state.items()}
-        result: StateDict = {"state": state, "param_groups": groups}
-        for hook in self._optimizer_state_dict_post_hooks.values():
-            changed = hook(self, result)
-            if changed is not None:
-                result = changed
-        return result
+            options = {name: value for name, value in group.items() if name != "params"}
+            groups.append(options | {"params": [number[id(p)] for p in group["params"]]})
+        state = {(number[id(key)] if isinstance(key, Tensor) else key): own for key, own in self.state.items()}
+        return _through(self._optimizer_state_dict_post_hooks, self, {"state": state, "param_groups": groups})
 
     @staticmethod
     def _process_value_according_to_param_policy(
@@ -267,46 +271,39 @@ class Optimizer:
         Raises:
             ValueError: another number of groups, or of parameters in one.
         """
-        state_dict = state_dict.copy()
-        for hook in self._optimizer_load_state_dict_pre_hooks.values():
-            changed = hook(self, state_dict)
-            if changed is not None:
-                state_dict = changed
-        groups = self.param_groups
-        saved = deepcopy(state_dict["param_groups"])
-        if len(groups) != len(saved):
+        given = _through(self._optimizer_load_state_dict_pre_hooks, self, state_dict.copy())
+        loaded = deepcopy(given["param_groups"])
+        have, want = ([len(group["params"]) for group in groups] for groups in (loaded, self.param_groups))
+        if len(have) != len(want):
             raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(len(g["params"]) != len(s["params"]) for g, s in zip(groups, saved, strict=True)):
+        if have != want:
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
             )
-        saved_ids = chain.from_iterable(g["params"] for g in saved)
-        param_of = dict(zip(saved_ids, chain.from_iterable(g["params"] for g in groups), strict=True))
-
-        def fitted(param: Tensor, value: Any, param_id: Any, key: Any = None) -> Any:
-            if isinstance(value, Tensor):
-                return self._process_value_according_to_param_policy(
-                    param, value, param_id, state_dict["param_groups"], key
-                )
-            if isinstance(value, dict):
-                return {k: fitted(param, v, param_id, k) for k, v in value.items()}
-            if isinstance(value, Iterable):
-                return type(value)(fitted(param, v, param_id) for v in value)  # type: ignore[call-arg]
-            return value
-
         state: defaultdict[Any, Any] = defaultdict(dict)
-        for key, value in state_dict["state"].items():
+        param_of = dict(zip(_params_of(loaded), _params_of(self.param_groups), strict=True))
+        for key, value in given["state"].items():
             if key in param_of:
-                state[param_of[key]] = fitted(param_of[key], value, key)
+                p = param_of[key]
+                state[p] = self._fitted(p, key, given["param_groups"], value)
             else:
                 state[key] = value
-        for group, new in zip(groups, saved, strict=True):
-            new["params"] = group["params"]
-            if "param_names" in group and "param_names" not in new:
-                new["param_names"] = group["param_names"]
-        self.__setstate__({"state": state, "param_groups": saved})
+        for old, new in zip(self.param_groups, loaded, strict=True):
+            new["params"] = old["params"]
+            if "param_names" in old:
+                new.setdefault("param_names", old["param_names"])
+        self.__setstate__({"state": state, "param_groups": loaded})
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
+
+    def _fitted(self, param: Tensor, number: Any, groups: Any, value: Any, key: Any = None) -> Any:
+        """A loaded piece of state, tensors in it in the dtypes that they have beside the parameter."""
+        if isinstance(value, Tensor):
+            return self._process_value_according_to_param_policy(param, value, number, groups, key)
+        inside = functools.partial(self._fitted, param, number, groups)
+        if isinstance(value, dict):
+            return {name: inside(part, name) for name, part in value.items()}
+        return type(value)(map(inside, value)) if isinstance(value, Iterable) else value  # type: ignore[call-arg]
 
     # ------------------------------------------------------------------------------------------------------ the rest
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -338,16 +335,15 @@ class Optimizer:
         if isinstance(params, set):
             raise TypeError(
                 "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in "
-                "sets will "
-                "change between runs. Please use a list instead."
+                "sets will change between runs. Please use a list instead."
             )
         given = [params] if isinstance(params, Tensor) else list(params)
-        names = [p[0] for p in given if isinstance(p, tuple)]
+        named = [pair for pair in given if isinstance(pair, tuple)]
         params = param_group["params"] = [p[1] if isinstance(p, tuple) else p for p in given]
-        if names:
-            if len(names) != len(params):
+        if named:
+            if len(named) != len(given):
                 raise ValueError("all optimizer params should be with/without names. Some param names are missing")
-            param_group["param_names"] = names
+            param_group["param_names"] = [pair[0] for pair in named]
         for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + _type_name(p))
@@ -360,12 +356,18 @@ class Optimizer:
         if len(params) != len(set(params)):
             warnings.warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
-                "see "
-                "github.com/pytorch/pytorch/issues/40967 for more information",
+                "see github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=3,
             )
         self._check_against_groups(param_group)
         self.param_groups.append(param_group)
+
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(tensorlistlist: Any, with_indices: bool = False) -> Any:
+        """Split lists that go together by the first list's dtype; see ``torch.utils._foreach_utils``."""
+        from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
+
+        return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
 
     def _check_against_groups(self, param_group: dict[str, Any]) -> None:
         known: set[Tensor] = set()
@@ -379,3 +381,11 @@ class Optimizer:
                 )
         if not known.isdisjoint(param_group["params"]):
             raise ValueError("some parameters appear in more than one parameter group")
+
+
+def __getattr__(name: str) -> Any:
+    from . import _writing
+
+    if name in _writing.__all__:
+        return getattr(_writing, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -105,8 +105,7 @@ class Named:
 
         module: Any = self
         for name in target.split(".") if target else ():
-            if not hasattr(module, name):
-                raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+            _check_attribute(module, name)
             module = getattr(module, name)
             if not isinstance(module, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
@@ -122,18 +121,15 @@ class Named:
             raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
         path, _, name = target.rpartition(".")
         parent = self.get_submodule(path)
-        if strict and not hasattr(parent, name):
-            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if strict:
+            _check_attribute(parent, name)
         if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
             raise AttributeError(f"`{name}` is not an nn.Module")
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a name with dots, such as ``"encoder.0.weight"``."""
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        if not hasattr(module, name):
-            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        module, name = self._holder_of(target)
         param = getattr(module, name)
         if not isinstance(param, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
@@ -141,10 +137,19 @@ class Named:
 
     def get_buffer(self, target: str) -> Any:
         """The buffer at a name with dots."""
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        if not hasattr(module, name):
-            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        module, name = self._holder_of(target)
         if name not in module._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
         return module._buffers[name]
+
+    def _holder_of(self, target: str) -> tuple[Any, str]:
+        """The module that has what is at a name with dots, and what it is called there."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        _check_attribute(module, name)
+        return module, name
+
+
+def _check_attribute(module: Any, name: str) -> None:
+    if not hasattr(module, name):
+        raise AttributeError(f"{module._get_name()} has no attribute `{name}`")

@@ -114,13 +114,15 @@ class Stateful:
             state = other
         return state
 
+    def _state_tensors(self) -> dict[str, Any]:
+        """The module's own parameters and persistent buffers, as far as they are there."""
+        passing = self._non_persistent_buffers_set
+        own = {**self._parameters, **{name: b for name, b in self._buffers.items() if name not in passing}}
+        return {name: tensor for name, tensor in own.items() if tensor is not None}
+
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        for name, param in self._parameters.items():
-            if param is not None:
-                destination[prefix + name] = param if keep_vars else param.detach()
-        for name, buffer in self._buffers.items():
-            if buffer is not None and name not in self._non_persistent_buffers_set:
-                destination[prefix + name] = buffer if keep_vars else buffer.detach()
+        for name, tensor in self._state_tensors().items():
+            destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if type(self).get_extra_state is not Stateful.get_extra_state:
             destination[prefix + EXTRA_STATE] = self.get_extra_state()
 
@@ -172,8 +174,7 @@ class Stateful:
     ) -> None:
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-        kept = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
-        local = {k: v for k, v in (*self._parameters.items(), *kept.items()) if v is not None}
+        local = self._state_tensors()
         assign = local_metadata.get("assign_to_params_buffers", False)
         for name, param in local.items():
             key = prefix + name

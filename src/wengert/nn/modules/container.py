@@ -94,12 +94,10 @@ class Sequential(_Numbered):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        if len(args) == 1 and isinstance(args[0], OrderedDict):
-            for key, module in args[0].items():
-                self.add_module(key, module)
-            return
-        for k, module in enumerate(args):
-            self.add_module(str(k), module)
+        named = len(args) == 1 and isinstance(args[0], OrderedDict)
+        parts = args[0] if named else {str(k): module for k, module in enumerate(args)}
+        for name, module in parts.items():
+            self.add_module(name, module)
 
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):

@@ -16,7 +16,6 @@ class LazyModuleMixin:
     cls_to_become: Any = None
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
-    _non_persistent_buffers_set: set[str]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -25,10 +24,9 @@ class LazyModuleMixin:
         this._initialize_hook = this.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        kept = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
-        for name, value in (*self._parameters.items(), *kept.items()):
-            if value is not None:
-                destination[prefix + name] = value if is_lazy(value) or keep_vars else value.detach()
+        this: Any = self
+        for name, value in this._state_tensors().items():
+            destination[prefix + name] = value if is_lazy(value) or keep_vars else value.detach()
 
     def _lazy_load_hook(self, state_dict: Any, prefix: str, *_: Any) -> None:
         """Before loading: take the shapes of what will be copied."""

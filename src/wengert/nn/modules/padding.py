@@ -156,9 +156,7 @@ class ReplicationPad3d(_ReplicationPadNd):
     _dims = 3
 
 
-class ZeroPad1d(ConstantPad1d):
-    """Adds zeros on each side of the last dimension."""
-
+class _ZeroPadNd(_ConstantPadNd):
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
 
@@ -167,7 +165,11 @@ class ZeroPad1d(ConstantPad1d):
         return f"{self.padding}"
 
 
-class ZeroPad2d(ConstantPad2d):
+class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
+    """Adds zeros on each side of the last dimension."""
+
+
+class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
     """Adds zeros on each side of the last two dimensions.
 
     >>> import wengert as torch
@@ -175,20 +177,6 @@ class ZeroPad2d(ConstantPad2d):
     tensor([[[0., 1., 1.]]])
     """
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        """The padding."""
-        return f"{self.padding}"
-
-
-class ZeroPad3d(ConstantPad3d):
+class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
     """Adds zeros on each side of the last three dimensions."""
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        """The padding."""
-        return f"{self.padding}"

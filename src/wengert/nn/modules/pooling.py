@@ -160,8 +160,9 @@ class AvgPool1d(_AvgPoolNd):
         count_include_pad: bool = True,
     ) -> None:
         super().__init__()
-        sizes = (None if size is None else _ntuple(1)(size) for size in (kernel_size, stride, padding))
-        self._set_options(*sizes, ceil_mode, count_include_pad)
+        each = _ntuple(1)
+        stride = each(kernel_size if stride is None else stride)
+        self._set_options(each(kernel_size), stride, each(padding), ceil_mode, count_include_pad)
 
     def forward(self, input: Tensor) -> Tensor:
         """The means."""

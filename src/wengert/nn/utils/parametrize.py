@@ -135,36 +135,44 @@ class ParametrizationList(ModuleList):
                     raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
                 value = module.right_inverse(value)
             if self.is_tensor:
-                if not isinstance(value, Tensor):
-                    raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
-                if value.dtype != self.original.dtype:
-                    raise ValueError(
-                        f"The tensor returned by `right_inverse` has dtype {value.dtype} while `original` has dtype "
-                        f"{self.original.dtype}"
-                    )
-                _take_over(self.original, value)
-                return
-            if not isinstance(value, Sequence):
-                raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
-            if len(value) != self.ntensors:
+                self._set_one(value)
+            else:
+                self._set_several(value)
+
+    def _set_one(self, value: Any) -> None:
+        own = self.original
+        if not isinstance(value, Tensor):
+            raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
+        if value.dtype != own.dtype:
+            raise ValueError(
+                f"The tensor returned by `right_inverse` has dtype {value.dtype} while `original` has dtype {own.dtype}"
+            )
+        _take_over(own, value)
+
+    def _set_several(self, values: Any) -> None:
+        if not isinstance(values, Sequence):
+            raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(values).__name__}.")
+        if len(values) != self.ntensors:
+            raise ValueError(
+                f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of "
+                f"length {len(values)}."
+            )
+        for name, value in zip(self._original_names(), values, strict=True):
+            own = getattr(self, name)
+            if own.dtype != value.dtype:
                 raise ValueError(
-                    f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of "
-                    f"length {len(value)}."
+                    f"Tensor {name.removeprefix('original')} returned by `right_inverse` has dtype {value.dtype} while "
+                    f"`{name}` has dtype {own.dtype}"
                 )
-            for i, part in enumerate(value):
-                own = getattr(self, f"original{i}")
-                if own.dtype != part.dtype:
-                    raise ValueError(
-                        f"Tensor {i} returned by `right_inverse` has dtype {part.dtype} while `original{i}` has dtype "
-                        f"{own.dtype}"
-                    )
-                _take_over(own, part)
+            _take_over(own, value)
+
+    def _original_names(self) -> list[str]:
+        return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
 
     def forward(self) -> Any:
         """The parametrized tensor."""
-        originals = [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
         first, *rest = self
-        value = first(*originals)
+        value = first(*(getattr(self, name) for name in self._original_names()))
         for module in rest:
             value = module(value)
         return value
@@ -347,6 +355,6 @@ def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tenso
         for parametrization in source:
             register_parametrization(to_module, name, parametrization)
         target = to_module.parametrizations[name]
-        for key in ["original"] if source.is_tensor else [f"original{i}" for i in range(source.ntensors)]:
+        for key in source._original_names():
             setattr(target, key, getattr(source, key))
     return to_module

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from ._errors import noted, warn_once
-from .futures import Future
-from .nn.modules.module import Module
+from .._errors import noted, warn_once
+from ..futures import Future
+from ..nn.modules.module import Module
 
 __all__ = [
     "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion",
@@ -126,6 +126,10 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     """``isinstance``, for generic types by their origin: ``List[int]`` is asked for as ``list``."""
     types = target_type if _isinstance(target_type, tuple) else (target_type,)
     return any(_isinstance(obj, getattr(kind, "__origin__", kind)) for kind in types)
+
+
+class TracerWarning(Warning):
+    """What PyTorch's tracer warns with; nothing is traced here. Programs filter it."""
 
 
 class Attribute:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._errors import noted
+from .._errors import noted
 
 __all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "symbolic_trace", "wrap"]
 

@@ -1,0 +1,130 @@
+"""What ``gradcheck`` compares with: numeric derivatives of the function that it checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _errors
+from .._tensor import Tensor, alias_payload
+
+
+class Check:
+    """One check: the function, its inputs, and the tolerances."""
+
+    def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float) -> None:
+        self.func = func
+        self.inputs: tuple[Any, ...] = (
+            inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
+        )
+        self.eps, self.atol, self.rtol = eps, atol, rtol
+        self.wanted = [i for i, x in enumerate(self.inputs) if isinstance(x, Tensor) and x.requires_grad]
+
+    def call(self, *args: Any) -> list[Tensor]:
+        """The outputs that have a derivative."""
+        outputs = self.func(*(args or self.inputs))
+        outputs = tuple(outputs) if isinstance(outputs, (tuple, list)) else (outputs,)
+        return [y for y in outputs if isinstance(y, Tensor)]
+
+    def differentiable(self, outputs: list[Tensor]) -> list[int]:
+        """Which outputs require grad."""
+        return [k for k, y in enumerate(outputs) if y.requires_grad]
+
+    def close(self, a: np.ndarray[Any, Any], n: np.ndarray[Any, Any]) -> bool:
+        """Whether an analytical Jacobian is the numerical one."""
+        return bool(np.allclose(a, n, rtol=self.rtol, atol=self.atol, equal_nan=False))
+
+
+def check_inputs(inputs: tuple[Any, ...]) -> None:
+    found = False
+    for i, x in enumerate(inputs):
+        if not (isinstance(x, Tensor) and x.requires_grad):
+            continue
+        found = True
+        if x._a.dtype.itemsize // (2 if x._a.dtype.kind == "c" else 1) < 8:
+            _errors.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
+                "will likely fail if all the inputs are not of double precision floating point or complex. "
+            )
+        a = x._a
+        if isinstance(a, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True)):
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
+                "on the input before passing it to gradcheck."
+            )
+    if not found:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
+
+
+# ---------------------------------------------------------------------------------------------------------- differences
+def _values(outputs: list[Tensor]) -> list[np.ndarray[Any, Any]]:
+    return [np.array(y.detach().numpy()).reshape(-1) for y in outputs]
+
+
+def _moved(check: Check, x: Tensor, step: Any) -> list[np.ndarray[Any, Any]]:
+    """The outputs with the input's memory moved by a step, which is taken back."""
+    a = alias_payload(x)
+    before = a.copy()
+    a += step
+    try:
+        return _values(check.call())
+    finally:
+        a[...] = before
+
+
+def central_difference(check: Check, x: Tensor, direction: Any) -> list[np.ndarray[Any, Any]]:
+    """The central difference of each output along a direction of one input."""
+    up = _moved(check, x, check.eps * direction)
+    down = _moved(check, x, -check.eps * direction)
+    return [(u - d) / (2 * check.eps) for u, d in zip(up, down, strict=True)]
+
+
+def unit_directions(x: Tensor) -> Any:
+    """Each element's unit direction (its real one, then its imaginary one)."""
+    for k in range(x.numel()):
+        e = np.zeros(x._a.shape, x._a.dtype)
+        for unit in (1, 1j) if x._a.dtype.kind == "c" else (1,):
+            e.reshape(-1)[k] = unit
+            yield k, unit, e
+
+
+def numerical_jacobians(check: Check, i: int, outputs: list[Tensor]) -> list[tuple[Any, Any]]:
+    """For each output the Jacobians by input i of its real part and of its imaginary part (``None`` if it is real)."""
+    x = check.inputs[i]
+    kind = np.complex128 if x._a.dtype.kind == "c" else np.float64
+    parts = [
+        (
+            np.zeros((x.numel(), y.numel()), kind),
+            np.zeros((x.numel(), y.numel()), kind) if y._a.dtype.kind == "c" else None,
+        )
+        for y in outputs
+    ]
+    for k, unit, e in unit_directions(x):
+        for slope, (re, im) in zip(central_difference(check, x, e), parts, strict=True):
+            re[k] += unit * slope.real
+            if im is not None:
+                im[k] += unit * slope.imag
+    return parts
+
+
+def remark_on_kink(check: Check, i: int) -> str:
+    """A remark for the message if the function has different slopes on both sides of this point."""
+    x = check.inputs[i]
+    here = _values(check.call())
+    for k, _, e in unit_directions(x):
+        up, down = _moved(check, x, check.eps * e), _moved(check, x, -check.eps * e)
+        for u, h, d in zip(up, here, down, strict=True):
+            right, left = (u - h) / check.eps, (h - d) / check.eps
+            scale = max(np.abs(right).max(initial=0), np.abs(left).max(initial=0))
+            if scale and np.abs(right - left).max(initial=0) > 0.01 * scale + 1e3 * check.atol:
+                return (
+                    f"Why: perhaps there is no derivative here: at element {k} of input {i} the slope to the right is "
+                    f"{right.ravel()[:4]} and to the left {left.ravel()[:4]}. A kink is no place to compare "
+                    "derivatives at."
+                )
+    return ""

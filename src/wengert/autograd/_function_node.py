@@ -1,0 +1,261 @@
+"""The node of a custom function's call, which is also its context: what a user can do with ``ctx``."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .._dispatch import cast, type_text
+from .._errors import noted
+from .._grad_mode import grad_mode
+from .._modes import is_grad_enabled
+from .._node import FREED, Node, Parts, port_of, tick
+from .._registry import T
+from .._saved import stale, tensor_of
+from .._tensor import Tensor, wrap
+from .._values import Value, zeros
+
+
+class FunctionCtx:
+    """What a custom function's ``ctx`` can do."""
+
+    __slots__ = ()
+    saved_for_forward: tuple[Any, ...] | None
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for backward; read them there as ``ctx.saved_tensors``.
+
+        Inputs, outputs and intermediate results (``None`` too). Unlike plain attributes they are checked for writes
+        in place and freed with the graph.
+        """
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for ``jvp``; read them there as ``ctx.saved_tensors``."""
+        for t in tensors:
+            assert isinstance(t, Tensor) or t is None, (
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on "
+                "ctx."
+            )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Say which inputs ``forward`` changed in place; each must also be returned."""
+        self.dirty_tensors = args
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Deprecated, and does nothing: sharing is found without it."""
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
+            "calls to `set_()` are not tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Say which outputs have no derivative; they do not require grad."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether an output that nothing used has zeros as its gradient (default) or ``None``."""
+        self.materialize_grads = value
+
+
+class BackwardCFunction(Node, FunctionCtx):
+    """The node, and context, of one call of a custom function."""
+
+    # No __slots__: the user's attributes live here.
+    by_user = True
+    _forward_cls: Any = None
+    fx: tuple[Node | None, ...] = ()
+    meta: Any = ()
+    to_save: tuple[Any, ...] = ()
+    saved_for_forward: tuple[Any, ...] | None = None
+    dirty_tensors: tuple[Any, ...] = ()
+    non_differentiable: tuple[Any, ...] = ()
+    materialize_grads = True
+    runs_on_nothing = True
+    needs_input_grad: tuple[bool, ...] = ()
+    _boxes: Any = None
+    _inputs: Any = ()
+    _old_style: Any = None
+    _bare = False
+
+    def __init__(self) -> None:
+        self.h = None
+        self.seq = tick()
+        self.code = None
+        self.lasti = 0
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return self.fx
+
+    def name(self) -> str:
+        """The function's name with ``Backward`` added."""
+        return type(self).__name__
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """The tensors given to ``save_for_backward``, with their history."""
+        boxes = self._boxes
+        if boxes is None:
+            return self.saved_for_forward if self.saved_for_forward is not None else tuple(self.to_save)
+        if boxes is FREED:
+            stale(self, FREED)
+        tensors = tuple(None if b is None else self._unpack(b, fn) for b, fn in boxes)
+        if self._bare:
+            return tuple(t if t is None or t._fn is None else wrap(t._a) for t in tensors)
+        return tensors
+
+    def _unpack(self, box: Any, fn: Any) -> Any:
+        if callable(box):
+            return box()
+        if type(fn) is weakref.ref:  # an input without history: the user's own tensor, if it is still that
+            t = fn()
+            fn = None
+            if t is not None and t._m is box and t._fn is None:
+                return t
+        cell = box.cell
+        if cell is not None and cell.seq > self.seq:
+            stale(self, box)
+        return tensor_of(box, self._output_node(fn) if isinstance(fn, int) else fn)
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+        from ._saved_hooks import SavedOfFunction
+
+        if self._boxes is FREED:
+            stale(self, FREED)
+        return tuple(SavedOfFunction(self, k) for k in range(len(self._boxes or ())))
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """``saved_tensors`` under its name of PyTorch 0.1."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    def _output_node(self, k: int) -> Node:
+        return port_of(self, k) if len(self.meta) > 1 else self
+
+    @property
+    def boxed_edges(self) -> list[tuple[Any, Any]]:
+        """The history and the box of each saved value, for the error about one that was overwritten."""
+        return [
+            (self if isinstance(fn, int) else None if type(fn) is weakref.ref else fn, box)
+            for box, fn in self._boxes or ()
+        ]
+
+    def release(self) -> None:
+        if self._boxes is not None:
+            self._boxes = FREED
+
+    maybe_clear_saved_tensors = release
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        grads = self._cotangents(g)
+        recorded = xp is T or any(p._fn is not None for p in grads if p is not None)
+        inner = not recorded and any(_may_hold_a_tape(p._a) for p in grads if p is not None)
+        self._bare = inner  # then only tapes inside of the values record: what was saved is given without its history
+        try:
+            with grad_mode(recorded or inner):
+                results = self._call_backward(grads)
+        finally:
+            self._bare = False
+        raw = not (xp is T or (xp is None and any(isinstance(v, Tensor) for v in _parts(g))))
+        pairs = self._checked(results, raw)
+        if not keep:
+            self.release()
+        return pairs
+
+    def _cotangents(self, g: Any) -> list[Any]:
+        """The cotangents of all outputs as Tensors; zeros or ``None`` where nothing used an output."""
+        parts = g.parts if type(g) is Parts else {0: g}
+        grads: list[Any] = []
+        for k, (shape, dtype) in enumerate(self.meta):
+            v = parts.get(k)
+            if v is None:
+                v = wrap(zeros(shape, dtype)) if self.materialize_grads and dtype is not None else None
+            grads.append(v if v is None or isinstance(v, Tensor) else wrap(v))
+        return grads
+
+    def _call_backward(self, grads: list[Any]) -> tuple[Any, ...]:
+        old = self._old_style
+        if old is not None:
+            results = old.backward(*grads)
+        else:
+            results = self._forward_cls._own_backward()(self, *grads)
+        return results if isinstance(results, tuple) else (results,)
+
+    def _checked(self, results: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
+        """The user's gradients, checked against the inputs, as the pass carries them."""
+        inputs = self._inputs
+        n = len(inputs)
+        if len(results) > n and all(r is None for r in results[n:]):
+            results = results[:n]
+        if len(results) != n:
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(results)})"
+            )
+        pairs: list[Any] = []
+        edges = iter(self.fx)
+        for i, (r, facts) in enumerate(zip(results, inputs, strict=True)):
+            if facts is None:
+                if r is not None:
+                    raise RuntimeError(
+                        f"function {self.name()} returned a gradient different than None at position {i + 1}, but the "
+                        "corresponding forward input was not a Variable"
+                    )
+                continue
+            edge = next(edges)
+            if edge is None:
+                continue
+            if r is not None:
+                r = self._fitting(i, r, facts)
+                if raw:
+                    r = r._a
+            pairs += (edge, r)
+        return tuple(pairs)
+
+    def _fitting(self, i: int, r: Any, facts: tuple[Any, Any]) -> Any:
+        if not isinstance(r, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type_text(r)})")
+        shape, dtype = facts
+        if tuple(r.shape) != tuple(shape):
+            if not _expandable(tuple(shape), tuple(r.shape)):
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {i} - got {list(r.shape)} but "
+                    f"expected shape compatible with {list(shape)}"
+                )
+            r = T.sum_to(r, tuple(shape))
+        if isinstance(dtype, np.dtype) and r._a.dtype is not dtype and isinstance(r._a.dtype, np.dtype):
+            if r._a.dtype.kind == "c" and dtype.kind != "c":
+                raise noted(
+                    RuntimeError(
+                        "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
+                        "true, but got false."
+                    ),
+                    f"Why: {self.name()} returned a complex gradient at index {i} for an input that is real.",
+                )
+            r = cast(r, dtype)
+        return r
+
+
+def _may_hold_a_tape(a: Any) -> bool:
+    """Whether a cotangent is a transform's value, inside of which an older tape may be recording."""
+    return isinstance(a, Value) and is_grad_enabled()
+
+
+def _parts(g: Any) -> Any:
+    return g.parts.values() if type(g) is Parts else (g,)
+
+
+def _expandable(shape: tuple[int, ...], wide: tuple[int, ...]) -> bool:
+    if len(shape) > len(wide):
+        return False
+    return all(s in (1, w) for s, w in zip(reversed(shape), reversed(wide), strict=False))

@@ -1,0 +1,1 @@
+"""``torch.fx.experimental``: what libraries ask of PyTorch's tracer when none is at work."""
