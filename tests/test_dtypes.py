@@ -111,7 +111,8 @@ def test_bfloat16_comes_late_and_is_known_everywhere(bf16: np.dtype) -> None:
     assert w.BY_NUMPY[bf16] is w.bfloat16
     assert bf16 in w.FLOATING and bf16 in w.INEXACT and bf16 not in w.INTEGRAL
     code = (
-        "import sys\nfrom wengert import _dtypes as w\nfrom wengert._limits import finfo\nassert 'ml_dtypes' not in sys.modules\n"
+        "import sys\nfrom wengert import _dtypes as w\nfrom wengert._limits import finfo\n"
+        "assert 'ml_dtypes' not in sys.modules\n"
         "w.bfloat16.itemsize; finfo(w.bfloat16); w.promote_types(w.bfloat16, w.int8)\n"
         "assert 'ml_dtypes' not in sys.modules\n"
         "import ml_dtypes, numpy\nheld = w.FLOATING\nx = numpy.zeros(2, ml_dtypes.bfloat16)\n"

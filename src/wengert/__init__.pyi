@@ -32,6 +32,7 @@ from . import futures as futures
 from . import fx as fx
 from . import hub as hub
 from . import jit as jit
+from . import library as library
 from . import linalg as linalg
 from . import masked as masked
 from . import mps as mps
@@ -61,12 +62,12 @@ from ._constants import device as device
 from ._constants import layout as layout
 from ._constants import memory_format as memory_format
 from ._dtypes import dtype as dtype
-from ._limits import finfo as finfo
-from ._limits import iinfo as iinfo
 from ._grad_mode import enable_grad as enable_grad
 from ._grad_mode import inference_mode as inference_mode
 from ._grad_mode import no_grad as no_grad
 from ._grad_mode import set_grad_enabled as set_grad_enabled
+from ._limits import finfo as finfo
+from ._limits import iinfo as iinfo
 from ._storage import TypedStorage as TypedStorage
 from ._storage import UntypedStorage as UntypedStorage
 from .amp.autocast_mode import autocast as autocast
@@ -1199,7 +1200,7 @@ def set_flush_denormal(mode: _bool, /) -> _bool:
 def set_num_interop_threads(n: _int, /) -> None:
     """Keep the number for ``get_num_interop_threads``: operators run one after the other."""
 def set_num_threads(n: _int, /) -> None:
-    """How many threads work on one large operator; those of NumPy's BLAS are set in the environment."""
+    """How many threads work on one large operator, NumPy's products included where its BLAS library is OpenBLAS."""
 def set_printoptions(precision: _int | None = None, threshold: _float | None = None, edgeitems: _int | None = None, linewidth: _int | None = None, profile: _str | None = None, sci_mode: _bool | None = None) -> None:
     """Set how tensors are printed, for the whole process."""
 def set_rng_state(new_state: Tensor) -> None:
@@ -1900,6 +1901,7 @@ __all__ = [
     "less_equal",
     "lgamma",
     "lgamma_",
+    "library",
     "linalg",
     "linalg_inv",
     "linspace",

@@ -2,8 +2,8 @@
 
 NumPy has no rule for a bfloat16 array and a Python number, so that ``x * 2.0`` or ``where(x > 0, x, 0.0)`` of
 ``ml_dtypes``' arrays is float32 or float64. Once there is a bfloat16 array, this stands around every operator, on the
-slow path (``_modes``): it rounds a result that came out wider, and lets the node of such an operator round its
-cotangents. Programs without bfloat16 never import it.
+slow path (``_modes``): it rounds a result that came out wider, computes what PyTorch computes in float32 as a whole
+in float32, and lets the node of such an operator round its cotangents. Programs without bfloat16 never import it.
 """
 
 from __future__ import annotations
@@ -73,21 +73,25 @@ def _round(t: Any, dtype: Any) -> None:
         node.__class__ = _rounding.get((type(node), dtype)) or _rounding_class(type(node), dtype)
 
 
-# Operators that PyTorch computes in float32 and rounds once. Numbers are not rounded before, but for ``alpha``; NumPy has
-# no such operator, and would round the number or every step.
+# Operators that PyTorch computes in float32 and rounds once; it does not round numbers before, but for those below.
+# NumPy would round the number, or every step.
 _WIDE_INSIDE: dict[str, Callable[..., Any]] = {
     "mul": lambda x, y: x * y,
     "div": lambda x, y: x / y,
     "_add_scaled": lambda x, y, alpha: x + alpha * y,
     "_sub_scaled": lambda x, y, alpha: x - alpha * y,
+    "rsub": lambda x, y: y - x,
     "_lerp_number": lambda x, y, w: x + w * (y - x) if w < 0.5 else y - (y - x) * (1 - w),
     "affine_mm": lambda x, y, c, beta, alpha: beta * c + alpha * (x @ y),
     "affine_bmm": lambda x, y, c, beta, alpha: beta * c + alpha * (x @ y),
 }
 
 
+_ROUNDED_FIRST = {"_add_scaled": 2, "_sub_scaled": 2, "rsub": 1}  # which operand, of these
+
+
 def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
-    """The result before it is rounded; ``None`` where rounding each operand is the same, or for transforms' payloads."""
+    """The result before it is rounded; ``None`` where rounding operands is the same, or for transforms' payloads."""
     values, numbers = [], 0
     for a in args:
         payload = a._a if isinstance(a, Tensor) else a
@@ -100,8 +104,9 @@ def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
             return None
     if not numbers:
         return None
-    if name in ("_add_scaled", "_sub_scaled"):
-        values[2] = values[2].astype(dtype).astype("f4")
+    place = _ROUNDED_FIRST.get(name)
+    if place is not None:
+        values[place] = values[place].astype(dtype).astype("f4")
     with np.errstate(all="ignore"):
         return _WIDE_INSIDE[name](*values)
 

@@ -36,6 +36,7 @@ def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any = (), kwargs:
     """The ``__torch_dispatch__`` of a class that has none; no subclass is asked by it here."""
     return func(*args, **(kwargs or {}))
 
+
 class TensorMeta(type):
     """The class of ``Tensor`` and its subclasses: it makes ``Tensor(3, 4)`` the legacy constructor.
 

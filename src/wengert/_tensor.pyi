@@ -148,8 +148,6 @@ class Tensor(metaclass=TensorMeta):
         """Whether the elements differ, as bools."""
     def __neg__(self) -> Tensor:
         """Each element with its sign changed."""
-    def __neg___(self, self: Any, *args: Any) -> Any:
-        """In-place form of ``neg``."""
     def __or__(self, other: Any, /) -> Tensor:
         """Or of each pair of bits; of bools."""
     def __pos__(self) -> Tensor:
@@ -203,6 +201,8 @@ class Tensor(metaclass=TensorMeta):
     @property
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of; ``None`` if it is no view."""
+    def _coalesced_(self, coalesced: _bool) -> Tensor:
+        """Say, unchecked, that each index occurs once and in order, or that this is not known."""
     def _dimI(self) -> _int:
         """How many dimensions are sparse; 0 for a dense tensor."""
     def _dimV(self) -> _int:
@@ -242,11 +242,11 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``abs``, for real tensors."""
     def acos(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose cosine each element is."""
-    def acos_(self, self: Any, *args: Any) -> Tensor:
+    def acos_(self) -> Tensor:
         """In-place form of ``acos``."""
     def acosh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic cosine of each element; nan below 1."""
-    def acosh_(self, self: Any, *args: Any) -> Tensor:
+    def acosh_(self) -> Tensor:
         """In-place form of ``acosh``."""
     def add(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
         """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
@@ -296,19 +296,19 @@ class Tensor(metaclass=TensorMeta):
         """Replace each element by a Python function of it; slow, and never recorded."""
     def arccos(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose cosine each element is."""
-    def arccos_(self, self: Any, *args: Any) -> Tensor:
+    def arccos_(self) -> Tensor:
         """In-place form of ``acos``."""
     def arccosh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic cosine of each element; nan below 1."""
-    def arccosh_(self, self: Any, *args: Any) -> Tensor:
+    def arccosh_(self) -> Tensor:
         """In-place form of ``acosh``."""
     def arcsin(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose sine each element is."""
-    def arcsin_(self, self: Any, *args: Any) -> Tensor:
+    def arcsin_(self) -> Tensor:
         """In-place form of ``asin``."""
     def arcsinh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic sine of each element."""
-    def arcsinh_(self, self: Any, *args: Any) -> Tensor:
+    def arcsinh_(self) -> Tensor:
         """In-place form of ``asinh``."""
     def arctan(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose tangent each element is."""
@@ -316,11 +316,11 @@ class Tensor(metaclass=TensorMeta):
         """The angle in radians of the point (other, input), between -pi and pi."""
     def arctan2_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``atan2``."""
-    def arctan_(self, self: Any, *args: Any) -> Tensor:
+    def arctan_(self) -> Tensor:
         """In-place form of ``atan``."""
     def arctanh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic tangent of each element."""
-    def arctanh_(self, self: Any, *args: Any) -> Tensor:
+    def arctanh_(self) -> Tensor:
         """In-place form of ``atanh``."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
         """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones."""
@@ -340,11 +340,11 @@ class Tensor(metaclass=TensorMeta):
         """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
     def asin(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose sine each element is."""
-    def asin_(self, self: Any, *args: Any) -> Tensor:
+    def asin_(self) -> Tensor:
         """In-place form of ``asin``."""
     def asinh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic sine of each element."""
-    def asinh_(self, self: Any, *args: Any) -> Tensor:
+    def asinh_(self) -> Tensor:
         """In-place form of ``asinh``."""
     def atan(self, *, out: Tensor | None = None) -> Tensor:
         """The angle in radians whose tangent each element is."""
@@ -352,11 +352,11 @@ class Tensor(metaclass=TensorMeta):
         """The angle in radians of the point (other, input), between -pi and pi."""
     def atan2_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``atan2``."""
-    def atan_(self, self: Any, *args: Any) -> Tensor:
+    def atan_(self) -> Tensor:
         """In-place form of ``atan``."""
     def atanh(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse hyperbolic tangent of each element."""
-    def atanh_(self, self: Any, *args: Any) -> Tensor:
+    def atanh_(self) -> Tensor:
         """In-place form of ``atanh``."""
     def backward(self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False, inputs: Any = None, *, retain_variables: _bool | None = None) -> None:
         """Accumulate this tensor's gradients into the leaves it was computed from; see ``autograd.backward``."""
@@ -382,7 +382,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``bitwise_left_shift``."""
     def bitwise_not(self, *, out: Tensor | None = None) -> Tensor:
         """Each bit flipped; of bools: not."""
-    def bitwise_not_(self, self: Any, *args: Any) -> Tensor:
+    def bitwise_not_(self) -> Tensor:
         """In-place form of ``bitwise_not``."""
     def bitwise_or(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """Or of each pair of bits; of bools."""
@@ -410,7 +410,7 @@ class Tensor(metaclass=TensorMeta):
         """The tensor in dtype ``torch.complex128``; itself if it is in that dtype already."""
     def ceil(self, *, out: Tensor | None = None) -> Tensor:
         """The smallest whole number that is not smaller than each element; its derivative is 0."""
-    def ceil_(self, self: Any, *args: Any) -> Tensor:
+    def ceil_(self) -> Tensor:
         """In-place form of ``ceil``."""
     def cfloat(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype ``torch.complex64``; itself if it is in that dtype already."""
@@ -466,11 +466,11 @@ class Tensor(metaclass=TensorMeta):
         """Matrix of correlation coefficients; rows are variables, columns observations."""
     def cos(self, *, out: Tensor | None = None) -> Tensor:
         """The cosine of each element, an angle in radians."""
-    def cos_(self, self: Any, *args: Any) -> Tensor:
+    def cos_(self) -> Tensor:
         """In-place form of ``cos``."""
     def cosh(self, *, out: Tensor | None = None) -> Tensor:
         """The hyperbolic cosine of each element."""
-    def cosh_(self, self: Any, *args: Any) -> Tensor:
+    def cosh_(self) -> Tensor:
         """In-place form of ``cosh``."""
     def count_nonzero(self, dim: Any = None) -> Tensor:
         """How many elements are not zero, as int64."""
@@ -581,9 +581,9 @@ class Tensor(metaclass=TensorMeta):
         """e to the power of each element."""
     def exp2(self, *, out: Tensor | None = None) -> Tensor:
         """Two to the power of each element."""
-    def exp2_(self, self: Any, *args: Any) -> Tensor:
+    def exp2_(self) -> Tensor:
         """In-place form of ``exp2``."""
-    def exp_(self, self: Any, *args: Any) -> Tensor:
+    def exp_(self) -> Tensor:
         """In-place form of ``exp``."""
     def expand(self, *size: Any, implicit: _bool = False, **given: Any) -> Tensor:
         """A view in which dimensions of size one, and new ones in front, seem repeated; -1 keeps a dimension's size."""
@@ -591,7 +591,7 @@ class Tensor(metaclass=TensorMeta):
         """``self.expand(other.shape)``."""
     def expm1(self, *, out: Tensor | None = None) -> Tensor:
         """``exp(x) - 1``, exact also near 0."""
-    def expm1_(self, self: Any, *args: Any) -> Tensor:
+    def expm1_(self) -> Tensor:
         """In-place form of ``expm1``."""
     def exponential_(self, lambd: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with exponential numbers of rate ``lambd``."""
@@ -601,7 +601,7 @@ class Tensor(metaclass=TensorMeta):
         """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
     def fix(self, *, out: Tensor | None = None) -> Tensor:
         """Each element without its fraction; its derivative is 0."""
-    def fix_(self, self: Any, *args: Any) -> Tensor:
+    def fix_(self) -> Tensor:
         """In-place form of ``trunc``."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """The dimensions from ``start_dim`` to ``end_dim`` made one; a 0-dimensional tensor becomes one-dimensional."""
@@ -619,7 +619,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``float_power``, for double precision only."""
     def floor(self, *, out: Tensor | None = None) -> Tensor:
         """The largest whole number that is not larger than each element; its derivative is 0."""
-    def floor_(self, self: Any, *args: Any) -> Tensor:
+    def floor_(self) -> Tensor:
         """In-place form of ``floor``."""
     def floor_divide(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """Quotient rounded down; it has no derivative."""
@@ -643,7 +643,7 @@ class Tensor(metaclass=TensorMeta):
         """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
     def gcd(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """The greatest common divisor of each pair of integers."""
-    def gcd_(self, self: Any, *args: Any) -> Tensor:
+    def gcd_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``gcd``."""
     def ge(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """Whether the first element is larger or equal, as bools."""
@@ -857,7 +857,7 @@ class Tensor(metaclass=TensorMeta):
         """How the elements are stored: ``torch.strided`` or ``torch.sparse_coo``."""
     def lcm(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """The least common multiple of each pair of integers."""
-    def lcm_(self, self: Any, *args: Any) -> Tensor:
+    def lcm_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``lcm``."""
     def ldexp(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """``input * 2 ** other``."""
@@ -887,17 +887,17 @@ class Tensor(metaclass=TensorMeta):
         """The natural logarithm of each element: -inf of 0, nan of a negative one."""
     def log10(self, *, out: Tensor | None = None) -> Tensor:
         """The logarithm to the base 10 of each element."""
-    def log10_(self, self: Any, *args: Any) -> Tensor:
+    def log10_(self) -> Tensor:
         """In-place form of ``log10``."""
     def log1p(self, *, out: Tensor | None = None) -> Tensor:
         """``log(1 + x)``, exact also near 0."""
-    def log1p_(self, self: Any, *args: Any) -> Tensor:
+    def log1p_(self) -> Tensor:
         """In-place form of ``log1p``."""
     def log2(self, *, out: Tensor | None = None) -> Tensor:
         """The logarithm to the base 2 of each element."""
-    def log2_(self, self: Any, *args: Any) -> Tensor:
+    def log2_(self) -> Tensor:
         """In-place form of ``log2``."""
-    def log_(self, self: Any, *args: Any) -> Tensor:
+    def log_(self) -> Tensor:
         """In-place form of ``log``."""
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with numbers whose logarithm is normal with this mean and standard deviation."""
@@ -917,7 +917,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``logical_and``."""
     def logical_not(self, *, out: Tensor | None = None) -> Tensor:
         """Whether each element is zero."""
-    def logical_not_(self, self: Any, *args: Any) -> Tensor:
+    def logical_not_(self) -> Tensor:
         """In-place form of ``logical_not``."""
     def logical_or(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """Whether at least one of the elements is other than zero."""
@@ -1046,11 +1046,11 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``ne``."""
     def neg(self, *, out: Tensor | None = None) -> Tensor:
         """Each element with its sign changed."""
-    def neg_(self, self: Any, *args: Any) -> Tensor:
+    def neg_(self) -> Tensor:
         """In-place form of ``neg``."""
     def negative(self, *, out: Tensor | None = None) -> Tensor:
         """Each element with its sign changed."""
-    def negative_(self, self: Any, *args: Any) -> Tensor:
+    def negative_(self) -> Tensor:
         """In-place form of ``neg``."""
     def nelement(self) -> _int:
         """The number of elements."""
@@ -1247,7 +1247,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether each element's sign bit is set: also that of -0."""
     def sin(self, *, out: Tensor | None = None) -> Tensor:
         """The sine of each element, an angle in radians."""
-    def sin_(self, self: Any, *args: Any) -> Tensor:
+    def sin_(self) -> Tensor:
         """In-place form of ``sin``."""
     def sinc(self, *, out: Tensor | None = None) -> Tensor:
         """``sin(pi x) / (pi x)``, and 1 at 0."""
@@ -1255,7 +1255,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``sinc``."""
     def sinh(self, *, out: Tensor | None = None) -> Tensor:
         """The hyperbolic sine of each element."""
-    def sinh_(self, self: Any, *args: Any) -> Tensor:
+    def sinh_(self) -> Tensor:
         """In-place form of ``sinh``."""
     def size(self, dim: _int | None = None) -> Any:
         """The size of each dimension, or of one."""
@@ -1279,7 +1279,7 @@ class Tensor(metaclass=TensorMeta):
         """Views of pieces of these sizes along a dimension."""
     def sqrt(self, *, out: Tensor | None = None) -> Tensor:
         """The square root of each element; nan of a negative one."""
-    def sqrt_(self, self: Any, *args: Any) -> Tensor:
+    def sqrt_(self) -> Tensor:
         """In-place form of ``sqrt``."""
     def square(self, *, out: Tensor | None = None) -> Tensor:
         """The square of each element."""
@@ -1333,11 +1333,11 @@ class Tensor(metaclass=TensorMeta):
         """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row."""
     def tan(self, *, out: Tensor | None = None) -> Tensor:
         """The tangent of each element, an angle in radians."""
-    def tan_(self, self: Any, *args: Any) -> Tensor:
+    def tan_(self) -> Tensor:
         """In-place form of ``tan``."""
     def tanh(self, *, out: Tensor | None = None) -> Tensor:
         """The hyperbolic tangent of each element."""
-    def tanh_(self, self: Any, *args: Any) -> Tensor:
+    def tanh_(self) -> Tensor:
         """In-place form of ``tanh``."""
     def tensor_split(self, indices_or_sections: Any = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
         """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
@@ -1377,7 +1377,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``div``."""
     def trunc(self, *, out: Tensor | None = None) -> Tensor:
         """Each element without its fraction; its derivative is 0."""
-    def trunc_(self, self: Any, *args: Any) -> Tensor:
+    def trunc_(self) -> Tensor:
         """In-place form of ``trunc``."""
     def type(self, dtype: Any = None, non_blocking: _bool = False, **kwargs: Any) -> Any:
         """The name of the tensor's type, or the tensor converted to another."""

@@ -13,7 +13,7 @@ import re
 import sys
 import urllib.request
 from typing import Any
-from urllib.parse import urlparse as urlparse  # programs import it from here
+from urllib.parse import urlparse
 
 from ._errors import noted
 from ._saving.replacing import replacing

@@ -160,6 +160,12 @@ def check_lr(lr: Any) -> None:
     check_option("learning rate", lr, lr >= 0.0)
 
 
+def check_not_negative(**options: Any) -> None:
+    """Refuse the first of these options that is negative."""
+    for name, value in options.items():
+        check_option(f"{name} value", value, value >= 0.0)
+
+
 def check_betas(betas: Any) -> None:
     """Decay rates lie in [0, 1)."""
     for i in (0, 1):

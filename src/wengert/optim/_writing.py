@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._grad_mode import set_grad_enabled
+from .._registry import PUBLIC
 from .._tensor import Tensor
 from ..utils._foreach_utils import (
     _get_foreach_kernels_supported_devices,
@@ -49,10 +50,11 @@ def _stack_if_compiling(x: Any) -> Any:
 
 def _view_as_real(params: list[Any], *state_and_grads: list[Any]) -> None:
     """Put real views, with a last dimension of two, in the place of complex parameters and of what goes with them."""
+    view = PUBLIC["torch"]["view_as_real"]
     for i, param in enumerate(params):
         if param.is_complex():
             for values in (params, *state_and_grads):
-                values[i] = values[i].view_as_real()
+                values[i] = view(values[i])
 
 
 def _default_to_fused_or_foreach(params: list[Any], differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
@@ -60,23 +62,18 @@ def _default_to_fused_or_foreach(params: list[Any], differentiable: bool, use_fu
     if differentiable:
         return False, False
 
+    from ..nn.parameter import Parameter
+
+    plain = (Tensor, Parameter)
+
     def all_on(devices: list[str], floating: bool) -> bool:
         given = [p for p in params if p is not None]
         return all(
-            type(p) in _PLAIN and p.device.type in devices and (p.is_floating_point() or not floating) for p in given
+            type(p) in plain and p.device.type in devices and (p.is_floating_point() or not floating) for p in given
         )
 
     fused = use_fused and all_on(_get_fused_kernels_supported_devices(), True)
     return fused, not fused and all_on(_get_foreach_kernels_supported_devices(), False)
-
-
-def _plain_types() -> tuple[type, ...]:
-    from ..nn.parameter import Parameter
-
-    return Tensor, Parameter
-
-
-_PLAIN = _plain_types()
 
 
 def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:

@@ -7,7 +7,15 @@ from typing import Any
 import wengert as torch
 
 from .._tensor import Tensor
-from ._elementwise import ElementwiseOptimizer, advance, check_lr, check_option, ema_of_squares, new_step
+from ._elementwise import (
+    ElementwiseOptimizer,
+    advance,
+    check_lr,
+    check_not_negative,
+    check_option,
+    ema_of_squares,
+    new_step,
+)
 from .optimizer import ParamsT
 
 __all__ = ["Adadelta"]
@@ -55,8 +63,7 @@ class Adadelta(ElementwiseOptimizer):
     ) -> None:
         check_lr(lr)
         check_option("rho value", rho, 0.0 <= rho <= 1.0)
-        check_option("epsilon value", eps, eps >= 0.0)
-        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
+        check_not_negative(epsilon=eps, weight_decay=weight_decay)
         defaults = {
             "lr": lr,
             "rho": rho,

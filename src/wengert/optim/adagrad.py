@@ -15,7 +15,7 @@ from ._elementwise import (
     advance,
     check_fused,
     check_lr,
-    check_option,
+    check_not_negative,
     new_step,
     number,
     quotient_step,
@@ -63,10 +63,12 @@ class Adagrad(ElementwiseOptimizer):
         fused: bool | None = None,
     ) -> None:
         check_lr(lr)
-        check_option("lr_decay value", lr_decay, lr_decay >= 0.0)
-        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
-        check_option("initial_accumulator_value value", initial_accumulator_value, initial_accumulator_value >= 0.0)
-        check_option("epsilon value", eps, eps >= 0.0)
+        check_not_negative(
+            lr_decay=lr_decay,
+            weight_decay=weight_decay,
+            initial_accumulator_value=initial_accumulator_value,
+            epsilon=eps,
+        )
         defaults = {
             "lr": lr,
             "lr_decay": lr_decay,

@@ -13,7 +13,7 @@ from ._elementwise import (
     check_betas,
     check_fused,
     check_lr,
-    check_option,
+    check_not_negative,
     ema_of_squares,
     lerp,
     new_step,
@@ -135,9 +135,9 @@ class Adam(ElementwiseOptimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_tensor_lr(lr, foreach, capturable)
-        check_option("epsilon value", eps, eps >= 0.0)
+        check_not_negative(epsilon=eps)
         check_betas(betas)
-        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
+        check_not_negative(weight_decay=weight_decay)
         check_tensor_betas(betas, foreach, capturable)
         defaults = {
             "lr": lr,

@@ -7,7 +7,7 @@ from typing import Any
 import wengert as torch
 
 from .._tensor import Tensor
-from ._elementwise import ElementwiseOptimizer, advance, check_lr, check_option, new_step, set_number
+from ._elementwise import ElementwiseOptimizer, advance, check_lr, check_not_negative, new_step, set_number
 from .optimizer import ParamsT
 
 __all__ = ["ASGD"]
@@ -53,7 +53,7 @@ class ASGD(ElementwiseOptimizer):
         capturable: bool = False,
     ) -> None:
         check_lr(lr)
-        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
+        check_not_negative(weight_decay=weight_decay)
         defaults = {
             "lr": lr,
             "lambd": lambd,

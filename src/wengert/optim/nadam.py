@@ -12,7 +12,7 @@ from ._elementwise import (
     advance,
     check_betas,
     check_lr,
-    check_option,
+    check_not_negative,
     ema_of_squares,
     lerp,
     new_step,
@@ -87,10 +87,9 @@ class NAdam(ElementwiseOptimizer):
         differentiable: bool = False,
     ) -> None:
         check_lr(lr)
-        check_option("epsilon value", eps, eps >= 0.0)
+        check_not_negative(epsilon=eps)
         check_betas(betas)
-        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
-        check_option("momentum_decay value", momentum_decay, momentum_decay >= 0.0)
+        check_not_negative(weight_decay=weight_decay, momentum_decay=momentum_decay)
         defaults = {
             "lr": lr,
             "betas": betas,

@@ -11,7 +11,7 @@ from ._elementwise import (
     ElementwiseOptimizer,
     advance,
     check_lr,
-    check_option,
+    check_not_negative,
     ema_of_squares,
     lerp,
     new_step,
@@ -87,10 +87,7 @@ class RMSprop(ElementwiseOptimizer):
         differentiable: bool = False,
     ) -> None:
         check_lr(lr)
-        check_option("epsilon value", eps, eps >= 0.0)
-        check_option("momentum value", momentum, momentum >= 0.0)
-        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
-        check_option("alpha value", alpha, alpha >= 0.0)
+        check_not_negative(epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         defaults = {
             "lr": lr,
             "momentum": momentum,

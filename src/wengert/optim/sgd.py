@@ -12,7 +12,7 @@ from ._elementwise import (
     TensorLibrary,
     check_fused,
     check_lr,
-    check_option,
+    check_not_negative,
     number,
     step_at_rows,
 )
@@ -71,8 +71,7 @@ class SGD(ElementwiseOptimizer):
         fused: bool | None = None,
     ) -> None:
         check_lr(lr)
-        check_option("momentum value", momentum, momentum >= 0.0)
-        check_option("weight_decay value", weight_decay, weight_decay >= 0.0)
+        check_not_negative(momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {

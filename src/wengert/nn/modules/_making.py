@@ -14,10 +14,8 @@ from ..parameter import Parameter, UninitializedParameter
 def add_parameters(module: Any, device: Any, dtype: Any, **shapes: Any) -> None:
     """Parameters of these shapes, without values yet; where the shape is None, just the name for one."""
     for name, shape in shapes.items():
-        if shape is None:
-            module.register_parameter(name, None)
-        else:
-            setattr(module, name, Parameter(torch.empty(shape, device=device, dtype=dtype)))
+        empty = None if shape is None else Parameter(torch.empty(shape, device=device, dtype=dtype))
+        module.register_parameter(name, empty)
 
 
 def add_lazy_parameters(module: Any, device: Any, dtype: Any, *names: str) -> None:

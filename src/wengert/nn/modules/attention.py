@@ -68,10 +68,11 @@ class MultiheadAttention(Module):
             inputs = (embed_dim, self.kdim, self.vdim)
             shapes.update({name: (embed_dim, size) for name, size in zip(_SEPARATE, inputs, strict=True)})
         add_parameters(self, device, dtype, **shapes, in_proj_bias=3 * embed_dim if bias else None)
-        self.bias_k = self.bias_v = None
         if add_bias_kv:
             one = (1, 1, embed_dim)
             add_parameters(self, device, dtype, bias_k=one, bias_v=one)
+        else:
+            self.bias_k = self.bias_v = None
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
         self._reset_parameters()
 

@@ -36,9 +36,6 @@ class _InstanceNorm(_NormBase):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
-    def _get_no_batch_dim(self) -> int:
-        return self._unbatched
-
     def _check_input_dim(self, input: Tensor) -> None:
         n = self._unbatched
         if input.dim() not in (n, n + 1):

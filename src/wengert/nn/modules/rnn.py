@@ -18,6 +18,7 @@ from .module import Module
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+_MODES = {"tanh": "RNN_TANH", "relu": "RNN_RELU"}
 
 
 def _check_arguments(
@@ -274,6 +275,11 @@ def _each(state: Any, fn: Any) -> Any:
     return tuple(fn(s) for s in state) if isinstance(state, tuple) else fn(state)
 
 
+def _refuse_projection(options: dict[str, Any]) -> None:
+    if "proj_size" in options:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+
+
 class RNN(RNNBase):
     """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` over a sequence; ``nonlinearity="relu"`` in place of tanh.
 
@@ -282,16 +288,13 @@ class RNN(RNNBase):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if "proj_size" in kwargs:
-            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
-        if len(args) > 3:
-            nonlinearity = args[3]
-            args = args[:3] + args[4:]
-        else:
-            nonlinearity = kwargs.pop("nonlinearity", "tanh")
-        if nonlinearity not in ("tanh", "relu"):
+        _refuse_projection(kwargs)
+        first, by_place, rest = args[:3], args[3:4], args[4:]
+        nonlinearity = by_place[0] if by_place else kwargs.pop("nonlinearity", "tanh")
+        mode = _MODES.get(nonlinearity)
+        if mode is None:
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
-        super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
+        super().__init__(mode, *first, *rest, **kwargs)
         self.nonlinearity = nonlinearity
 
 
@@ -351,8 +354,7 @@ class GRU(RNNBase):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if "proj_size" in kwargs:
-            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        _refuse_projection(kwargs)
         super().__init__("GRU", *args, **kwargs)
 
 
@@ -436,10 +438,10 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The next state."""
-        if self.nonlinearity not in ("tanh", "relu"):
+        mode = _MODES.get(self.nonlinearity)
+        if mode is None:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        checked = () if hx is None else (("hidden", hx),)
-        return self._step(f"RNN_{self.nonlinearity.upper()}", input, hx, checked)
+        return self._step(mode, input, hx, () if hx is None else (("hidden", hx),))
 
 
 class LSTMCell(RNNCellBase):

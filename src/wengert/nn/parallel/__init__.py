@@ -23,9 +23,7 @@ __all__ = [
 ]
 
 replicate = refusing("replicate", AssertionError, "Broadcast function not implemented for CPU tensors")
-parallel_apply = refusing(
-    "parallel_apply", RuntimeError, "Cannot access accelerator device when none is available."
-)
+parallel_apply = refusing("parallel_apply", RuntimeError, "Cannot access accelerator device when none is available.")
 
 
 class DataParallel(Module):

@@ -150,6 +150,25 @@ def _is_orthogonal(q: Tensor) -> bool:
     return torch.allclose(q.mH @ q, identity, atol=10.0 * n * torch.finfo(q.dtype).eps)
 
 
+def _completed(q: Tensor) -> Tensor:
+    """A square orthogonal matrix that begins with the columns of ``q``, or with what they span."""
+    n, k = q.shape[-2:]
+    if n == k and _is_orthogonal(q):
+        return q.clone()
+    if n != k:
+        q = torch.cat([q, torch.randn(*q.shape[:-2], n, n - k, dtype=q.dtype)], dim=-1)
+    return _make_orthogonal(q)
+
+
+def _reflectors(q: Tensor) -> Tensor:
+    """The Householder vectors of ``q`` below the diagonal, and on it the signs that they leave open."""
+    a, tau = torch.geqrf(q)
+    signs = a.diagonal(dim1=-2, dim2=-1)
+    signs.sign_()
+    signs[tau == 0.0] *= -1
+    return a
+
+
 class _Orthogonal(Module):
     base: Any
 
@@ -194,29 +213,20 @@ class _Orthogonal(Module):
             raise ValueError(
                 f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {q.shape}."
             )
-        given = q
         wide = q.size(-2) < q.size(-1)
-        q = q.mT if wide else q
-        n, k = q.shape[-2:]
-        if not hasattr(self, "base"):
-            if self.orthogonal_map != "householder":
-                raise NotImplementedError(
-                    "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
-                    "use_trivialization=False."
-                )
-            a, tau = torch.geqrf(q)
-            diagonal = a.diagonal(dim1=-2, dim2=-1)
-            diagonal.sign_()
-            diagonal[tau == 0.0] *= -1
-            return a.mT if wide else a
-        if n == k:
-            q = q.clone() if _is_orthogonal(q) else _make_orthogonal(q)
-        else:
-            q = _make_orthogonal(torch.cat([q, torch.randn(*q.shape[:-2], n, n - k, dtype=q.dtype)], dim=-1))
-        self.base = q
-        start = torch.zeros_like(given)
-        start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
-        return start
+        tall = q.mT if wide else q
+        if hasattr(self, "base"):
+            self.base = _completed(tall)
+            start = torch.zeros_like(q)
+            start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+            return start
+        if self.orthogonal_map != "householder":
+            raise NotImplementedError(
+                "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
+                "use_trivialization=False."
+            )
+        reflectors = _reflectors(tall)
+        return reflectors.mT if wide else reflectors
 
 
 def orthogonal(

@@ -316,27 +316,32 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     """Put an ordinary parameter or buffer back: the parametrized value, or else the original one."""
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
-    own = module.parametrizations[tensor_name]
-    if own.is_tensor:
-        original = own.original
-        if leave_parametrized:
-            with no_grad():
-                _take_over(original, getattr(module, tensor_name))
-    elif leave_parametrized:
-        value = getattr(module, tensor_name)
-        original = Parameter(value.detach()) if value.requires_grad else value
-    else:
-        raise ValueError(
-            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a "
-            "sequence of tensors."
-        )
+    ordinary = _without_parametrizations(module, tensor_name, leave_parametrized)
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]
-    _register(module, tensor_name, original)
+    _register(module, tensor_name, ordinary)
     if not is_parametrized(module):
         del module.parametrizations
         module.__class__ = type(module).__bases__[0]
     return module
+
+
+def _without_parametrizations(module: Any, name: str, as_it_is: bool) -> Any:
+    """What takes a parametrized tensor's place: with the value that it has, or the original's."""
+    own = module.parametrizations[name]
+    if not as_it_is:
+        if own.is_tensor:
+            return own.original
+        raise ValueError(
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a "
+            "sequence of tensors."
+        )
+    if own.is_tensor:
+        with no_grad():
+            _take_over(own.original, getattr(module, name))
+        return own.original
+    value = getattr(module, name)
+    return Parameter(value.detach()) if value.requires_grad else value
 
 
 def type_before_parametrizations(module: Any) -> type:
