@@ -251,3 +251,30 @@ def test_the_class_of_a_tensor_is_torchs_in_a_run() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["torch", "wengert._tensor"]
+
+
+def test_locals_of_every_frame_of_an_error_can_be_read() -> None:
+    """pytest and debuggers read them; once that crashed the interpreter in guards of functions with free variables."""
+    program = """if 1:
+        import wengert as torch
+        class Mode(torch.overrides.TorchFunctionMode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                return func(*args, **(kwargs or {}))
+        def read(call):
+            try:
+                call()
+            except Exception as error:
+                trace = error.__traceback__
+                while trace is not None:
+                    assert isinstance(dict(trace.tb_frame.f_locals), dict)
+                    trace = trace.tb_next
+                return type(error).__name__
+        x = torch.ones(2, 2)
+        calls = [lambda: torch.solve(x, x), lambda: torch.roll(x, "a"), lambda: torch.einsum("ij", x, x)]
+        print(*[read(call) for call in calls])
+        with Mode():
+            print(*[read(call) for call in calls])
+    """
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["RuntimeError", "TypeError", "RuntimeError"] * 2

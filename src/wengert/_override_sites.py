@@ -127,7 +127,8 @@ class Site:
             self.function.__code__ = self.plain
             return
         if self.checked is None:
-            self.checked = _with_constants(_check_code, self.plain, {"<enter>": self.enter}, keep_names=False)
+            code = _check_code(len(self.plain.co_freevars))
+            self.checked = _with_constants(code, self.plain, {"<enter>": self.enter}, keep_names=False)
         self.function.__code__ = self.checked
 
     def uncheck(self) -> None:
@@ -201,13 +202,12 @@ def _given(
     return args, {k: v for k, v in kwargs.items() if k not in usual or v is not usual[k]}
 
 
-def _check_template(*args: Any, **kwargs: Any) -> Any:
-    enter: Any = "<enter>"
-    return enter(args, kwargs)
-
-
-_check_code = _check_template.__code__
 _guards: dict[Any, types.CodeType] = {}
+_CHECK = """
+def guard(*args, **kwargs):
+    _enter = '<enter>'
+    return _enter(args, kwargs)
+"""
 
 
 _GUARD = """
@@ -234,6 +234,31 @@ def guard({head}):
 """
 
 
+def _template(source: str, free: int) -> types.CodeType:
+    """The code of a template, with as many free variables as the function has in whose place it is put.
+
+    It uses none of them. But who reads a frame's locals, as debuggers and pytest do, reads the cells of the free
+    variables that its code names, and only code compiled with free variables copies their cells into the frame:
+    without them the interpreter crashes.
+    """
+    if free:
+        names = ", ".join(f"_free{i:04}" for i in range(free))
+        head, _, body = source.strip().partition("\n")
+        lines = ["def outer():", f"    {names.replace(',', ' =')} = None", f"    {head}", f"        nonlocal {names}"]
+        source = "\n".join([*lines, *("    " + line for line in body.split("\n")), "    return guard"])
+    scope: dict[str, Any] = {}
+    exec(compile(source, __file__.removesuffix("_overrides.py") + "<guard>", "exec"), scope)
+    code: types.CodeType = (scope["outer"]() if free else scope["guard"]).__code__
+    return code
+
+
+def _check_code(free: int) -> types.CodeType:
+    """The code that asks ``enter``, for functions with so many free variables."""
+    if free not in _guards:
+        _guards[free] = _template(_CHECK, free)
+    return _guards[free]
+
+
 def _guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
     """The code of a guard for functions with this signature, its parameters called ``p0``, ``p1``, ...
 
@@ -241,7 +266,8 @@ def _guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
     """
     positional, keyword = code.co_argcount, code.co_kwonlyargcount
     star, stars = bool(code.co_flags & 0x04), bool(code.co_flags & 0x08)
-    shape = (code.co_posonlyargcount, positional, keyword, star, stars, operator)
+    free = len(code.co_freevars)
+    shape = (code.co_posonlyargcount, positional, keyword, star, stars, operator, free)
     if shape not in _guards:
         names = [f"p{i}" for i in range(positional + keyword)]
         head = names[:positional]
@@ -256,9 +282,7 @@ def _guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
         call_recover = f"_recover({values}, {{{', '.join(pairs)}}})"
         template = _OPERATOR_GUARD if operator else _GUARD
         source = template.format(head=", ".join(head), body=call_body, recover=call_recover)
-        scope: dict[str, Any] = {}
-        exec(compile(source, __file__.removesuffix("_overrides.py") + "<guard>", "exec"), scope)
-        _guards[shape] = scope["guard"].__code__
+        _guards[shape] = _template(source, free)
     return _guards[shape]
 
 

@@ -268,8 +268,10 @@ def sides(fn: Callable[..., Any], sample: Any) -> tuple[Side, Side]:
 def samples(op: Any, dtype: Any, requires_grad: bool, limit: int) -> Iterator[Any]:
     """Up to `limit` of the database's samples, from its first ones and from further on."""
     torch.manual_seed(0)
-    made: Iterable[Any] = op.sample_inputs("cpu", dtype, requires_grad=requires_grad)
-    made = list(itertools.islice(made, 8 * limit))
+    with warnings.catch_warnings():  # torch's own samples call what torch advises against
+        warnings.simplefilter("ignore")
+        drawn: Iterable[Any] = op.sample_inputs("cpu", dtype, requires_grad=requires_grad)
+        made = list(itertools.islice(drawn, 8 * limit))
     step = max(1, len(made) // limit)
     for sample in made[::step][:limit]:
         if all(t.layout is torch.strided and t.numel() <= 10000 for t in tensors_in([sample.input, sample.args])):

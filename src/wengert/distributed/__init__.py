@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._absent import dummy
 from .._errors import noted
 
 _QUESTIONS = (
@@ -67,6 +68,12 @@ class ReduceOp:
     SUM, PRODUCT, MIN, MAX, BAND, BOR, BXOR, AVG = "SUM", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "AVG"
 
 
+# Where processes would find each other.
+Store, FileStore, HashStore, PrefixStore, TCPStore = (
+    dummy(name) for name in ("Store", "FileStore", "HashStore", "PrefixStore", "TCPStore")
+)
+
+
 class ProcessGroup:
     """A group of processes, of which there is none: for annotations and ``isinstance``."""
 
@@ -77,4 +84,16 @@ class group:
     WORLD = None
 
 
-__all__ = ["ProcessGroup", "ReduceOp", "group", "init_process_group", *_QUESTIONS, *_REFUSED]  # noqa: PLE0604  the names of tables
+__all__ = [  # noqa: PLE0604  the names of tables
+    "FileStore",
+    "HashStore",
+    "PrefixStore",
+    "ProcessGroup",
+    "ReduceOp",
+    "Store",
+    "TCPStore",
+    "group",
+    "init_process_group",
+    *_QUESTIONS,
+    *_REFUSED,
+]
