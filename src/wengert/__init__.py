@@ -36,6 +36,7 @@ from ._legacy_types import TYPES, set_default_tensor_type
 from ._limits import finfo, iinfo
 from ._methods import attach, module_names, namespace, submodule
 from ._modes import is_inference_mode_enabled
+from ._override_sites import ready
 from ._printing import set_printoptions
 from ._storage import TypedStorage, UntypedStorage
 from ._tensor import Tensor
@@ -53,20 +54,27 @@ from .torch_version import __version__
 newaxis = None
 
 attach()
-for _names in (DTYPES, LAYOUTS, MEMORY_FORMATS, TYPES, namespace("torch")):
+for _names in (DTYPES, LAYOUTS, MEMORY_FORMATS, TYPES):
     globals().update(_names)
-for _name in ("DTYPES", "LAYOUTS", "MEMORY_FORMATS", "TYPES", "attach", "namespace", "_names", "_name"):
+for _name in ("DTYPES", "LAYOUTS", "MEMORY_FORMATS", "TYPES", "attach", "_names", "_name"):
     globals().pop(_name, None)
+_functions = namespace("torch")  # they come with the first that is named: what they need is not part of the import
+for _name in _functions.keys() & globals().keys():
+    del globals()[_name]
 
 
-_public = {n for n in globals() if not n.startswith("_")}.union(module_names())
-__all__ = sorted(_public - {"Any", "module_names", "ops", "submodule"})  # noqa: PLE0605  what is declared is public
+_public = {n for n in globals() if not n.startswith("_")}.union(module_names(), _functions)
+__all__ = sorted(_public - {"Any", "module_names", "namespace", "ops", "ready", "submodule"})  # noqa: PLE0605
 del _public
 
 
 def __getattr__(name: str) -> Any:
+    if name in _functions and name not in globals():
+        ready()
+        globals().update(_functions)
+        return _functions[name]
     return submodule(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__} - {"Any", "module_names", "submodule"})
+    return sorted({*globals(), *__all__} - {"Any", "module_names", "namespace", "ready", "submodule"})

@@ -383,7 +383,7 @@ def _fresh_box(a: Any) -> Box:
     return b
 
 
-def _storing(name: str, sources: Any, users: Any, joint: bool) -> Any:
+def _storing(sources: Any, users: Any, joint: bool) -> Any:
     """The function that makes the list of what a node saves: one expression for each, instead of a loop over kinds."""
     parts = []
     for (how, i), wanted in zip(sources, users, strict=True):
@@ -406,10 +406,15 @@ def _storing(name: str, sources: Any, users: Any, joint: bool) -> Any:
                     "needs": "tuple([e is not None for e in edges])",
                 }[how]
             )
-    scope = {"box_of": box_of, "Tensor": Tensor, "_plain_dtype": _plain_dtype, "_fresh_box": _fresh_box}
     text = f"def store(operands, raws, p, edges, results):\n    return [{', '.join(parts)}]"
-    exec(compile(text, f"<what {name} saves>", "exec"), scope)
-    return scope["store"]
+    if text not in _stores:  # many operators save alike
+        scope = {"box_of": box_of, "Tensor": Tensor, "_plain_dtype": _plain_dtype, "_fresh_box": _fresh_box}
+        exec(compile(text, "<what a node saves>", "exec"), scope)
+        _stores[text] = scope["store"]
+    return _stores[text]
+
+
+_stores: dict[str, Any] = {}
 
 
 def _edges_of(info: Info, grad: Any) -> Any:
@@ -455,7 +460,7 @@ class Plan:
             if plain
             else None
         )
-        self.store = _storing(info.name, self.sources, self.users, self.joint is not None)
+        self.store: Any = self._store_first
         self.kept_results = tuple((j, i) for j, (how, i) in enumerate(self.sources) if how == "result")
         self.public_names = tuple(n for n, (how, _) in zip(self.uses, self.sources, strict=True) if how != "needs")
         self.single = sum(info.differentiable) == 1 and info.outputs > 0
@@ -502,6 +507,11 @@ class Plan:
                 return unbox(n, v, None, xp)
             return [unbox(n, b, e, xp) for b, e in zip(v, n.fx[i:], strict=True)]
         return v
+
+    def _store_first(self, *args: Any) -> Any:
+        """The first call makes the function: a program uses few of the operators."""
+        self.store = _storing(self.sources, self.users, self.joint is not None)
+        return self.store(*args)
 
     def _output(self, n: Any, k: int) -> Any:
         if self.info.outputs == 1:

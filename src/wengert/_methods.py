@@ -52,11 +52,12 @@ def attach() -> None:
     Tensor.grad_dtype = property(_graph.grad_dtype, _graph.set_grad_dtype)  # type: ignore[assignment]  # as above
     Tensor.reinforce = _stochastic.reinforce  # type: ignore[attr-defined]
     Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
-    _override_sites.add_guards()
 
 
 def namespace(space: str) -> dict[str, Any]:
     """The public functions of one module, by name: ``namespace("nn.functional")``."""
+    if space != "torch":  # the package itself gives its functions out later
+        _override_sites.ready()
     return PUBLIC.get(space, {})
 
 

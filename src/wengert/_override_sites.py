@@ -321,8 +321,18 @@ KINDS = frozenset(
 HOT = frozenset(("__getitem__", "__setitem__"))  # too often called for a guard
 
 
-def add_guards() -> None:
-    """Guard what is composed of operators. Called once, when all of them are declared."""
+_is_ready = False
+
+
+def ready() -> None:
+    """Guard what is composed of operators, once: when a program first names a function, not when it imports the package."""
+    global _is_ready
+    if not _is_ready:
+        _is_ready = True
+        _add_guards()
+
+
+def _add_guards() -> None:
     for name in FACTORIES:
         fn = getattr(_construct, name)
         SITES[id(fn)] = Site(fn, True)
@@ -434,6 +444,7 @@ def _meet(found: list[Any]) -> list[Any]:
 
 
 def _remember(cls: type, classes: set[int]) -> None:
+    ready()
     classes.add(id(cls))
     weakref.finalize(cls, _forget, id(cls), classes).atexit = False
     _update()
@@ -459,6 +470,7 @@ def new_subclass(cls: Any) -> None:
 def push_mode(mode: Any) -> Any:
     """Turn a mode on in this thread or task; what ``pop_mode`` needs to turn it off."""
     global _modes
+    ready()
     state = STATE.get()
     token = STATE.set(state._replace(modes=(*state.modes, mode)))
     _modes += 1
@@ -480,6 +492,7 @@ def from_operator(info: Info, args: tuple[Any, ...]) -> Any:
     Nothing is asked for an operator that a public function called with its own argument: that one will recover, or
     is checked already.
     """
+    ready()
     state = STATE.get()
     found = overriding(args) if state.classes and state.all else []
     site = _site_of(info, sys._getframe(1))
@@ -516,6 +529,7 @@ def _inside_another(frame: Any) -> bool:
 
 def from_inplace(method: str, self: Tensor, other: Any) -> Any:
     """An operator such as ``+=`` met something that is no tensor: the answer of what overrides."""
+    ready()
     site = SITES.get(id(PUBLIC["Tensor"].get(method)))
     instead = site and site.recover((self, other), {})
     try:
@@ -526,6 +540,7 @@ def from_inplace(method: str, self: Tensor, other: Any) -> Any:
 
 def recovered(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """In an ``except`` clause of a method of tensors: its answer if an argument overrides, else the error again."""
+    ready()
     site = SITES.get(id(PUBLIC["Tensor"].get(method)))
     instead = site and site.recover(args, kwargs or {})
     if not instead:

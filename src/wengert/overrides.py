@@ -22,9 +22,11 @@ from typing import Any
 
 from . import _override_sites, _overrides
 from ._C import _has_torch_function
-from ._override_sites import SITES
+from ._override_sites import SITES, ready
 from ._overrides import STATE, overriding
 from ._tensor import Tensor
+
+ready()
 
 __all__ = [
     "BaseTorchFunctionMode",
