@@ -63,7 +63,7 @@ for _name in _functions.keys() & globals().keys():
     del globals()[_name]
 
 
-_public = {n for n in globals() if not n.startswith("_")}.union(module_names(), _functions)
+_public = {n for n in (*globals(), *_functions) if not n.startswith("_")}.union(module_names())
 __all__ = sorted(_public - {"Any", "module_names", "namespace", "ops", "ready", "submodule"})  # noqa: PLE0605
 del _public
 

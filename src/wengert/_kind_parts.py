@@ -73,7 +73,7 @@ def finish(info: Info, template: Any, N: Any, jvp: Any) -> None:
     """Make the operator's functions from its template and enter it into the registry."""
     params = ("input",) if info.arity == 1 else ("input", "other")
     info.op = own(template, info.name, params, info.doc)
-    info.core = own(template, info.name, params, info.doc, cells={"M": (), "EVERY": ()})
+    info.make_core = lambda: own(template, info.name, params, info.doc, cells={"M": (), "EVERY": ()})
     info.node = N
     info.jvp = info.__dict__.get("jvp") or jvp
     if info.why_not is None and N is None:

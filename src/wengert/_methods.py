@@ -42,7 +42,6 @@ _PRIVATE = ("_C", "__config__", "_dynamo", "_functorch", "_tensor_str", "_utils"
 
 def attach() -> None:
     """Give ``Tensor`` every method that the operators and the graph's surface declare."""
-    _override_sites.make_methods_their_own()
     for name, fn in PUBLIC.get("Tensor", {}).items():
         setattr(Tensor, name, fn)
     Tensor.backward = _graph.tensor_backward  # type: ignore[attr-defined]

@@ -325,10 +325,11 @@ _is_ready = False
 
 
 def ready() -> None:
-    """Guard what is composed of operators, once: when a program first names a function, not when it imports the package."""
+    """Guard what is composed of operators, once: when a program first names a function, not when it imports us."""
     global _is_ready
     if not _is_ready:
         _is_ready = True
+        _make_methods_their_own()
         _add_guards()
 
 
@@ -354,7 +355,7 @@ def _add_guards() -> None:
             SITES[id(members[name])].func = members[method]
 
 
-def make_methods_their_own() -> None:
+def _make_methods_their_own() -> None:
     """Give ``Tensor`` a copy of each composed function that is also a function of a module.
 
     A method's first argument is a tensor: most methods need no guard, and the call that a guard costs is felt.
@@ -369,6 +370,8 @@ def make_methods_their_own() -> None:
             if id(fn) not in copies:
                 copies[id(fn)] = _copy_throughout(fn)
             members[name] = copies[id(fn)]
+            if Tensor.__dict__.get(name) is fn:
+                setattr(Tensor, name, copies[id(fn)])
 
 
 def _copy_throughout(fn: Any) -> Any:

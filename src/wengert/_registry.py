@@ -7,6 +7,7 @@ does is itself recorded), ``U`` on the values of transforms (``Dual``, ``Batched
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -67,7 +68,7 @@ class Info:
     arity: int  # how many leading arguments are tensors; -1: the first argument is a sequence of tensors
     params: tuple[str, ...]  # names of all arguments
     op: Callable[..., Any]  # the public, hot function
-    core: Callable[..., Any]  # the same without the test for modes
+    make_core: Callable[[], Callable[..., Any]]
     node: type
     outputs: int
     differentiable: tuple[bool, ...]  # for each output
@@ -79,6 +80,11 @@ class Info:
     samples: Any  # list of argument tuples or a function that returns it; None: drawn from the domain
     dtypes: str  # which groups of dtypes it takes: "fcib" float, complex, integer, bool
     why_not: str | None  # the reason if it has no derivative
+
+    @functools.cached_property
+    def core(self) -> Callable[..., Any]:
+        """``op`` without the test for modes; made when it is first needed."""
+        return self.make_core()
 
     def __repr__(self) -> str:
         return f"<operator {self.name}: {self.kind}>"

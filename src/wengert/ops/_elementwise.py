@@ -18,11 +18,25 @@ SCALARS = frozenset((float, int))
 NOTHING: frozenset[Any] = frozenset()
 BOOL = np.dtype(np.bool_)
 ONES = lib.ONES
+ndarray = np.ndarray
 
 
-def one(xp: Any, value: Any) -> Any:
-    """1 for a formula, of the value's dtype where it is an array: NumPy takes twice as long with a Python number."""
-    return ONES[value.dtype] if xp is RAW else 1
+def tanh_cotangent(xp: Any, g: Any, result: Any) -> Any:
+    """``g * (1 - result**2)``, on arrays in the memory of one; NumPy takes a 1 of their dtype sooner than Python's."""
+    if xp is not RAW or type(result) is not ndarray:
+        return g * (1 - result * result)
+    d = result * result
+    lib.subtract(ONES[d.dtype], d, d)
+    return lib.multiply(g, d, d)
+
+
+def sigmoid_cotangent(xp: Any, g: Any, result: Any) -> Any:
+    """``g * ((1 - result) * result)``, likewise."""
+    if xp is not RAW or type(result) is not ndarray:
+        return g * ((1 - result) * result)
+    d = lib.subtract(ONES[result.dtype], result)
+    lib.multiply(d, result, d)
+    return lib.multiply(g, d, d)
 
 
 def integer_pairs(rng: Any) -> list[Any]:

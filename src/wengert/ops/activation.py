@@ -18,7 +18,7 @@ from .._out import SAME, exactly, with_out
 from .._parametric import parametric
 from .._registry import RAW, T, place, public
 from .._tensor import Tensor
-from ._elementwise import activation, floats_only, one, refuse_all_but_floats
+from ._elementwise import activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
@@ -105,7 +105,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 # ------------------------------------------------------------------------------------------------------------- sigmoids
 @unary(
-    grad=lambda xp, g, result: g * ((one(xp, result) - result) * result),
+    grad=sigmoid_cotangent,
     names="torch.sigmoid Tensor.sigmoid special.expit nn.functional.sigmoid",
     dtypes="fcib",
 )

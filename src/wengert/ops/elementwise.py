@@ -21,7 +21,7 @@ from .._registry import REGISTRY, place, public
 from .._return_types import return_type
 from .._saved import is_complex
 from .._tensor import Tensor
-from ._elementwise import BOOL, one
+from ._elementwise import BOOL, tanh_cotangent
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 FrexpResult = return_type("frexp", "mantissa", "exponent")
@@ -213,7 +213,7 @@ def cosh(input):
 
 
 @unary(
-    grad=lambda xp, g, result: g * (one(xp, result) - result * result),
+    grad=tanh_cotangent,
     names="torch.tanh Tensor.tanh",
     dtypes="fcib",
 )
