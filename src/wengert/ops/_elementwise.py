@@ -23,16 +23,16 @@ ndarray = np.ndarray
 
 def tanh_cotangent(xp: Any, g: Any, result: Any) -> Any:
     """``g * (1 - result**2)``, on arrays in the memory of one; NumPy takes a 1 of their dtype sooner than Python's."""
-    if xp is not RAW or type(result) is not ndarray:
-        return g * (1 - result * result)
     d = result * result
+    if xp is not RAW or type(d) is not ndarray:
+        return g * (1 - d)
     lib.subtract(ONES[d.dtype], d, d)
     return lib.multiply(g, d, d)
 
 
 def sigmoid_cotangent(xp: Any, g: Any, result: Any) -> Any:
     """``g * ((1 - result) * result)``, likewise."""
-    if xp is not RAW or type(result) is not ndarray:
+    if xp is not RAW or type(result) is not ndarray or not result.ndim:
         return g * ((1 - result) * result)
     d = lib.subtract(ONES[result.dtype], result)
     lib.multiply(d, result, d)
