@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ..ops.loss import reduction_code
+from ..ops.loss import LEGACY_WARNING, legacy_reduction, reduction_code
 
 __all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
 
@@ -21,9 +21,7 @@ def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning
 
 def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
     """The same as a word, with PyTorch's warning."""
-    word = "none" if reduce is False else "sum" if size_average is False else "mean"
+    word = legacy_reduction(size_average, reduce)
     if emit_warning:
-        warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.", stacklevel=2
-        )
+        warnings.warn(LEGACY_WARNING.format(word), stacklevel=2)
     return word

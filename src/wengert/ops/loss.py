@@ -26,13 +26,20 @@ REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
 
 
 # ----------------------------------------------------------------------------------------------------------- reductions
+LEGACY_WARNING = "size_average and reduce args will be deprecated, please use reduction='{}' instead."
+
+
+def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
+    """The word for what PyTorch 0.4 had two flags for, each of which may be ``None``: then it counts as true."""
+    return "none" if reduce is False else "sum" if size_average is False else "mean"
+
+
 def reduction_code(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
     """``reduction`` as a number; the arguments that came before it, ``size_average`` and ``reduce``, are stronger."""
     if size_average is not None or reduce is not None:
-        code = NONE if reduce is False else SUM if size_average is False else MEAN
-        name = next(k for k, v in REDUCTIONS.items() if v == code)
-        warn(f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.")
-        return code
+        name = legacy_reduction(size_average, reduce)
+        warn(LEGACY_WARNING.format(name))
+        return REDUCTIONS[name]
     code_or_none = REDUCTIONS.get(reduction)
     if code_or_none is None:
         if reduction == "elementwise_mean":

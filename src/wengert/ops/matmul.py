@@ -316,11 +316,6 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         b = other._a
     except AttributeError:
         return as_tensors("matmul", ("input", input), ("other", other))
-    if a.ndim == 2 and b.ndim == 2 and a.dtype is not BOOL:
-        try:
-            return mat_mat(input, other)
-        except ValueError:
-            return refuse_mm(a, b)
     return _matmul_by_rank(input, other, a, b)
 
 
@@ -330,6 +325,11 @@ _KERNELS.update({(1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cp
 
 
 def _matmul_by_rank(input: Any, other: Any, a: Any, b: Any) -> Any:
+    if a.ndim == 2 and b.ndim == 2 and a.dtype is not BOOL:
+        try:
+            return mat_mat(input, other)
+        except ValueError:
+            return refuse_mm(a, b)
     if not a.ndim or not b.ndim:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
     refuse_bool(input, _KERNELS[min(a.ndim, 3), min(b.ndim, 3)])
@@ -394,11 +394,6 @@ def __matmul__(self: Tensor, other: Any, *, out: None = None) -> Any:
         b = other._a
     except AttributeError:
         return _matmul_with(self, other)
-    if a.ndim == 2 and b.ndim == 2 and a.dtype is not BOOL:
-        try:
-            return mat_mat(self, other)
-        except ValueError:
-            return refuse_mm(a, b)
     return _matmul_by_rank(self, other, a, b)
 
 

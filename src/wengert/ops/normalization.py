@@ -30,16 +30,11 @@ _LONG = 65536  # longer rows are added up pairwise
 
 
 # --------------------------------------------------------------------------------------------------------------- bodies
-@functools.lru_cache(64)
-def _ones(n: int, dtype: Any) -> Any:
-    return np.ones(n, dtype)
-
-
 def _sums(x: Any, dims: Dims, y: Any = None) -> Any:
     """The sums of x (of x * y) over some dimensions, kept."""
     n = x.shape[-1]
     if dims[-1] == x.ndim - 1 and 1 < n <= _LONG:
-        s = x.reshape(-1, n).dot(_ones(n, x.dtype)).reshape(x.shape[:-1]) if y is None else np.vecdot(y, x)
+        s = x.reshape(-1, n).dot(vector_of_ones(n, x.dtype)).reshape(x.shape[:-1]) if y is None else np.vecdot(y, x)
         rest = dims[:-1]
         if rest:
             s = np.add.reduce(s, rest, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
@@ -47,7 +42,7 @@ def _sums(x: Any, dims: Dims, y: Any = None) -> Any:
     if y is not None:
         x = x * y
     if dims[0] == 0 and n == 1 and x.ndim == 3 and dims == (0, 2):
-        return _ones(len(x), x.dtype).dot(x.reshape(x.shape[:2])).reshape(1, x.shape[1], 1)
+        return vector_of_ones(len(x), x.dtype).dot(x.reshape(x.shape[:2])).reshape(1, x.shape[1], 1)
     return np.add.reduce(x, dims, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
 
 
@@ -308,7 +303,7 @@ def _along_sums(x: Any, along: Any, y: Any = None) -> Any:
             x = x * y
         rows = math.prod(x.shape[:-k])
         x = x.reshape(rows, math.prod(along))
-        return (_ones(rows, x.dtype).dot(x) if rows <= _LONG else np.add.reduce(x, 0)).reshape(along)
+        return (vector_of_ones(rows, x.dtype).dot(x) if rows <= _LONG else np.add.reduce(x, 0)).reshape(along)
     view = (x.shape[0], along[0], math.prod(x.shape[2:]))
     return _sums(x.reshape(view), (0, 2), None if y is None else y.reshape(view)).reshape(along)
 
