@@ -45,6 +45,7 @@ from ._dispatch import (
     slow_operator,
     unsupported,
 )
+from ._folding import folded
 from ._kind_parts import (
     Formula,
     camel,
@@ -79,7 +80,9 @@ def unary(
     holomorphic: bool = True,
     inplace: bool = True,
     integers: bool = False,
+    blocks: bool = True,
     fast: Any = INEXACT,
+    dunder: str | None = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
     """Elementwise in one tensor.
@@ -142,7 +145,7 @@ def unary(
                 try:
                     try:
                         if type(a) is ndarray:
-                            if a.size >= LARGE:
+                            if blocks and a.size >= LARGE:
                                 return large(input)
                             t._a = raw(a)
                         else:
@@ -155,7 +158,7 @@ def unary(
             try:
                 try:
                     if type(a) is ndarray:
-                        if a.size >= LARGE:
+                        if blocks and a.size >= LARGE:
                             return large(input)
                         t._a = r = raw(a)
                     else:
@@ -198,7 +201,7 @@ def unary(
             try:
                 try:
                     if type(a) is ndarray:
-                        if a.size >= LARGE:
+                        if blocks and a.size >= LARGE:
                             return large(input)
                         t._a = raw(a)
                     else:
@@ -215,7 +218,7 @@ def unary(
                 kwargs["result"] = result
             return grad(xp, tangents[0], **kwargs)
 
-        template = op if grad is not None else plain
+        template = folded(op if grad is not None else plain)
 
         def in_blocks() -> Any:
             step = _unary_backward[keep_self, keep_result](blocked_formula(grad), general)
@@ -225,6 +228,9 @@ def unary(
         finish(info, template, N, jvp)
         raw = getattr(RAW, name)
         publish(info, names, inplace=inplace)
+        if dunder:
+            hot = folded(op if grad is not None else plain, out=None)
+            place(own(hot, dunder, ("self",), info.doc), f"Tensor.{dunder}")
         return info.op
 
     return declare
@@ -297,6 +303,7 @@ def binary(
     holomorphic: bool = True,
     inplace: bool = True,
     integers: bool = False,
+    blocks: bool = True,
     fast: Any = INEXACT,
     pairs: Any = None,
     numbers: Any = SCALARS,
@@ -367,7 +374,7 @@ def binary(
             return tuple(pairs)
 
         def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            if xp is not RAW or keep_result:
+            if keep_result or xp is not RAW:
                 return general(n, xp, g, keep)
             x = n.x
             y = n.y
@@ -440,7 +447,7 @@ def binary(
                 node or camel(name) + "Backward0",
                 ("fx", "fy", "x", "y") + ("r",) * keep_result,
                 edges=edges_of_tensors if scalar_node else edges_xy,
-                backward=own(backward, f"{name}_backward"),
+                backward=own(folded(backward), f"{name}_backward"),
                 release=release,
                 saved=saved_for(
                     {k: v for k, v in (("self", "x"), ("other", "y")) if k in ux + uy},
@@ -467,7 +474,7 @@ def binary(
                     t._m = t._fn = None
                     try:
                         if type(xa) is ndarray:
-                            if xa.size >= LARGE:
+                            if blocks and xa.size >= LARGE:
                                 return large(input, other)
                             t._a = raw(xa, known[other])
                         else:
@@ -481,7 +488,7 @@ def binary(
                 t._m = None
                 try:
                     if type(xa) is ndarray:
-                        if xa.size >= LARGE:
+                        if blocks and xa.size >= LARGE:
                             return large(input, other)
                         t._a = r = raw(xa, constants[xa.dtype][other])
                     else:
@@ -514,7 +521,7 @@ def binary(
                     t._m = t._fn = None
                     try:
                         if type(xa) is ndarray:
-                            if xa.size >= LARGE:
+                            if blocks and xa.size >= LARGE:
                                 return large(input, other)
                             t._a = raw(xa, ya)
                         else:
@@ -535,7 +542,7 @@ def binary(
                         ya = ya[None]  # a bias on a batch of one: half the price of NumPy's broadcasting
                 try:
                     if type(xa) is ndarray:
-                        if xa.size >= LARGE:
+                        if blocks and xa.size >= LARGE:
                             return large(input, other)
                         t._a = r = raw(xa, ya)
                     else:
@@ -623,7 +630,7 @@ def binary(
             t._m = t._fn = None
             try:
                 if type(xa) is ndarray:
-                    if xa.size >= LARGE:
+                    if blocks and xa.size >= LARGE:
                         return large(input, other)
                     t._a = raw(xa, ya)
                 else:
@@ -646,13 +653,13 @@ def binary(
                 acc = d if acc is None else acc + d
             return acc
 
-        template = op if gx_ is not None else plain
+        template = folded(op if gx_ is not None else plain)
 
         def in_blocks() -> Any:
             step = None
             if N is not None:
                 formulas = {"gx_": blocked_formula(gx_), "gy_": blocked_formula(gy_)}
-                step = own(backward, f"{name}_backward", cells=formulas)
+                step = own(folded(backward), f"{name}_backward", cells=formulas)
             return blocked_form(template, info, raw, N, step)
 
         large = Lazily(in_blocks)
@@ -661,10 +668,9 @@ def binary(
         constants = constants_for(fast, isinstance(raw, ufunc))
         publish(info, names, inplace=inplace)
         if dunder:
-            hot = own(
-                template, dunder, ("self", "other"), info.doc, cells={"reject": refuse_quietly, "slow": slow_operator}
-            )
-            place(hot, f"Tensor.{dunder}")
+            hot = folded(op if gx_ is not None else plain, out=None)
+            cells = {"reject": refuse_quietly, "slow": slow_operator}
+            place(own(hot, dunder, ("self", "other"), info.doc, cells=cells), f"Tensor.{dunder}")
         return info.op
 
     return declare

@@ -20,6 +20,7 @@ from ._dispatch import (
     mixed_product,
     slow,
 )
+from ._folding import folded
 from ._kind_parts import Formula, camel, edges_x, edges_xy, finish, formula_names, info_for, node_class
 from ._modes import M
 from ._node import FREED, Box, box_of, ticks
@@ -70,7 +71,7 @@ def linear(
             node or camel(name) + "Backward0",
             ("fx", "p") + ("shape",) * keep_shape,
             edges=edges_x,
-            backward=own(backward, f"{name}_backward"),
+            backward=own(folded(backward), f"{name}_backward"),
             saved=saved,
             saved_names=info.params[1:],
         )
@@ -115,7 +116,7 @@ def linear(
         def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
             return getattr(xp, name)(tangents[0], *p)
 
-        finish(info, op, N, jvp)
+        finish(info, folded(op), N, jvp)
         if names:
             place(info.op if otherwise is None else _alone(info, N, table, keep_shape, otherwise), names)
         return info.op
@@ -162,7 +163,7 @@ def _alone(info: Info, N: Any, table: Any, keep_shape: bool, otherwise: Any) -> 
         t._fn = n
         return t
 
-    fn = own(op, otherwise.__name__, ("input",), otherwise.__doc__)
+    fn = own(folded(op), otherwise.__name__, ("input",), otherwise.__doc__)
     fn.__wrapped__ = otherwise
     return fn
 

@@ -316,7 +316,7 @@ def _with_constants(
 
 SITES: dict[int, Site] = {}  # by the id of the function
 KINDS = frozenset(
-    f"_{name}.py" for name in ("kinds", "linear", "affine", "pointwise", "parametric", "general", "inplace")
+    f"_{name}.py" for name in ("folded", "kinds", "linear", "affine", "pointwise", "parametric", "general", "inplace")
 )  # where functions find overriding arguments by themselves
 HOT = frozenset(("__getitem__", "__setitem__"))  # too often called for a guard
 

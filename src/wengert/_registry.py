@@ -199,7 +199,7 @@ def own(
         )
     copy = types.FunctionType(
         code.replace(co_name=name, co_qualname=name, co_varnames=varnames),
-        _globals_with(fn.__globals__, cells, code.co_freevars),
+        _globals_with(fn.__globals__, cells, code),
         name,
         fn.__defaults__,
         closure,
@@ -213,9 +213,9 @@ def own(
 _replaced_globals: dict[Any, dict[str, Any]] = {}
 
 
-def _globals_with(scope: dict[str, Any], values: dict[str, Any] | None, free: tuple[str, ...]) -> dict[str, Any]:
-    """A module's globals with some replaced (those of ``values`` that are not free variables); one for all users."""
-    replaced = {n: v for n, v in (values or {}).items() if n not in free}
+def _globals_with(scope: dict[str, Any], values: dict[str, Any] | None, code: types.CodeType) -> dict[str, Any]:
+    """A module's globals with some replaced (those of ``values`` that the code reads as such); one for all users."""
+    replaced = {n: v for n, v in (values or {}).items() if n in code.co_names and n not in code.co_freevars}
     if not replaced:
         return scope
     key = (scope["__name__"], *((n, id(v)) for n, v in replaced.items()))

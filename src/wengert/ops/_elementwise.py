@@ -17,26 +17,32 @@ NUMBERS = frozenset((bool, int, float, complex))
 SCALARS = frozenset((float, int))
 NOTHING: frozenset[Any] = frozenset()
 BOOL = np.dtype(np.bool_)
+FLOAT32 = np.dtype(np.float32)
 ONES = lib.ONES
-ndarray = np.ndarray
+ONE = ONES[FLOAT32]
+ndarray, multiply, subtract = np.ndarray, np.multiply, np.subtract
 
 
 def tanh_cotangent(xp: Any, g: Any, result: Any) -> Any:
     """``g * (1 - result**2)``, on arrays in the memory of one; NumPy takes a 1 of their dtype sooner than Python's."""
-    d = result * result
-    if xp is not RAW or type(d) is not ndarray:
+    if xp is not RAW:
+        return g * (1 - result * result)
+    d = multiply(result, result)
+    if type(d) is not ndarray:  # 0-dimensional
         return g * (1 - d)
-    lib.subtract(ONES[d.dtype], d, d)
-    return lib.multiply(g, d, d)
+    subtract(ONE if d.dtype is FLOAT32 else ONES[d.dtype], d, d)
+    return multiply(g, d, d)
 
 
 def sigmoid_cotangent(xp: Any, g: Any, result: Any) -> Any:
     """``g * ((1 - result) * result)``, likewise."""
-    if xp is not RAW or type(result) is not ndarray or not result.ndim:
+    if xp is not RAW:
         return g * ((1 - result) * result)
-    d = lib.subtract(ONES[result.dtype], result)
-    lib.multiply(d, result, d)
-    return lib.multiply(g, d, d)
+    d = subtract(ONE if result.dtype is FLOAT32 else ONES[result.dtype], result)
+    if type(d) is not ndarray:
+        return g * (d * result)
+    multiply(d, result, d)
+    return multiply(g, d, d)
 
 
 def integer_pairs(rng: Any) -> list[Any]:
