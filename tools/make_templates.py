@@ -30,6 +30,11 @@ Made by tools/make_templates.py from the templates in _kinds and _linear, which 
 # mypy: ignore-errors
 '''
 UNKNOWN = object()
+# Operators too seldom used, or too slow themselves, for a template of their own: what is written is loaded at import.
+SELDOM = frozenset(
+    "_clamp_max_tensor _clamp_min_tensor _div_floor _div_trunc airy_ai angle conj conj_physical copysign floor_divide "
+    "fmod gcd hypot igamma igammac lcm ldexp nextafter remainder sgn view_as_complex view_as_real zeta".split()
+)
 COMPARE = {ast.Eq: operator.eq, ast.Lt: operator.lt, ast.Is: operator.is_, ast.IsNot: operator.is_not}
 
 
@@ -128,7 +133,9 @@ class Asked(dict[Any, Any]):
     """Stands in for what the file holds: remembers what the declarations ask for, and has none of it."""
 
     def get(self, key: Any, template: Any = None) -> Any:
-        self[key] = template.__code__.co_freevars
+        declaration = sys._getframe(2).f_locals  # of the kind's function that declares the operator
+        if declaration["info"].name not in SELDOM:
+            self[key] = template.__code__.co_freevars
         return template
 
 

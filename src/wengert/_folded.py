@@ -95,52 +95,7 @@ def _1(general, gy_):
     return backward
 
 
-def _2(general, gy_):
-    def backward(n, xp, g, keep):
-        if xp is not RAW:
-            return general(n, xp, g, keep)
-        x = n.x
-        y = n.y
-        boxed_x = type(x) is Box
-        boxed_y = type(y) is Box
-        if boxed_x:
-            c = x.cell
-            if c is not None and c.seq > n.seq:
-                stale(n, x)
-            x = x.a
-        if boxed_y:
-            c = y.cell
-            if c is not None and c.seq > n.seq:
-                stale(n, y)
-            y = y.a
-        fx = n.fx
-        if fx is not None:
-            gx = g
-            shape = x.shape if boxed_x else x
-            if shape is not None and gx.shape != shape:
-                gx = xp.sum_to(gx, shape)
-            fy = n.fy
-            if fy is None:
-                if not keep:
-                    if boxed_x:
-                        n.x = FREED
-                    if boxed_y:
-                        n.y = FREED
-                return (fx, gx)
-        gy = gy_(xp, g, x, y)
-        shape = y.shape if boxed_y else y
-        if shape is not None and gy.shape != shape:
-            gy = xp.sum_to(gy, shape)
-        if not keep:
-            if boxed_x:
-                n.x = FREED
-            if boxed_y:
-                n.y = FREED
-        return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
-    return backward
-
-
-def _3(general, gx_):
+def _2(general, gx_):
     def backward(n, xp, g, keep):
         if xp is not RAW:
             return general(n, xp, g, keep)
@@ -185,115 +140,7 @@ def _3(general, gx_):
     return backward
 
 
-def _4(general, gx_, gy_):
-    def backward(n, xp, g, keep):
-        if xp is not RAW:
-            return general(n, xp, g, keep)
-        x = n.x
-        y = n.y
-        boxed_x = type(x) is Box
-        boxed_y = type(y) is Box
-        if boxed_x:
-            c = x.cell
-            if c is not None and c.seq > n.seq:
-                stale(n, x)
-            x = x.a
-        if boxed_y:
-            c = y.cell
-            if c is not None and c.seq > n.seq:
-                stale(n, y)
-            y = y.a
-        fx = n.fx
-        if fx is not None:
-            gx = gx_(xp, g)
-            shape = x.shape if boxed_x else x
-            if shape is not None and gx.shape != shape:
-                gx = xp.sum_to(gx, shape)
-            fy = n.fy
-            if fy is None:
-                if not keep:
-                    if boxed_x:
-                        n.x = FREED
-                    if boxed_y:
-                        n.y = FREED
-                return (fx, gx)
-        gy = gy_(xp, g)
-        shape = y.shape if boxed_y else y
-        if shape is not None and gy.shape != shape:
-            gy = xp.sum_to(gy, shape)
-        if not keep:
-            if boxed_x:
-                n.x = FREED
-            if boxed_y:
-                n.y = FREED
-        return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
-    return backward
-
-
-def _5(general, gx_, gy_):
-    def backward(n, xp, g, keep):
-        if xp is not RAW:
-            return general(n, xp, g, keep)
-        x = n.x
-        y = n.y
-        boxed_x = type(x) is Box
-        boxed_y = type(y) is Box
-        if boxed_x:
-            c = x.cell
-            if c is not None and c.seq > n.seq:
-                stale(n, x)
-            x = x.a
-        if boxed_y:
-            c = y.cell
-            if c is not None and c.seq > n.seq:
-                stale(n, y)
-            y = y.a
-        fx = n.fx
-        if fx is not None:
-            gx = gx_(xp, g)
-            shape = x.shape if boxed_x else x
-            if shape is not None and gx.shape != shape:
-                gx = xp.sum_to(gx, shape)
-            fy = n.fy
-            if fy is None:
-                if not keep:
-                    if boxed_x:
-                        n.x = FREED
-                    if boxed_y:
-                        n.y = FREED
-                return (fx, gx)
-        gy = gy_(xp, g, x, y)
-        shape = y.shape if boxed_y else y
-        if shape is not None and gy.shape != shape:
-            gy = xp.sum_to(gy, shape)
-        if not keep:
-            if boxed_x:
-                n.x = FREED
-            if boxed_y:
-                n.y = FREED
-        return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
-    return backward
-
-
-def _6(general):
-    def backward(n, xp, g, keep):
-        return general(n, xp, g, keep)
-    return backward
-
-
-def _7(general):
-    def backward(n, xp, g, keep):
-        return general(n, xp, g, keep)
-    return backward
-
-
-def _8(general):
-    def backward(n, xp, g, keep):
-        return general(n, xp, g, keep)
-    return backward
-
-
-def _9(general, gx_, gy_):
+def _3(general, gx_, gy_):
     def backward(n, xp, g, keep):
         if xp is not RAW:
             return general(n, xp, g, keep)
@@ -338,7 +185,7 @@ def _9(general, gx_, gy_):
     return backward
 
 
-def _10(general, gx_, gy_):
+def _4(general, gx_, gy_):
     def backward(n, xp, g, keep):
         if xp is not RAW:
             return general(n, xp, g, keep)
@@ -383,52 +230,7 @@ def _10(general, gx_, gy_):
     return backward
 
 
-def _11(general, gx_, gy_):
-    def backward(n, xp, g, keep):
-        if xp is not RAW:
-            return general(n, xp, g, keep)
-        x = n.x
-        y = n.y
-        boxed_x = type(x) is Box
-        boxed_y = type(y) is Box
-        if boxed_x:
-            c = x.cell
-            if c is not None and c.seq > n.seq:
-                stale(n, x)
-            x = x.a
-        if boxed_y:
-            c = y.cell
-            if c is not None and c.seq > n.seq:
-                stale(n, y)
-            y = y.a
-        fx = n.fx
-        if fx is not None:
-            gx = gx_(xp, g, x, y)
-            shape = x.shape if boxed_x else x
-            if shape is not None and gx.shape != shape:
-                gx = xp.sum_to(gx, shape)
-            fy = n.fy
-            if fy is None:
-                if not keep:
-                    if boxed_x:
-                        n.x = FREED
-                    if boxed_y:
-                        n.y = FREED
-                return (fx, gx)
-        gy = gy_(xp, g)
-        shape = y.shape if boxed_y else y
-        if shape is not None and gy.shape != shape:
-            gy = xp.sum_to(gy, shape)
-        if not keep:
-            if boxed_x:
-                n.x = FREED
-            if boxed_y:
-                n.y = FREED
-        return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
-    return backward
-
-
-def _12(general, gx_, gy_):
+def _5(general, gx_, gy_):
     def backward(n, xp, g, keep):
         if xp is not RAW:
             return general(n, xp, g, keep)
@@ -473,7 +275,7 @@ def _12(general, gx_, gy_):
     return backward
 
 
-def _13(N, constants, fn, info, numbers, raw, reject):
+def _6(N, constants, fn, info, numbers, raw, reject):
     def op(input, other, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input, other), out)
@@ -579,7 +381,7 @@ def _13(N, constants, fn, info, numbers, raw, reject):
     return op
 
 
-def _14(N, constants, fn, info, numbers, raw, reject):
+def _7(N, constants, fn, info, numbers, raw, reject):
     def op(input, other):
         if EVERY:
             return slow(info, (input, other), None)
@@ -685,7 +487,7 @@ def _14(N, constants, fn, info, numbers, raw, reject):
     return op
 
 
-def _15(N, constants, fn, info, numbers, raw, reject):
+def _8(N, constants, fn, info, numbers, raw, reject):
     def op(input, other, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input, other), out)
@@ -791,7 +593,7 @@ def _15(N, constants, fn, info, numbers, raw, reject):
     return op
 
 
-def _16(N, constants, fn, info, numbers, raw, reject):
+def _9(N, constants, fn, info, numbers, raw, reject):
     def op(input, other):
         if EVERY:
             return slow(info, (input, other), None)
@@ -897,7 +699,7 @@ def _16(N, constants, fn, info, numbers, raw, reject):
     return op
 
 
-def _17(N, constants, fn, info, numbers, raw, reject):
+def _10(N, constants, fn, info, numbers, raw, reject):
     def op(input, other, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input, other), out)
@@ -1002,7 +804,7 @@ def _17(N, constants, fn, info, numbers, raw, reject):
     return op
 
 
-def _18(N, constants, fn, info, numbers, raw, reject):
+def _11(N, constants, fn, info, numbers, raw, reject):
     def op(input, other):
         if EVERY:
             return slow(info, (input, other), None)
@@ -1107,1052 +909,7 @@ def _18(N, constants, fn, info, numbers, raw, reject):
     return op
 
 
-def _19(N, constants, direct, fn, info, large, numbers, raw, reject):
-    def op(input, other, *, out=None):
-        if EVERY or out is not None:
-            return slow(info, (input, other), out)
-        try:
-            fx = input._fn
-            xa = input._a
-        except AttributeError:
-            return first_operand(info, input, other)
-        if type(other) is not Tensor and type(other) in numbers:
-            if fx is None:
-                known = constants.get(xa.dtype)
-                if known is None:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, known[other])
-                    else:
-                        t._a = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, other)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, constants[xa.dtype][other])
-                else:
-                    t._a = r = fn(xa, other)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, other)
-            n = N()
-            n.fx = fx
-            n.fy = None
-            n.seq = next(ticks)
-            n.h = None
-            n.x = None
-            n.y = None
-        else:
-            try:
-                fy = other._fn
-                ya = other._a
-            except AttributeError:
-                return reject(info, input, other)
-            if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
-            if fx is None and fy is None:
-                if xa.dtype not in direct:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, ya)
-                    else:
-                        t._a = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, ya)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            if fx is not None and fy is not None:
-                sx = xa.shape
-                sy = ya.shape
-                if sx != sy and sx and (sx[0] == 1) and (len(sx) == len(sy) + 1) and (type(ya) is ndarray):
-                    ya = ya[None]
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, ya)
-                else:
-                    t._a = r = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, ya)
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            if fy is None:
-                n.x = xa.shape
-                n.y = None
-            elif fx is None:
-                n.x = None
-                n.y = ya.shape
-            else:
-                n.x = sx
-                n.y = sy
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _20(N, constants, direct, fn, info, large, numbers, raw, reject):
-    def op(input, other):
-        if EVERY:
-            return slow(info, (input, other), None)
-        try:
-            fx = input._fn
-            xa = input._a
-        except AttributeError:
-            return first_operand(info, input, other)
-        if type(other) is not Tensor and type(other) in numbers:
-            if fx is None:
-                known = constants.get(xa.dtype)
-                if known is None:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, known[other])
-                    else:
-                        t._a = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, other)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, constants[xa.dtype][other])
-                else:
-                    t._a = r = fn(xa, other)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, other)
-            n = N()
-            n.fx = fx
-            n.fy = None
-            n.seq = next(ticks)
-            n.h = None
-            n.x = None
-            n.y = None
-        else:
-            try:
-                fy = other._fn
-                ya = other._a
-            except AttributeError:
-                return reject(info, input, other)
-            if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
-            if fx is None and fy is None:
-                if xa.dtype not in direct:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, ya)
-                    else:
-                        t._a = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, ya)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            if fx is not None and fy is not None:
-                sx = xa.shape
-                sy = ya.shape
-                if sx != sy and sx and (sx[0] == 1) and (len(sx) == len(sy) + 1) and (type(ya) is ndarray):
-                    ya = ya[None]
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, ya)
-                else:
-                    t._a = r = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, ya)
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            if fy is None:
-                n.x = xa.shape
-                n.y = None
-            elif fx is None:
-                n.x = None
-                n.y = ya.shape
-            else:
-                n.x = sx
-                n.y = sy
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _21(N, constants, direct, fn, info, large, numbers, raw, reject):
-    def op(input, other, *, out=None):
-        if EVERY or out is not None:
-            return slow(info, (input, other), out)
-        try:
-            fx = input._fn
-            xa = input._a
-        except AttributeError:
-            return first_operand(info, input, other)
-        if type(other) is not Tensor and type(other) in numbers:
-            if fx is None:
-                known = constants.get(xa.dtype)
-                if known is None:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, known[other])
-                    else:
-                        t._a = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, other)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, constants[xa.dtype][other])
-                else:
-                    t._a = r = fn(xa, other)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, other)
-            n = N()
-            n.fx = fx
-            n.fy = None
-            n.seq = next(ticks)
-            n.h = None
-            n.x = None
-            n.y = other
-        else:
-            try:
-                fy = other._fn
-                ya = other._a
-            except AttributeError:
-                return reject(info, input, other)
-            if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
-            if fx is None and fy is None:
-                if xa.dtype not in direct:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, ya)
-                    else:
-                        t._a = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, ya)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, ya)
-                else:
-                    t._a = r = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, ya)
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            if fy is None:
-                n.x = xa.shape
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            elif fx is None:
-                n.x = None
-                n.y = ya.shape
-            else:
-                n.x = xa.shape
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-        n.r = t._m = b = Box()
-        b.a = r
-        b.cell = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _22(N, constants, direct, fn, info, large, numbers, raw, reject):
-    def op(input, other, *, out=None):
-        if EVERY or out is not None:
-            return slow(info, (input, other), out)
-        try:
-            fx = input._fn
-            xa = input._a
-        except AttributeError:
-            return first_operand(info, input, other)
-        if type(other) is not Tensor and type(other) in numbers:
-            if fx is None:
-                known = constants.get(xa.dtype)
-                if known is None:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, known[other])
-                    else:
-                        t._a = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, other)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, constants[xa.dtype][other])
-                else:
-                    t._a = r = fn(xa, other)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, other)
-            n = N()
-            n.fx = fx
-            n.fy = None
-            n.seq = next(ticks)
-            n.h = None
-            b = input._m
-            n.x = b if b is not None else box_of(input)
-            n.y = other
-        else:
-            try:
-                fy = other._fn
-                ya = other._a
-            except AttributeError:
-                return reject(info, input, other)
-            if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
-            if fx is None and fy is None:
-                if xa.dtype not in direct:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, ya)
-                    else:
-                        t._a = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, ya)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, ya)
-                else:
-                    t._a = r = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, ya)
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            if fy is None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                n.y = None
-            elif fx is None:
-                n.x = None
-                n.y = ya.shape
-            else:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                n.y = ya.shape
-        n.r = t._m = b = Box()
-        b.a = r
-        b.cell = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _23(N, constants, fn, info, large, numbers, raw, reject):
-    def op(input, other, *, out=None):
-        if EVERY or out is not None:
-            return slow(info, (input, other), out)
-        try:
-            fx = input._fn
-            xa = input._a
-        except AttributeError:
-            return first_operand(info, input, other)
-        if type(other) is not Tensor and type(other) in numbers:
-            if fx is None:
-                known = constants.get(xa.dtype)
-                if known is None:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, known[other])
-                    else:
-                        t._a = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, other)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, constants[xa.dtype][other])
-                else:
-                    t._a = r = fn(xa, other)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, other)
-            n = N()
-            n.fx = fx
-            n.fy = None
-            n.seq = next(ticks)
-            n.h = None
-            b = input._m
-            n.x = b if b is not None else box_of(input)
-            n.y = other
-        else:
-            try:
-                fy = other._fn
-                ya = other._a
-            except AttributeError:
-                return reject(info, input, other)
-            if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
-            if fx is None and fy is None:
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, ya)
-                    else:
-                        t._a = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, ya)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, ya)
-                else:
-                    t._a = r = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, ya)
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            if fy is None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            elif fx is None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            else:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _24(N, constants, direct, fn, info, large, numbers, raw, reject):
-    def op(input, other, *, out=None):
-        if EVERY or out is not None:
-            return slow(info, (input, other), out)
-        try:
-            fx = input._fn
-            xa = input._a
-        except AttributeError:
-            return first_operand(info, input, other)
-        if type(other) is not Tensor and type(other) in numbers:
-            if fx is None:
-                known = constants.get(xa.dtype)
-                if known is None:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, known[other])
-                    else:
-                        t._a = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, other)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, constants[xa.dtype][other])
-                else:
-                    t._a = r = fn(xa, other)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, other)
-            n = N()
-            n.fx = fx
-            n.fy = None
-            n.seq = next(ticks)
-            n.h = None
-            n.x = None
-            n.y = None
-        else:
-            try:
-                fy = other._fn
-                ya = other._a
-            except AttributeError:
-                return reject(info, input, other)
-            if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
-            if fx is None and fy is None:
-                if xa.dtype not in direct:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, ya)
-                    else:
-                        t._a = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, ya)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, ya)
-                else:
-                    t._a = r = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, ya)
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            if fy is None:
-                n.x = xa.shape
-                n.y = None
-            elif fx is None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            else:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _25(N, constants, direct, fn, info, large, numbers, raw, reject):
-    def op(input, other, *, out=None):
-        if EVERY or out is not None:
-            return slow(info, (input, other), out)
-        try:
-            fx = input._fn
-            xa = input._a
-        except AttributeError:
-            return first_operand(info, input, other)
-        if type(other) is not Tensor and type(other) in numbers:
-            if fx is None:
-                known = constants.get(xa.dtype)
-                if known is None:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, known[other])
-                    else:
-                        t._a = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, other)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, constants[xa.dtype][other])
-                else:
-                    t._a = r = fn(xa, other)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, other)
-            n = N()
-            n.fx = fx
-            n.fy = None
-            n.seq = next(ticks)
-            n.h = None
-            b = input._m
-            n.x = b if b is not None else box_of(input)
-            n.y = None
-        else:
-            try:
-                fy = other._fn
-                ya = other._a
-            except AttributeError:
-                return reject(info, input, other)
-            if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
-            if fx is None and fy is None:
-                if xa.dtype not in direct:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, ya)
-                    else:
-                        t._a = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, ya)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, ya)
-                else:
-                    t._a = r = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, ya)
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            if fy is None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                n.y = None
-            elif fx is None:
-                n.x = None
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            else:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-        n.r = t._m = b = Box()
-        b.a = r
-        b.cell = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _26(N, constants, direct, fn, info, large, numbers, raw, reject):
-    def op(input, other, *, out=None):
-        if EVERY or out is not None:
-            return slow(info, (input, other), out)
-        try:
-            fx = input._fn
-            xa = input._a
-        except AttributeError:
-            return first_operand(info, input, other)
-        if type(other) is not Tensor and type(other) in numbers:
-            if fx is None:
-                known = constants.get(xa.dtype)
-                if known is None:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, known[other])
-                    else:
-                        t._a = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, other)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, constants[xa.dtype][other])
-                else:
-                    t._a = r = fn(xa, other)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, other)
-            n = N()
-            n.fx = fx
-            n.fy = None
-            n.seq = next(ticks)
-            n.h = None
-            n.x = None
-            n.y = other
-        else:
-            try:
-                fy = other._fn
-                ya = other._a
-            except AttributeError:
-                return reject(info, input, other)
-            if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
-            if fx is None and fy is None:
-                if xa.dtype not in direct:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, ya)
-                    else:
-                        t._a = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, ya)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, ya)
-                else:
-                    t._a = r = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, ya)
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            if fy is None:
-                n.x = xa.shape
-                n.y = None
-            elif fx is None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            else:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _27(N, constants, direct, fn, info, large, numbers, raw, reject):
-    def op(input, other):
-        if EVERY:
-            return slow(info, (input, other), None)
-        try:
-            fx = input._fn
-            xa = input._a
-        except AttributeError:
-            return first_operand(info, input, other)
-        if type(other) is not Tensor and type(other) in numbers:
-            if fx is None:
-                known = constants.get(xa.dtype)
-                if known is None:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, known[other])
-                    else:
-                        t._a = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, other)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, constants[xa.dtype][other])
-                else:
-                    t._a = r = fn(xa, other)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, other)
-            n = N()
-            n.fx = fx
-            n.fy = None
-            n.seq = next(ticks)
-            n.h = None
-            n.x = None
-            n.y = other
-        else:
-            try:
-                fy = other._fn
-                ya = other._a
-            except AttributeError:
-                return reject(info, input, other)
-            if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
-            if fx is None and fy is None:
-                if xa.dtype not in direct:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, ya)
-                    else:
-                        t._a = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, ya)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, ya)
-                else:
-                    t._a = r = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, ya)
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            if fy is None:
-                n.x = xa.shape
-                n.y = None
-            elif fx is None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            else:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _28(N, constants, direct, fn, info, large, numbers, raw, reject):
+def _12(N, constants, direct, fn, info, large, numbers, raw, reject):
     def op(input, other, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input, other), out)
@@ -2268,7 +1025,7 @@ def _28(N, constants, direct, fn, info, large, numbers, raw, reject):
     return op
 
 
-def _29(N, constants, direct, fn, info, large, numbers, raw, reject):
+def _13(N, constants, direct, fn, info, large, numbers, raw, reject):
     def op(input, other):
         if EVERY:
             return slow(info, (input, other), None)
@@ -2384,123 +1141,7 @@ def _29(N, constants, direct, fn, info, large, numbers, raw, reject):
     return op
 
 
-def _30(N, constants, direct, fn, info, large, numbers, raw, reject):
-    def op(input, other, *, out=None):
-        if EVERY or out is not None:
-            return slow(info, (input, other), out)
-        try:
-            fx = input._fn
-            xa = input._a
-        except AttributeError:
-            return first_operand(info, input, other)
-        if type(other) is not Tensor and type(other) in numbers:
-            if fx is None:
-                known = constants.get(xa.dtype)
-                if known is None:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, known[other])
-                    else:
-                        t._a = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, other)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, constants[xa.dtype][other])
-                else:
-                    t._a = r = fn(xa, other)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, other)
-            n = N()
-            n.fx = fx
-            n.fy = None
-            n.seq = next(ticks)
-            n.h = None
-            b = input._m
-            n.x = b if b is not None else box_of(input)
-            n.y = other
-        else:
-            try:
-                fy = other._fn
-                ya = other._a
-            except AttributeError:
-                return reject(info, input, other)
-            if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
-            if fx is None and fy is None:
-                if xa.dtype not in direct:
-                    return care(info, input, other)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    if type(xa) is ndarray:
-                        if xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = raw(xa, ya)
-                    else:
-                        t._a = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = silently(fn, xa, ya)
-                return t
-            if M:
-                return slow(info, (input, other))
-            t = make()
-            t._m = None
-            try:
-                if type(xa) is ndarray:
-                    if xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = r = raw(xa, ya)
-                else:
-                    t._a = r = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = r = silently(fn, xa, ya)
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            if fy is None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            elif fx is None:
-                n.x = None
-                n.y = ya.shape
-            else:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _31(N, constants, direct, fn, info, large, numbers, raw, reject):
+def _14(N, constants, direct, fn, info, large, numbers, raw, reject):
     def op(input, other, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input, other), out)
@@ -2618,7 +1259,7 @@ def _31(N, constants, direct, fn, info, large, numbers, raw, reject):
     return op
 
 
-def _32(N, constants, direct, fn, info, large, numbers, raw, reject):
+def _15(N, constants, direct, fn, info, large, numbers, raw, reject):
     def op(input, other):
         if EVERY:
             return slow(info, (input, other), None)
@@ -2736,7 +1377,7 @@ def _32(N, constants, direct, fn, info, large, numbers, raw, reject):
     return op
 
 
-def _33(fast, fn, info, large, numbers, raw, reject):
+def _16(fast, fn, info, large, numbers, raw, reject):
     def plain(input, other, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input, other), out)
@@ -2772,7 +1413,7 @@ def _33(fast, fn, info, large, numbers, raw, reject):
     return plain
 
 
-def _34(fast, fn, info, large, numbers, raw, reject):
+def _17(fast, fn, info, large, numbers, raw, reject):
     def plain(input, other):
         if EVERY:
             return slow(info, (input, other), None)
@@ -2808,7 +1449,7 @@ def _34(fast, fn, info, large, numbers, raw, reject):
     return plain
 
 
-def _35(direct, fast, fn, info, large, numbers, raw, reject):
+def _18(direct, fast, fn, info, large, numbers, raw, reject):
     def plain(input, other, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input, other), out)
@@ -2846,7 +1487,7 @@ def _35(direct, fast, fn, info, large, numbers, raw, reject):
     return plain
 
 
-def _36(direct, fast, fn, info, large, numbers, raw, reject):
+def _19(direct, fast, fn, info, large, numbers, raw, reject):
     def plain(input, other):
         if EVERY:
             return slow(info, (input, other), None)
@@ -2884,7 +1525,7 @@ def _36(direct, fast, fn, info, large, numbers, raw, reject):
     return plain
 
 
-def _37(N, info, raw, table):
+def _20(N, info, raw, table):
     def op(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -2935,7 +1576,7 @@ def _37(N, info, raw, table):
     return op
 
 
-def _38(N, info, raw, table):
+def _21(N, info, raw, table):
     def op(input):
         if EVERY:
             return slow(info, (input,), None)
@@ -2986,62 +1627,7 @@ def _38(N, info, raw, table):
     return op
 
 
-def _39(N, info, large, raw, table):
-    def op(input, *, out=None):
-        if EVERY or out is not None:
-            return slow(info, (input,), out)
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        if fx is None:
-            t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _40(N, fast, info, large, raw, table):
+def _22(N, fast, info, large, raw, table):
     def op(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -3098,7 +1684,64 @@ def _40(N, fast, info, large, raw, table):
     return op
 
 
-def _41(N, fast, info, large, raw, table):
+def _23(N, fast, info, large, raw, table):
+    def op(input):
+        if EVERY:
+            return slow(info, (input,), None)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input)
+        if fx is not None and M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        if fx is None:
+            if a.dtype not in fast:
+                return care(info, input)
+            t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _24(N, fast, info, large, raw, table):
     def op(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -3157,7 +1800,66 @@ def _41(N, fast, info, large, raw, table):
     return op
 
 
-def _42(N, fast, info, large, raw, table):
+def _25(N, fast, info, large, raw, table):
+    def op(input):
+        if EVERY:
+            return slow(info, (input,), None)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input)
+        if fx is not None and M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        if fx is None:
+            if a.dtype not in fast:
+                return care(info, input)
+            t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        b = input._m
+        n.x = b if b is not None else box_of(input)
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _26(N, fast, info, large, raw, table):
     def op(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -3217,7 +1919,67 @@ def _42(N, fast, info, large, raw, table):
     return op
 
 
-def _43(N, fast, info, large, raw, table):
+def _27(N, fast, info, large, raw, table):
+    def op(input):
+        if EVERY:
+            return slow(info, (input,), None)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input)
+        if fx is not None and M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        if fx is None:
+            if a.dtype not in fast:
+                return care(info, input)
+            t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        n.r = t._m = b = Box()
+        b.a = r
+        b.cell = None
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _28(N, fast, info, large, raw, table):
     def op(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -3279,7 +2041,69 @@ def _43(N, fast, info, large, raw, table):
     return op
 
 
-def _44(info, large, raw, table):
+def _29(N, fast, info, large, raw, table):
+    def op(input):
+        if EVERY:
+            return slow(info, (input,), None)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input)
+        if fx is not None and M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        if fx is None:
+            if a.dtype not in fast:
+                return care(info, input)
+            t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        b = input._m
+        n.x = b if b is not None else box_of(input)
+        n.r = t._m = b = Box()
+        b.a = r
+        b.cell = None
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _30(info, large, raw, table):
     def plain(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -3305,7 +2129,33 @@ def _44(info, large, raw, table):
     return plain
 
 
-def _45(fast, info, large, raw, table):
+def _31(info, large, raw, table):
+    def plain(input):
+        if EVERY:
+            return slow(info, (input,), None)
+        try:
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input)
+        t = make()
+        t._m = t._fn = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = raw(a)
+                else:
+                    t._a = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        return t
+    return plain
+
+
+def _32(fast, info, large, raw, table):
     def plain(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -3333,7 +2183,35 @@ def _45(fast, info, large, raw, table):
     return plain
 
 
-def _46(N, info, otherwise, table):
+def _33(fast, info, large, raw, table):
+    def plain(input):
+        if EVERY:
+            return slow(info, (input,), None)
+        try:
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input)
+        if a.dtype not in fast:
+            return care(info, input)
+        t = make()
+        t._m = t._fn = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = raw(a)
+                else:
+                    t._a = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        return t
+    return plain
+
+
+def _34(N, info, otherwise, table):
     def op(input, *args, **kwargs: Any):
         if args or kwargs or M:
             return otherwise(input, *args, **kwargs)
@@ -3368,19 +2246,19 @@ def _46(N, info, otherwise, table):
     return op
 
 
-def _47(transpose):
+def _35(transpose):
     def backward(n, xp, g, keep):
         return (n.fx, transpose(xp, g, *n.p))
     return backward
 
 
-def _48(transpose):
+def _36(transpose):
     def backward(n, xp, g, keep):
         return (n.fx, transpose(xp, g, n.shape, *n.p))
     return backward
 
 
-def _49(N, info, table):
+def _37(N, info, table):
     def op(input, *p):
         if M:
             return slow(info, (input, *p))
@@ -3414,44 +2292,7 @@ def _49(N, info, table):
     return op
 
 
-def _50(N, info, table):
-    def op(input, *p):
-        if M:
-            return slow(info, (input, *p))
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return first_operand(info, input, *p)
-        t = make()
-        t._m = None
-        if type(a) is not np.ndarray:
-            a = alias_payload(input)
-        t._v = (input, info, p, 0)
-        try:
-            t._a = table[type(a)](a, *p)
-        except ARITHMETIC:
-            t._a = silently(table[type(a)], a, *p)
-        if fx is None:
-            t._fn = None
-            return t
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        n.p = p
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _51(N, info, table):
+def _38(N, info, table):
     def op(input, *p):
         if M:
             return slow(info, (input, *p))
@@ -3486,7 +2327,7 @@ def _51(N, info, table):
     return op
 
 
-def _52(N, info, table):
+def _39(N, info, table):
     def op(input, *p):
         if M:
             return slow(info, (input, *p))
@@ -3527,55 +2368,42 @@ def _52(N, info, table):
 FOLDED = {
     ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', -1), ('code_y', -1), ('keep_result', False))): _0,
     ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', -1), ('code_y', 0), ('keep_result', False))): _1,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', -1), ('code_y', 3), ('keep_result', False))): _2,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 0), ('code_y', -1), ('keep_result', False))): _3,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 0), ('code_y', 0), ('keep_result', False))): _4,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 0), ('code_y', 3), ('keep_result', False))): _5,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 1), ('code_y', 0), ('keep_result', True))): _6,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 1), ('code_y', 2), ('keep_result', True))): _7,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 2), ('code_y', 0), ('keep_result', True))): _8,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 2), ('code_y', 1), ('keep_result', False))): _9,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 2), ('code_y', 3), ('keep_result', False))): _10,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 3), ('code_y', 0), ('keep_result', False))): _11,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 3), ('code_y', 3), ('keep_result', False))): _12,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', False), ('both_y', False), ('by_shape', True), ('check_dtype', False), ('keep_number', False), ('keep_result', False), ('xx', False), ('xy', False), ('yx', False), ('yy', False))): _13,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', False), ('both_y', False), ('by_shape', True), ('check_dtype', False), ('keep_number', False), ('keep_result', False), ('xx', False), ('xy', False), ('yx', False), ('yy', False), ('out', None))): _14,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', False), ('both_y', False), ('by_shape', True), ('check_dtype', False), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', False), ('yx', False), ('yy', False))): _15,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', False), ('both_y', False), ('by_shape', True), ('check_dtype', False), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', False), ('yx', False), ('yy', False), ('out', None))): _16,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', False), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', True), ('yx', True), ('yy', False))): _17,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', False), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', True), ('yx', True), ('yy', False), ('out', None))): _18,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', False), ('both_y', False), ('by_shape', True), ('check_dtype', True), ('keep_number', False), ('keep_result', False), ('xx', False), ('xy', False), ('yx', False), ('yy', False))): _19,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', False), ('both_y', False), ('by_shape', True), ('check_dtype', True), ('keep_number', False), ('keep_result', False), ('xx', False), ('xy', False), ('yx', False), ('yy', False), ('out', None))): _20,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', False), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', True), ('xx', False), ('xy', True), ('yx', False), ('yy', False))): _21,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', False), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', True), ('xx', True), ('xy', False), ('yx', False), ('yy', False))): _22,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', False), ('keep_number', True), ('keep_result', False), ('xx', True), ('xy', True), ('yx', True), ('yy', True))): _23,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', False), ('keep_result', False), ('xx', False), ('xy', False), ('yx', True), ('yy', True))): _24,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', False), ('keep_result', True), ('xx', True), ('xy', False), ('yx', False), ('yy', True))): _25,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', False), ('yx', True), ('yy', True))): _26,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', False), ('yx', True), ('yy', True), ('out', None))): _27,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', True), ('yx', True), ('yy', True))): _28,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', True), ('yx', True), ('yy', True), ('out', None))): _29,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', True), ('xy', True), ('yx', False), ('yy', False))): _30,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', True), ('xy', True), ('yx', True), ('yy', True))): _31,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', True), ('xy', True), ('yx', True), ('yy', True), ('out', None))): _32,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False))): _33,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False), ('out', None))): _34,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True))): _35,
-    ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True), ('out', None))): _36,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False))): _37,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False), ('out', None))): _38,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', False), ('keep_result', False), ('keep_self', False))): _39,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False))): _40,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True))): _41,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False))): _42,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True))): _43,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False))): _44,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True))): _45,
-    ('wengert._linear', '_alone.<locals>.op', (('keep_shape', True),)): _46,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.backward', (('keep_shape', False),)): _47,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.backward', (('keep_shape', True),)): _48,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', False), ('view', False))): _49,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', False), ('view', True))): _50,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', True), ('view', False))): _51,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', True), ('view', True))): _52,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 0), ('code_y', -1), ('keep_result', False))): _2,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 2), ('code_y', 1), ('keep_result', False))): _3,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 2), ('code_y', 3), ('keep_result', False))): _4,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.backward', (('code_x', 3), ('code_y', 3), ('keep_result', False))): _5,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', False), ('both_y', False), ('by_shape', True), ('check_dtype', False), ('keep_number', False), ('keep_result', False), ('xx', False), ('xy', False), ('yx', False), ('yy', False))): _6,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', False), ('both_y', False), ('by_shape', True), ('check_dtype', False), ('keep_number', False), ('keep_result', False), ('xx', False), ('xy', False), ('yx', False), ('yy', False), ('out', None))): _7,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', False), ('both_y', False), ('by_shape', True), ('check_dtype', False), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', False), ('yx', False), ('yy', False))): _8,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', False), ('both_y', False), ('by_shape', True), ('check_dtype', False), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', False), ('yx', False), ('yy', False), ('out', None))): _9,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', False), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', True), ('yx', True), ('yy', False))): _10,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', False), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', False), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', True), ('yx', True), ('yy', False), ('out', None))): _11,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', True), ('yx', True), ('yy', True))): _12,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', False), ('xy', True), ('yx', True), ('yy', True), ('out', None))): _13,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', True), ('xy', True), ('yx', True), ('yy', True))): _14,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.op', (('blocks', True), ('both_x', True), ('both_y', True), ('by_shape', False), ('check_dtype', True), ('keep_number', True), ('keep_result', False), ('xx', True), ('xy', True), ('yx', True), ('yy', True), ('out', None))): _15,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False))): _16,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False), ('out', None))): _17,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True))): _18,
+    ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True), ('out', None))): _19,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False))): _20,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False), ('out', None))): _21,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False))): _22,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False), ('out', None))): _23,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True))): _24,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True), ('out', None))): _25,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False))): _26,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False), ('out', None))): _27,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True))): _28,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True), ('out', None))): _29,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False))): _30,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False), ('out', None))): _31,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True))): _32,
+    ('wengert._kinds', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True), ('out', None))): _33,
+    ('wengert._linear', '_alone.<locals>.op', (('keep_shape', True),)): _34,
+    ('wengert._linear', 'linear.<locals>.declare.<locals>.backward', (('keep_shape', False),)): _35,
+    ('wengert._linear', 'linear.<locals>.declare.<locals>.backward', (('keep_shape', True),)): _36,
+    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', False), ('view', False))): _37,
+    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', True), ('view', False))): _38,
+    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', True), ('view', True))): _39,
 }

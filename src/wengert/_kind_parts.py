@@ -52,13 +52,23 @@ def info_for(decl: Any, kind: str, facts: dict[str, Any]) -> Info:
     return info
 
 
-def publish(info: Info, names: str | None, methods: bool = True, inplace: bool = True) -> None:
-    """Give an elementwise operator its public names: function, method and in-place forms."""
+_PARAMETERS = {1: ("input",), 2: ("input", "other")}
+
+
+def publish(info: Info, method: Any, names: str | None, inplace: bool = True) -> None:
+    """Give an elementwise operator its public names: function, method and in-place forms.
+
+    ``method``: the template of its methods, which have no ``out``.
+    """
     if names is None:
-        names = f"torch.{info.name} Tensor.{info.name}" if methods else ""
+        names = f"torch.{info.name} Tensor.{info.name}"
     elif names.startswith("special."):
         info.refused_as = f"special_{info.name}"  # type: ignore[attr-defined]
-    place(info.op, names)
+    of_tensor = [full for full in names.split() if full.startswith("Tensor.")]
+    place(info.op, tuple(full for full in names.split() if full not in of_tensor))
+    if of_tensor:
+        info.method = own(method, info.name, _PARAMETERS[info.arity], info.doc)
+        place(info.method, tuple(of_tensor))
     if inplace:
         from ._inplace import inplace_form
 
@@ -71,7 +81,7 @@ def publish(info: Info, names: str | None, methods: bool = True, inplace: bool =
 
 def finish(info: Info, template: Any, N: Any, jvp: Any) -> None:
     """Make the operator's functions from its template and enter it into the registry."""
-    params = ("input",) if info.arity == 1 else ("input", "other")
+    params = _PARAMETERS[info.arity]
     info.op = own(template, info.name, params, info.doc)
     info.make_core = lambda: own(template, info.name, params, info.doc, cells={"M": (), "EVERY": ()})
     info.node = N

@@ -82,7 +82,6 @@ def unary(
     integers: bool = False,
     blocks: bool = True,
     fast: Any = INEXACT,
-    dunder: str | None = None,
     **facts: Any,
 ) -> Callable[[Any], Any]:
     """Elementwise in one tensor.
@@ -227,10 +226,7 @@ def unary(
         large = Lazily(in_blocks)
         finish(info, template, N, jvp)
         raw = getattr(RAW, name)
-        publish(info, names, inplace=inplace)
-        if dunder:
-            hot = folded(op if grad is not None else plain, out=None)
-            place(own(hot, dunder, ("self",), info.doc), f"Tensor.{dunder}")
+        publish(info, folded(op if grad is not None else plain, out=None), names, inplace=inplace)
         return info.op
 
     return declare
@@ -666,9 +662,9 @@ def binary(
         finish(info, template, N, jvp)
         raw = getattr(RAW, name)
         constants = constants_for(fast, isinstance(raw, ufunc))
-        publish(info, names, inplace=inplace)
+        hot = folded(op if gx_ is not None else plain, out=None)
+        publish(info, hot, names, inplace=inplace)
         if dunder:
-            hot = folded(op if gx_ is not None else plain, out=None)
             cells = {"reject": refuse_quietly, "slow": slow_operator}
             place(own(hot, dunder, ("self", "other"), info.doc, cells=cells), f"Tensor.{dunder}")
         return info.op

@@ -340,7 +340,7 @@ def _add_guards() -> None:
         SITES[id(fn)].by_classes = False
     for fn in (_graph.grad, _graph.backward):
         SITES[id(fn)] = Site(fn, True)
-    primitives = {id(info.op) for info in REGISTRY.values()}
+    primitives = {id(fn) for info in REGISTRY.values() for fn in (info.op, info.method)}
     for space in ("Tensor", "torch", "nn.functional", "linalg", "fft", "special"):
         for name, fn in PUBLIC.get(space, {}).items():
             if id(fn) in SITES or not isinstance(fn, types.FunctionType) or name in NOT_OVERRIDABLE.get(space, ()):
@@ -511,6 +511,8 @@ def _site_of(info: Info, frame: Any) -> Site | None:
         name = frame.f_code.co_name
         if name in REFUSABLE and name in members:
             return SITES.get(id(members[name]))
+        if info.method is not None and frame.f_code is info.method.__code__:
+            return SITES.get(id(info.method))
         frame = frame.f_back
     public = PUBLIC["torch"].get(info.called) or members.get(info.called)
     return SITES.get(id(info.op)) or SITES.get(id(public))

@@ -68,6 +68,7 @@ class Info:
     arity: int  # how many leading arguments are tensors; -1: the first argument is a sequence of tensors
     params: tuple[str, ...]  # names of all arguments
     op: Callable[..., Any]  # the public, hot function
+    method: Callable[..., Any] | None = None  # the method, where it is another function: it has no ``out``
     make_core: Callable[[], Callable[..., Any]]
     node: type
     outputs: int

@@ -232,19 +232,19 @@ class Tensor(metaclass=TensorMeta):
         """``values``, whatever the tensor, and not recorded."""
     @property
     def _version(self) -> _int: ...
-    def abs(self, *, out: Tensor | None = None) -> Tensor:
+    def abs(self) -> Tensor:
         """The absolute value of each element; its derivative at 0 is 0."""
     def abs_(self) -> Tensor:
         """In-place form of ``abs``, for real tensors."""
-    def absolute(self, *, out: Tensor | None = None) -> Tensor:
+    def absolute(self) -> Tensor:
         """The absolute value of each element; its derivative at 0 is 0."""
     def absolute_(self) -> Tensor:
         """In-place form of ``abs``, for real tensors."""
-    def acos(self, *, out: Tensor | None = None) -> Tensor:
+    def acos(self) -> Tensor:
         """The angle in radians whose cosine each element is."""
     def acos_(self) -> Tensor:
         """In-place form of ``acos``."""
-    def acosh(self, *, out: Tensor | None = None) -> Tensor:
+    def acosh(self) -> Tensor:
         """The inverse hyperbolic cosine of each element; nan below 1."""
     def acosh_(self) -> Tensor:
         """In-place form of ``acosh``."""
@@ -288,37 +288,37 @@ class Tensor(metaclass=TensorMeta):
         """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
     def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> Any:
         """The smallest and the largest element, of all or along a dim."""
-    def angle(self, *, out: Tensor | None = None) -> Tensor:
+    def angle(self) -> Tensor:
         """The angle of each complex number in radians; of a real one 0 or pi."""
     def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
     def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
         """Replace each element by a Python function of it; slow, and never recorded."""
-    def arccos(self, *, out: Tensor | None = None) -> Tensor:
+    def arccos(self) -> Tensor:
         """The angle in radians whose cosine each element is."""
     def arccos_(self) -> Tensor:
         """In-place form of ``acos``."""
-    def arccosh(self, *, out: Tensor | None = None) -> Tensor:
+    def arccosh(self) -> Tensor:
         """The inverse hyperbolic cosine of each element; nan below 1."""
     def arccosh_(self) -> Tensor:
         """In-place form of ``acosh``."""
-    def arcsin(self, *, out: Tensor | None = None) -> Tensor:
+    def arcsin(self) -> Tensor:
         """The angle in radians whose sine each element is."""
     def arcsin_(self) -> Tensor:
         """In-place form of ``asin``."""
-    def arcsinh(self, *, out: Tensor | None = None) -> Tensor:
+    def arcsinh(self) -> Tensor:
         """The inverse hyperbolic sine of each element."""
     def arcsinh_(self) -> Tensor:
         """In-place form of ``asinh``."""
-    def arctan(self, *, out: Tensor | None = None) -> Tensor:
+    def arctan(self) -> Tensor:
         """The angle in radians whose tangent each element is."""
-    def arctan2(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def arctan2(self, other: Tensor | Number) -> Tensor:
         """The angle in radians of the point (other, input), between -pi and pi."""
     def arctan2_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``atan2``."""
     def arctan_(self) -> Tensor:
         """In-place form of ``atan``."""
-    def arctanh(self, *, out: Tensor | None = None) -> Tensor:
+    def arctanh(self) -> Tensor:
         """The inverse hyperbolic tangent of each element."""
     def arctanh_(self) -> Tensor:
         """In-place form of ``atanh``."""
@@ -338,23 +338,23 @@ class Tensor(metaclass=TensorMeta):
         """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
     def as_subclass(self, cls: _type) -> Tensor:
         """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
-    def asin(self, *, out: Tensor | None = None) -> Tensor:
+    def asin(self) -> Tensor:
         """The angle in radians whose sine each element is."""
     def asin_(self) -> Tensor:
         """In-place form of ``asin``."""
-    def asinh(self, *, out: Tensor | None = None) -> Tensor:
+    def asinh(self) -> Tensor:
         """The inverse hyperbolic sine of each element."""
     def asinh_(self) -> Tensor:
         """In-place form of ``asinh``."""
-    def atan(self, *, out: Tensor | None = None) -> Tensor:
+    def atan(self) -> Tensor:
         """The angle in radians whose tangent each element is."""
-    def atan2(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def atan2(self, other: Tensor | Number) -> Tensor:
         """The angle in radians of the point (other, input), between -pi and pi."""
     def atan2_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``atan2``."""
     def atan_(self) -> Tensor:
         """In-place form of ``atan``."""
-    def atanh(self, *, out: Tensor | None = None) -> Tensor:
+    def atanh(self) -> Tensor:
         """The inverse hyperbolic tangent of each element."""
     def atanh_(self) -> Tensor:
         """In-place form of ``atanh``."""
@@ -372,27 +372,27 @@ class Tensor(metaclass=TensorMeta):
         """The tensor in dtype ``torch.bfloat16``; itself if it is in that dtype already."""
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
         """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements."""
-    def bitwise_and(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_and(self, other: Tensor | Number) -> Tensor:
         """And of each pair of bits; of bools."""
     def bitwise_and_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``bitwise_and``."""
-    def bitwise_left_shift(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_left_shift(self, other: Tensor | Number) -> Tensor:
         """The bits moved to the left, which multiplies by powers of two."""
     def bitwise_left_shift_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``bitwise_left_shift``."""
-    def bitwise_not(self, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_not(self) -> Tensor:
         """Each bit flipped; of bools: not."""
     def bitwise_not_(self) -> Tensor:
         """In-place form of ``bitwise_not``."""
-    def bitwise_or(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_or(self, other: Tensor | Number) -> Tensor:
         """Or of each pair of bits; of bools."""
     def bitwise_or_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``bitwise_or``."""
-    def bitwise_right_shift(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_right_shift(self, other: Tensor | Number) -> Tensor:
         """The bits moved to the right, which divides by powers of two and rounds down."""
     def bitwise_right_shift_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``bitwise_right_shift``."""
-    def bitwise_xor(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def bitwise_xor(self, other: Tensor | Number) -> Tensor:
         """Exclusive or of each pair of bits; of bools."""
     def bitwise_xor_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``bitwise_xor``."""
@@ -408,7 +408,7 @@ class Tensor(metaclass=TensorMeta):
         """Fill with Cauchy numbers."""
     def cdouble(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype ``torch.complex128``; itself if it is in that dtype already."""
-    def ceil(self, *, out: Tensor | None = None) -> Tensor:
+    def ceil(self) -> Tensor:
         """The smallest whole number that is not smaller than each element; its derivative is 0."""
     def ceil_(self) -> Tensor:
         """In-place form of ``ceil``."""
@@ -464,11 +464,11 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``copysign``."""
     def corrcoef(self) -> Tensor:
         """Matrix of correlation coefficients; rows are variables, columns observations."""
-    def cos(self, *, out: Tensor | None = None) -> Tensor:
+    def cos(self) -> Tensor:
         """The cosine of each element, an angle in radians."""
     def cos_(self) -> Tensor:
         """In-place form of ``cos``."""
-    def cosh(self, *, out: Tensor | None = None) -> Tensor:
+    def cosh(self) -> Tensor:
         """The hyperbolic cosine of each element."""
     def cosh_(self) -> Tensor:
         """In-place form of ``cosh``."""
@@ -501,7 +501,7 @@ class Tensor(metaclass=TensorMeta):
     def data(self, value: Tensor) -> None: ...
     def data_ptr(self) -> _int:
         """The address of the first element; 0 if there is none."""
-    def deg2rad(self, *, out: Tensor | None = None) -> Tensor:
+    def deg2rad(self) -> Tensor:
         """Degrees in radians."""
     def deg2rad_(self) -> Tensor:
         """In-place form of ``deg2rad``."""
@@ -528,7 +528,7 @@ class Tensor(metaclass=TensorMeta):
         """A copy of ``input`` with ``src`` on a diagonal."""
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
         """The n-th difference of neighbours along a dim; ``prepend`` and ``append`` are attached along it first."""
-    def digamma(self, *, out: Tensor | None = None) -> Tensor:
+    def digamma(self) -> Tensor:
         """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
     def digamma_(self) -> Tensor:
         """In-place form of ``digamma``."""
@@ -559,27 +559,27 @@ class Tensor(metaclass=TensorMeta):
         """Removed from PyTorch. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
     def element_size(self) -> _int:
         """Bytes per element."""
-    def eq(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def eq(self, other: Tensor | Number) -> Tensor:
         """Whether the elements are equal, as bools."""
     def eq_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``eq``."""
     def equal(self, other: Tensor) -> _bool:
         """Whether two tensors have the same shape and the same elements, as a Python bool."""
-    def erf(self, *, out: Tensor | None = None) -> Tensor:
+    def erf(self) -> Tensor:
         """The error function of each element."""
     def erf_(self) -> Tensor:
         """In-place form of ``erf``."""
-    def erfc(self, *, out: Tensor | None = None) -> Tensor:
+    def erfc(self) -> Tensor:
         """One less the error function of each element, exact also where that is near 1."""
     def erfc_(self) -> Tensor:
         """In-place form of ``erfc``."""
-    def erfinv(self, *, out: Tensor | None = None) -> Tensor:
+    def erfinv(self) -> Tensor:
         """The number whose error function each element is, for elements between -1 and 1."""
     def erfinv_(self) -> Tensor:
         """In-place form of ``erfinv``."""
-    def exp(self, *, out: Tensor | None = None) -> Tensor:
+    def exp(self) -> Tensor:
         """e to the power of each element."""
-    def exp2(self, *, out: Tensor | None = None) -> Tensor:
+    def exp2(self) -> Tensor:
         """Two to the power of each element."""
     def exp2_(self) -> Tensor:
         """In-place form of ``exp2``."""
@@ -589,7 +589,7 @@ class Tensor(metaclass=TensorMeta):
         """A view in which dimensions of size one, and new ones in front, seem repeated; -1 keeps a dimension's size."""
     def expand_as(self, other: Tensor) -> Tensor:
         """``self.expand(other.shape)``."""
-    def expm1(self, *, out: Tensor | None = None) -> Tensor:
+    def expm1(self) -> Tensor:
         """``exp(x) - 1``, exact also near 0."""
     def expm1_(self) -> Tensor:
         """In-place form of ``expm1``."""
@@ -599,7 +599,7 @@ class Tensor(metaclass=TensorMeta):
         """Write one value, a number or a 0-dimensional tensor, everywhere."""
     def fill_diagonal_(self, fill_value: _float, wrap: _bool = False) -> Tensor:
         """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
-    def fix(self, *, out: Tensor | None = None) -> Tensor:
+    def fix(self) -> Tensor:
         """Each element without its fraction; its derivative is 0."""
     def fix_(self) -> Tensor:
         """In-place form of ``trunc``."""
@@ -617,7 +617,7 @@ class Tensor(metaclass=TensorMeta):
         """``pow`` in double precision (complex128 if an operand is complex)."""
     def float_power_(self, exponent: Any) -> Tensor:
         """In-place form of ``float_power``, for double precision only."""
-    def floor(self, *, out: Tensor | None = None) -> Tensor:
+    def floor(self) -> Tensor:
         """The largest whole number that is not larger than each element; its derivative is 0."""
     def floor_(self) -> Tensor:
         """In-place form of ``floor``."""
@@ -625,15 +625,15 @@ class Tensor(metaclass=TensorMeta):
         """Quotient rounded down; it has no derivative."""
     def floor_divide_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``floor_divide``."""
-    def fmax(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def fmax(self, other: Tensor | Number) -> Tensor:
         """The larger of each pair of elements; of nan and a number the number."""
-    def fmin(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def fmin(self, other: Tensor | Number) -> Tensor:
         """The smaller of each pair of elements; of nan and a number the number."""
     def fmod(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """What is left of dividing, with the sign of the dividend, as C's ``fmod``."""
     def fmod_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``fmod``."""
-    def frac(self, *, out: Tensor | None = None) -> Tensor:
+    def frac(self) -> Tensor:
         """The fraction of each element, with its sign."""
     def frac_(self) -> Tensor:
         """In-place form of ``frac``."""
@@ -641,11 +641,11 @@ class Tensor(metaclass=TensorMeta):
         """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
         """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
-    def gcd(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def gcd(self, other: Tensor | Number) -> Tensor:
         """The greatest common divisor of each pair of integers."""
     def gcd_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``gcd``."""
-    def ge(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def ge(self, other: Tensor | Number) -> Tensor:
         """Whether the first element is larger or equal, as bools."""
     def ge_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``ge``."""
@@ -672,15 +672,15 @@ class Tensor(metaclass=TensorMeta):
     @property
     def grad_fn(self) -> _Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
-    def greater(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def greater(self, other: Tensor | Number) -> Tensor:
         """Whether the first element is the larger one, as bools."""
     def greater_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``gt``."""
-    def greater_equal(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def greater_equal(self, other: Tensor | Number) -> Tensor:
         """Whether the first element is larger or equal, as bools."""
     def greater_equal_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``ge``."""
-    def gt(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def gt(self, other: Tensor | Number) -> Tensor:
         """Whether the first element is the larger one, as bools."""
     def gt_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``gt``."""
@@ -704,7 +704,7 @@ class Tensor(metaclass=TensorMeta):
         """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
     def hypot_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``hypot``."""
-    def i0(self, *, out: Tensor | None = None) -> Tensor:
+    def i0(self) -> Tensor:
         """The modified Bessel function of the first kind of order 0."""
     def i0_(self) -> Tensor:
         """In-place form of ``i0``."""
@@ -829,17 +829,17 @@ class Tensor(metaclass=TensorMeta):
         """False: no tensor here is of kind 'xpu'."""
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
         """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``."""
-    def isfinite(self, *, out: Tensor | None = None) -> Tensor:
+    def isfinite(self) -> Tensor:
         """Whether each element is neither infinite nor nan."""
-    def isinf(self, *, out: Tensor | None = None) -> Tensor:
+    def isinf(self) -> Tensor:
         """Whether each element is infinite; of a complex one, whether a part is."""
-    def isnan(self, *, out: Tensor | None = None) -> Tensor:
+    def isnan(self) -> Tensor:
         """Whether each element is not a number; of a complex one, whether a part is."""
-    def isneginf(self, *, out: Tensor | None = None) -> Tensor:
+    def isneginf(self) -> Tensor:
         """Whether each element is minus infinity."""
-    def isposinf(self, *, out: Tensor | None = None) -> Tensor:
+    def isposinf(self) -> Tensor:
         """Whether each element is plus infinity."""
-    def isreal(self, *, out: Tensor | None = None) -> Tensor:
+    def isreal(self) -> Tensor:
         """Whether each element's imaginary part is zero."""
     def istft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
         """The signal whose ``stft`` is ``input``, ``(B, N, frames)`` or ``(N, frames)``, in the sense of least squares."""
@@ -855,7 +855,7 @@ class Tensor(metaclass=TensorMeta):
     @property
     def layout(self) -> _layout:
         """How the elements are stored: ``torch.strided`` or ``torch.sparse_coo``."""
-    def lcm(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def lcm(self, other: Tensor | Number) -> Tensor:
         """The least common multiple of each pair of integers."""
     def lcm_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``lcm``."""
@@ -863,7 +863,7 @@ class Tensor(metaclass=TensorMeta):
         """``input * 2 ** other``."""
     def ldexp_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``ldexp``."""
-    def le(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def le(self, other: Tensor | Number) -> Tensor:
         """Whether the first element is smaller or equal, as bools."""
     def le_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``le``."""
@@ -871,29 +871,29 @@ class Tensor(metaclass=TensorMeta):
         """``input + weight * (end - input)``; the weight is a number or a tensor."""
     def lerp_(self, end: Tensor, weight: Any) -> Tensor:
         """In-place form of ``lerp``."""
-    def less(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def less(self, other: Tensor | Number) -> Tensor:
         """Whether the first element is the smaller one, as bools."""
     def less_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``lt``."""
-    def less_equal(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def less_equal(self, other: Tensor | Number) -> Tensor:
         """Whether the first element is smaller or equal, as bools."""
     def less_equal_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``le``."""
-    def lgamma(self, *, out: Tensor | None = None) -> Tensor:
+    def lgamma(self) -> Tensor:
         """The logarithm of the absolute value of the gamma function of each element."""
     def lgamma_(self) -> Tensor:
         """In-place form of ``lgamma``."""
-    def log(self, *, out: Tensor | None = None) -> Tensor:
+    def log(self) -> Tensor:
         """The natural logarithm of each element: -inf of 0, nan of a negative one."""
-    def log10(self, *, out: Tensor | None = None) -> Tensor:
+    def log10(self) -> Tensor:
         """The logarithm to the base 10 of each element."""
     def log10_(self) -> Tensor:
         """In-place form of ``log10``."""
-    def log1p(self, *, out: Tensor | None = None) -> Tensor:
+    def log1p(self) -> Tensor:
         """``log(1 + x)``, exact also near 0."""
     def log1p_(self) -> Tensor:
         """In-place form of ``log1p``."""
-    def log2(self, *, out: Tensor | None = None) -> Tensor:
+    def log2(self) -> Tensor:
         """The logarithm to the base 2 of each element."""
     def log2_(self) -> Tensor:
         """In-place form of ``log2``."""
@@ -903,27 +903,27 @@ class Tensor(metaclass=TensorMeta):
         """Fill with numbers whose logarithm is normal with this mean and standard deviation."""
     def log_softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1."""
-    def logaddexp(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def logaddexp(self, other: Tensor | Number) -> Tensor:
         """``log(exp(input) + exp(other))`` without overflow."""
-    def logaddexp2(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def logaddexp2(self, other: Tensor | Number) -> Tensor:
         """``log2(2 ** input + 2 ** other)`` without overflow."""
     def logcumsumexp(self, dim: _int) -> Tensor:
         """Logarithm of the running sum of exponentials along a dim, without overflow."""
     def logdet(self) -> Tensor:
         """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
-    def logical_and(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def logical_and(self, other: Tensor | Number) -> Tensor:
         """Whether both elements are other than zero."""
     def logical_and_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``logical_and``."""
-    def logical_not(self, *, out: Tensor | None = None) -> Tensor:
+    def logical_not(self) -> Tensor:
         """Whether each element is zero."""
     def logical_not_(self) -> Tensor:
         """In-place form of ``logical_not``."""
-    def logical_or(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def logical_or(self, other: Tensor | Number) -> Tensor:
         """Whether at least one of the elements is other than zero."""
     def logical_or_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``logical_or``."""
-    def logical_xor(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def logical_xor(self, other: Tensor | Number) -> Tensor:
         """Whether just one of the elements is other than zero."""
     def logical_xor_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``logical_xor``."""
@@ -937,7 +937,7 @@ class Tensor(metaclass=TensorMeta):
         """The tensor in dtype ``torch.int64``; itself if it is in that dtype already."""
     def lstsq(self, *args: Any, **kwargs: Any) -> Any:
         """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
-    def lt(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def lt(self, other: Tensor | Number) -> Tensor:
         """Whether the first element is the smaller one, as bools."""
     def lt_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``lt``."""
@@ -975,7 +975,7 @@ class Tensor(metaclass=TensorMeta):
         """Removed from PyTorch. Please use the `torch.linalg.matrix_rank` function instead."""
     def max(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Largest elements."""
-    def maximum(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def maximum(self, other: Tensor | Number) -> Tensor:
         """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
     def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
         """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes."""
@@ -983,7 +983,7 @@ class Tensor(metaclass=TensorMeta):
         """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
     def min(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
-    def minimum(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def minimum(self, other: Tensor | Number) -> Tensor:
         """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
     def mm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
@@ -997,13 +997,13 @@ class Tensor(metaclass=TensorMeta):
         """A view with some dimensions moved to other positions, the others in their order."""
     def msort(self) -> Tensor:
         """The elements in order along the first dim."""
-    def mul(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def mul(self, other: Tensor | Number) -> Tensor:
         """Product of each pair of elements, broadcasting."""
     def mul_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``mul``."""
     def multinomial(self, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
         """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
-    def multiply(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def multiply(self, other: Tensor | Number) -> Tensor:
         """Product of each pair of elements, broadcasting."""
     def multiply_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``mul``."""
@@ -1040,15 +1040,15 @@ class Tensor(metaclass=TensorMeta):
         """The number of dimensions."""
     def ndimension(self) -> _int:
         """The number of dimensions."""
-    def ne(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def ne(self, other: Tensor | Number) -> Tensor:
         """Whether the elements differ, as bools."""
     def ne_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``ne``."""
-    def neg(self, *, out: Tensor | None = None) -> Tensor:
+    def neg(self) -> Tensor:
         """Each element with its sign changed."""
     def neg_(self) -> Tensor:
         """In-place form of ``neg``."""
-    def negative(self, *, out: Tensor | None = None) -> Tensor:
+    def negative(self) -> Tensor:
         """Each element with its sign changed."""
     def negative_(self) -> Tensor:
         """In-place form of ``neg``."""
@@ -1082,7 +1082,7 @@ class Tensor(metaclass=TensorMeta):
         """Normal numbers around this tensor (PyTorch 0.1's form of ``torch.normal(mean, std)``)."""
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with normal numbers."""
-    def not_equal(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def not_equal(self, other: Tensor | Number) -> Tensor:
         """Whether the elements differ, as bools."""
     def not_equal_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``ne``."""
@@ -1127,7 +1127,7 @@ class Tensor(metaclass=TensorMeta):
         """Deprecated in PyTorch: see ``linalg.qr``."""
     def quantile(self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
         """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one."""
-    def rad2deg(self, *, out: Tensor | None = None) -> Tensor:
+    def rad2deg(self) -> Tensor:
         """Radians in degrees."""
     def rad2deg_(self) -> Tensor:
         """In-place form of ``rad2deg``."""
@@ -1140,7 +1140,7 @@ class Tensor(metaclass=TensorMeta):
         """A view of the real part; a real tensor itself."""
     @real.setter
     def real(self, value: Tensor) -> None: ...
-    def reciprocal(self, *, out: Tensor | None = None) -> Tensor:
+    def reciprocal(self) -> Tensor:
         """One over each element."""
     def reciprocal_(self) -> Tensor:
         """In-place form of ``reciprocal``."""
@@ -1150,7 +1150,7 @@ class Tensor(metaclass=TensorMeta):
         """Call ``hook(tensor)`` after this leaf's ``.grad`` was accumulated in a backward pass."""
     def reinforce(self, reward: Any) -> None:
         """Set the reward of a stochastic result, for the backward pass that follows (legacy)."""
-    def relu(self, *, out: Tensor | None = None) -> Tensor:
+    def relu(self) -> Tensor:
         """Each element, or 0 if it is negative."""
     def relu_(self) -> Tensor:
         """In-place form of ``relu``."""
@@ -1202,7 +1202,7 @@ class Tensor(metaclass=TensorMeta):
         """The nearest whole number, the even one of two; with ``decimals`` so many digits behind the point."""
     def round_(self, *, decimals: _int | None = None) -> Tensor:
         """In-place form of ``round``."""
-    def rsqrt(self, *, out: Tensor | None = None) -> Tensor:
+    def rsqrt(self) -> Tensor:
         """One over the square root of each element."""
     def rsqrt_(self) -> Tensor:
         """In-place form of ``rsqrt``."""
@@ -1224,7 +1224,7 @@ class Tensor(metaclass=TensorMeta):
         """A copy of ``input`` with ``src`` at one index of a dimension."""
     def set_(self, source: Any = None, storage_offset: _int = 0, size: Any = None, stride: Any = None) -> Tensor:
         """Make a tensor use another's memory and size; without a source, none."""
-    def sgn(self, *, out: Tensor | None = None) -> Tensor:
+    def sgn(self) -> Tensor:
         """The sign; of a complex number the number of absolute value one in its direction, 0 of 0."""
     def sgn_(self) -> Tensor:
         """In-place form of ``sgn``."""
@@ -1235,25 +1235,25 @@ class Tensor(metaclass=TensorMeta):
         """Move the elements to memory that other processes see and write to."""
     def short(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype ``torch.int16``; itself if it is in that dtype already."""
-    def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
+    def sigmoid(self) -> Tensor:
         """``1 / (1 + exp(-x))``."""
     def sigmoid_(self) -> Tensor:
         """In-place form of ``sigmoid``."""
-    def sign(self, *, out: Tensor | None = None) -> Tensor:
+    def sign(self) -> Tensor:
         """-1, 0 or 1, as each element's sign; 0 of nan."""
     def sign_(self) -> Tensor:
         """In-place form of ``sign``."""
-    def signbit(self, *, out: Tensor | None = None) -> Tensor:
+    def signbit(self) -> Tensor:
         """Whether each element's sign bit is set: also that of -0."""
-    def sin(self, *, out: Tensor | None = None) -> Tensor:
+    def sin(self) -> Tensor:
         """The sine of each element, an angle in radians."""
     def sin_(self) -> Tensor:
         """In-place form of ``sin``."""
-    def sinc(self, *, out: Tensor | None = None) -> Tensor:
+    def sinc(self) -> Tensor:
         """``sin(pi x) / (pi x)``, and 1 at 0."""
     def sinc_(self) -> Tensor:
         """In-place form of ``sinc``."""
-    def sinh(self, *, out: Tensor | None = None) -> Tensor:
+    def sinh(self) -> Tensor:
         """The hyperbolic sine of each element."""
     def sinh_(self) -> Tensor:
         """In-place form of ``sinh``."""
@@ -1277,7 +1277,7 @@ class Tensor(metaclass=TensorMeta):
         """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list."""
     def split_with_sizes(self, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Views of pieces of these sizes along a dimension."""
-    def sqrt(self, *, out: Tensor | None = None) -> Tensor:
+    def sqrt(self) -> Tensor:
         """The square root of each element; nan of a negative one."""
     def sqrt_(self) -> Tensor:
         """In-place form of ``sqrt``."""
@@ -1331,11 +1331,11 @@ class Tensor(metaclass=TensorMeta):
         """The elements at some numbers, counted in row-major order."""
     def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
         """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row."""
-    def tan(self, *, out: Tensor | None = None) -> Tensor:
+    def tan(self) -> Tensor:
         """The tangent of each element, an angle in radians."""
     def tan_(self) -> Tensor:
         """In-place form of ``tan``."""
-    def tanh(self, *, out: Tensor | None = None) -> Tensor:
+    def tanh(self) -> Tensor:
         """The hyperbolic tangent of each element."""
     def tanh_(self) -> Tensor:
         """In-place form of ``tanh``."""
@@ -1375,7 +1375,7 @@ class Tensor(metaclass=TensorMeta):
         """``div`` without rounding."""
     def true_divide_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``div``."""
-    def trunc(self, *, out: Tensor | None = None) -> Tensor:
+    def trunc(self) -> Tensor:
         """Each element without its fraction; its derivative is 0."""
     def trunc_(self) -> Tensor:
         """In-place form of ``trunc``."""
@@ -1426,7 +1426,7 @@ class Tensor(metaclass=TensorMeta):
         """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """``self`` where the condition holds, else ``other``."""
-    def xlogy(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def xlogy(self, other: Tensor | Number) -> Tensor:
         """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
     def xlogy_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``xlogy``."""

@@ -59,7 +59,8 @@ def rows() -> list[Row]:
     for space, functions in PUBLIC.items():
         for name, fn in functions.items():
             names.setdefault(id(fn), []).append(f"{space}.{name}")
-    return [_row(REGISTRY[name], tuple(sorted(names.get(id(REGISTRY[name].op), ())))) for name in sorted(REGISTRY)]
+    infos = [REGISTRY[name] for name in sorted(REGISTRY)]
+    return [_row(info, tuple(sorted(names.get(id(info.op), []) + names.get(id(info.method), [])))) for info in infos]
 
 
 def _row(info: Info, public: tuple[str, ...]) -> Row:
