@@ -277,15 +277,17 @@ def _5(general, gx_, gy_):
 
 def _6(N, constants, fn, info, numbers, raw, reject):
     def op(input, other, *, out=None):
-        if EVERY or out is not None:
+        if out is not None:
             return slow(info, (input, other), out)
         try:
             fx = input._fn
             xa = input._a
         except AttributeError:
-            return first_operand(info, input, other)
+            return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
         if type(other) is not Tensor and type(other) in numbers:
             if fx is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 known = constants.get(xa.dtype)
                 if known is None:
                     return care(info, input, other)
@@ -322,10 +324,12 @@ def _6(N, constants, fn, info, numbers, raw, reject):
                 fy = other._fn
                 ya = other._a
             except AttributeError:
-                return reject(info, input, other)
+                return slow(info, (input, other)) if EVERY else reject(info, input, other)
             if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
+                return slow(info, (input, other)) if EVERY else mixed(info, input, other)
             if fx is None and fy is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 t = make()
                 t._m = t._fn = None
                 try:
@@ -383,15 +387,15 @@ def _6(N, constants, fn, info, numbers, raw, reject):
 
 def _7(N, constants, fn, info, numbers, raw, reject):
     def op(input, other):
-        if EVERY:
-            return slow(info, (input, other), None)
         try:
             fx = input._fn
             xa = input._a
         except AttributeError:
-            return first_operand(info, input, other)
+            return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
         if type(other) is not Tensor and type(other) in numbers:
             if fx is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 known = constants.get(xa.dtype)
                 if known is None:
                     return care(info, input, other)
@@ -428,10 +432,12 @@ def _7(N, constants, fn, info, numbers, raw, reject):
                 fy = other._fn
                 ya = other._a
             except AttributeError:
-                return reject(info, input, other)
+                return slow(info, (input, other)) if EVERY else reject(info, input, other)
             if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
+                return slow(info, (input, other)) if EVERY else mixed(info, input, other)
             if fx is None and fy is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 t = make()
                 t._m = t._fn = None
                 try:
@@ -489,15 +495,17 @@ def _7(N, constants, fn, info, numbers, raw, reject):
 
 def _8(N, constants, fn, info, numbers, raw, reject):
     def op(input, other, *, out=None):
-        if EVERY or out is not None:
+        if out is not None:
             return slow(info, (input, other), out)
         try:
             fx = input._fn
             xa = input._a
         except AttributeError:
-            return first_operand(info, input, other)
+            return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
         if type(other) is not Tensor and type(other) in numbers:
             if fx is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 known = constants.get(xa.dtype)
                 if known is None:
                     return care(info, input, other)
@@ -534,10 +542,12 @@ def _8(N, constants, fn, info, numbers, raw, reject):
                 fy = other._fn
                 ya = other._a
             except AttributeError:
-                return reject(info, input, other)
+                return slow(info, (input, other)) if EVERY else reject(info, input, other)
             if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
+                return slow(info, (input, other)) if EVERY else mixed(info, input, other)
             if fx is None and fy is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 t = make()
                 t._m = t._fn = None
                 try:
@@ -595,15 +605,15 @@ def _8(N, constants, fn, info, numbers, raw, reject):
 
 def _9(N, constants, fn, info, numbers, raw, reject):
     def op(input, other):
-        if EVERY:
-            return slow(info, (input, other), None)
         try:
             fx = input._fn
             xa = input._a
         except AttributeError:
-            return first_operand(info, input, other)
+            return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
         if type(other) is not Tensor and type(other) in numbers:
             if fx is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 known = constants.get(xa.dtype)
                 if known is None:
                     return care(info, input, other)
@@ -640,10 +650,12 @@ def _9(N, constants, fn, info, numbers, raw, reject):
                 fy = other._fn
                 ya = other._a
             except AttributeError:
-                return reject(info, input, other)
+                return slow(info, (input, other)) if EVERY else reject(info, input, other)
             if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
+                return slow(info, (input, other)) if EVERY else mixed(info, input, other)
             if fx is None and fy is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 t = make()
                 t._m = t._fn = None
                 try:
@@ -701,15 +713,17 @@ def _9(N, constants, fn, info, numbers, raw, reject):
 
 def _10(N, constants, fn, info, numbers, raw, reject):
     def op(input, other, *, out=None):
-        if EVERY or out is not None:
+        if out is not None:
             return slow(info, (input, other), out)
         try:
             fx = input._fn
             xa = input._a
         except AttributeError:
-            return first_operand(info, input, other)
+            return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
         if type(other) is not Tensor and type(other) in numbers:
             if fx is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 known = constants.get(xa.dtype)
                 if known is None:
                     return care(info, input, other)
@@ -746,10 +760,12 @@ def _10(N, constants, fn, info, numbers, raw, reject):
                 fy = other._fn
                 ya = other._a
             except AttributeError:
-                return reject(info, input, other)
+                return slow(info, (input, other)) if EVERY else reject(info, input, other)
             if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
+                return slow(info, (input, other)) if EVERY else mixed(info, input, other)
             if fx is None and fy is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 t = make()
                 t._m = t._fn = None
                 try:
@@ -806,15 +822,15 @@ def _10(N, constants, fn, info, numbers, raw, reject):
 
 def _11(N, constants, fn, info, numbers, raw, reject):
     def op(input, other):
-        if EVERY:
-            return slow(info, (input, other), None)
         try:
             fx = input._fn
             xa = input._a
         except AttributeError:
-            return first_operand(info, input, other)
+            return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
         if type(other) is not Tensor and type(other) in numbers:
             if fx is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 known = constants.get(xa.dtype)
                 if known is None:
                     return care(info, input, other)
@@ -851,10 +867,12 @@ def _11(N, constants, fn, info, numbers, raw, reject):
                 fy = other._fn
                 ya = other._a
             except AttributeError:
-                return reject(info, input, other)
+                return slow(info, (input, other)) if EVERY else reject(info, input, other)
             if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
+                return slow(info, (input, other)) if EVERY else mixed(info, input, other)
             if fx is None and fy is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 t = make()
                 t._m = t._fn = None
                 try:
@@ -911,15 +929,17 @@ def _11(N, constants, fn, info, numbers, raw, reject):
 
 def _12(N, constants, direct, fn, info, large, numbers, raw, reject):
     def op(input, other, *, out=None):
-        if EVERY or out is not None:
+        if out is not None:
             return slow(info, (input, other), out)
         try:
             fx = input._fn
             xa = input._a
         except AttributeError:
-            return first_operand(info, input, other)
+            return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
         if type(other) is not Tensor and type(other) in numbers:
             if fx is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 known = constants.get(xa.dtype)
                 if known is None:
                     return care(info, input, other)
@@ -960,10 +980,12 @@ def _12(N, constants, direct, fn, info, large, numbers, raw, reject):
                 fy = other._fn
                 ya = other._a
             except AttributeError:
-                return reject(info, input, other)
+                return slow(info, (input, other)) if EVERY else reject(info, input, other)
             if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
+                return slow(info, (input, other)) if EVERY else mixed(info, input, other)
             if fx is None and fy is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 if xa.dtype not in direct:
                     return care(info, input, other)
                 t = make()
@@ -1027,15 +1049,15 @@ def _12(N, constants, direct, fn, info, large, numbers, raw, reject):
 
 def _13(N, constants, direct, fn, info, large, numbers, raw, reject):
     def op(input, other):
-        if EVERY:
-            return slow(info, (input, other), None)
         try:
             fx = input._fn
             xa = input._a
         except AttributeError:
-            return first_operand(info, input, other)
+            return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
         if type(other) is not Tensor and type(other) in numbers:
             if fx is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 known = constants.get(xa.dtype)
                 if known is None:
                     return care(info, input, other)
@@ -1076,10 +1098,12 @@ def _13(N, constants, direct, fn, info, large, numbers, raw, reject):
                 fy = other._fn
                 ya = other._a
             except AttributeError:
-                return reject(info, input, other)
+                return slow(info, (input, other)) if EVERY else reject(info, input, other)
             if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
+                return slow(info, (input, other)) if EVERY else mixed(info, input, other)
             if fx is None and fy is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 if xa.dtype not in direct:
                     return care(info, input, other)
                 t = make()
@@ -1143,15 +1167,17 @@ def _13(N, constants, direct, fn, info, large, numbers, raw, reject):
 
 def _14(N, constants, direct, fn, info, large, numbers, raw, reject):
     def op(input, other, *, out=None):
-        if EVERY or out is not None:
+        if out is not None:
             return slow(info, (input, other), out)
         try:
             fx = input._fn
             xa = input._a
         except AttributeError:
-            return first_operand(info, input, other)
+            return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
         if type(other) is not Tensor and type(other) in numbers:
             if fx is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 known = constants.get(xa.dtype)
                 if known is None:
                     return care(info, input, other)
@@ -1193,10 +1219,12 @@ def _14(N, constants, direct, fn, info, large, numbers, raw, reject):
                 fy = other._fn
                 ya = other._a
             except AttributeError:
-                return reject(info, input, other)
+                return slow(info, (input, other)) if EVERY else reject(info, input, other)
             if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
+                return slow(info, (input, other)) if EVERY else mixed(info, input, other)
             if fx is None and fy is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 if xa.dtype not in direct:
                     return care(info, input, other)
                 t = make()
@@ -1261,15 +1289,15 @@ def _14(N, constants, direct, fn, info, large, numbers, raw, reject):
 
 def _15(N, constants, direct, fn, info, large, numbers, raw, reject):
     def op(input, other):
-        if EVERY:
-            return slow(info, (input, other), None)
         try:
             fx = input._fn
             xa = input._a
         except AttributeError:
-            return first_operand(info, input, other)
+            return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
         if type(other) is not Tensor and type(other) in numbers:
             if fx is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 known = constants.get(xa.dtype)
                 if known is None:
                     return care(info, input, other)
@@ -1311,10 +1339,12 @@ def _15(N, constants, direct, fn, info, large, numbers, raw, reject):
                 fy = other._fn
                 ya = other._a
             except AttributeError:
-                return reject(info, input, other)
+                return slow(info, (input, other)) if EVERY else reject(info, input, other)
             if xa.dtype is not ya.dtype:
-                return mixed(info, input, other)
+                return slow(info, (input, other)) if EVERY else mixed(info, input, other)
             if fx is None and fy is None:
+                if EVERY:
+                    return slow(info, (input, other))
                 if xa.dtype not in direct:
                     return care(info, input, other)
                 t = make()
@@ -1527,19 +1557,18 @@ def _19(direct, fast, fn, info, large, numbers, raw, reject):
 
 def _20(N, info, raw, table):
     def op(input, *, out=None):
-        if EVERY or out is not None:
+        if out is not None:
             return slow(info, (input,), out)
         try:
             fx = input._fn
             a = input._a
         except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
         if fx is None:
-            t._fn = None
+            if EVERY:
+                return slow(info, (input,))
+            t = make()
+            t._m = t._fn = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -1551,6 +1580,10 @@ def _20(N, info, raw, table):
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
         try:
             try:
                 if type(a) is ndarray:
@@ -1578,19 +1611,16 @@ def _20(N, info, raw, table):
 
 def _21(N, info, raw, table):
     def op(input):
-        if EVERY:
-            return slow(info, (input,), None)
         try:
             fx = input._fn
             a = input._a
         except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
         if fx is None:
-            t._fn = None
+            if EVERY:
+                return slow(info, (input,))
+            t = make()
+            t._m = t._fn = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -1602,6 +1632,10 @@ def _21(N, info, raw, table):
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
         try:
             try:
                 if type(a) is ndarray:
@@ -1629,21 +1663,20 @@ def _21(N, info, raw, table):
 
 def _22(N, fast, info, large, raw, table):
     def op(input, *, out=None):
-        if EVERY or out is not None:
+        if out is not None:
             return slow(info, (input,), out)
         try:
             fx = input._fn
             a = input._a
         except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
         if fx is None:
+            if EVERY:
+                return slow(info, (input,))
             if a.dtype not in fast:
                 return care(info, input)
-            t._fn = None
+            t = make()
+            t._m = t._fn = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -1657,6 +1690,10 @@ def _22(N, fast, info, large, raw, table):
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
         try:
             try:
                 if type(a) is ndarray:
@@ -1686,21 +1723,18 @@ def _22(N, fast, info, large, raw, table):
 
 def _23(N, fast, info, large, raw, table):
     def op(input):
-        if EVERY:
-            return slow(info, (input,), None)
         try:
             fx = input._fn
             a = input._a
         except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
         if fx is None:
+            if EVERY:
+                return slow(info, (input,))
             if a.dtype not in fast:
                 return care(info, input)
-            t._fn = None
+            t = make()
+            t._m = t._fn = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -1714,6 +1748,10 @@ def _23(N, fast, info, large, raw, table):
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
         try:
             try:
                 if type(a) is ndarray:
@@ -1743,21 +1781,20 @@ def _23(N, fast, info, large, raw, table):
 
 def _24(N, fast, info, large, raw, table):
     def op(input, *, out=None):
-        if EVERY or out is not None:
+        if out is not None:
             return slow(info, (input,), out)
         try:
             fx = input._fn
             a = input._a
         except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
         if fx is None:
+            if EVERY:
+                return slow(info, (input,))
             if a.dtype not in fast:
                 return care(info, input)
-            t._fn = None
+            t = make()
+            t._m = t._fn = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -1771,6 +1808,10 @@ def _24(N, fast, info, large, raw, table):
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
         try:
             try:
                 if type(a) is ndarray:
@@ -1802,21 +1843,18 @@ def _24(N, fast, info, large, raw, table):
 
 def _25(N, fast, info, large, raw, table):
     def op(input):
-        if EVERY:
-            return slow(info, (input,), None)
         try:
             fx = input._fn
             a = input._a
         except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
         if fx is None:
+            if EVERY:
+                return slow(info, (input,))
             if a.dtype not in fast:
                 return care(info, input)
-            t._fn = None
+            t = make()
+            t._m = t._fn = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -1830,6 +1868,10 @@ def _25(N, fast, info, large, raw, table):
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
         try:
             try:
                 if type(a) is ndarray:
@@ -1861,21 +1903,20 @@ def _25(N, fast, info, large, raw, table):
 
 def _26(N, fast, info, large, raw, table):
     def op(input, *, out=None):
-        if EVERY or out is not None:
+        if out is not None:
             return slow(info, (input,), out)
         try:
             fx = input._fn
             a = input._a
         except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
         if fx is None:
+            if EVERY:
+                return slow(info, (input,))
             if a.dtype not in fast:
                 return care(info, input)
-            t._fn = None
+            t = make()
+            t._m = t._fn = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -1889,6 +1930,10 @@ def _26(N, fast, info, large, raw, table):
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
         try:
             try:
                 if type(a) is ndarray:
@@ -1921,21 +1966,18 @@ def _26(N, fast, info, large, raw, table):
 
 def _27(N, fast, info, large, raw, table):
     def op(input):
-        if EVERY:
-            return slow(info, (input,), None)
         try:
             fx = input._fn
             a = input._a
         except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
         if fx is None:
+            if EVERY:
+                return slow(info, (input,))
             if a.dtype not in fast:
                 return care(info, input)
-            t._fn = None
+            t = make()
+            t._m = t._fn = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -1949,6 +1991,10 @@ def _27(N, fast, info, large, raw, table):
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
         try:
             try:
                 if type(a) is ndarray:
@@ -1981,21 +2027,20 @@ def _27(N, fast, info, large, raw, table):
 
 def _28(N, fast, info, large, raw, table):
     def op(input, *, out=None):
-        if EVERY or out is not None:
+        if out is not None:
             return slow(info, (input,), out)
         try:
             fx = input._fn
             a = input._a
         except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
         if fx is None:
+            if EVERY:
+                return slow(info, (input,))
             if a.dtype not in fast:
                 return care(info, input)
-            t._fn = None
+            t = make()
+            t._m = t._fn = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -2009,6 +2054,10 @@ def _28(N, fast, info, large, raw, table):
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
         try:
             try:
                 if type(a) is ndarray:
@@ -2043,21 +2092,18 @@ def _28(N, fast, info, large, raw, table):
 
 def _29(N, fast, info, large, raw, table):
     def op(input):
-        if EVERY:
-            return slow(info, (input,), None)
         try:
             fx = input._fn
             a = input._a
         except AttributeError:
-            return first_operand(info, input)
-        if fx is not None and M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
         if fx is None:
+            if EVERY:
+                return slow(info, (input,))
             if a.dtype not in fast:
                 return care(info, input)
-            t._fn = None
+            t = make()
+            t._m = t._fn = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -2071,6 +2117,10 @@ def _29(N, fast, info, large, raw, table):
             except TypeError as error:
                 raise unsupported(info, input, error) from None
             return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
         try:
             try:
                 if type(a) is ndarray:

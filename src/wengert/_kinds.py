@@ -126,21 +126,20 @@ def unary(
             )
 
         def op(input: Any, *, out: Any = None) -> Any:
-            if EVERY or out is not None:
+            if out is not None:
                 return slow(info, (input,), out)
             try:
                 fx = input._fn
                 a = input._a
             except AttributeError:
-                return first_operand(info, input)
-            if fx is not None and M:
-                return slow(info, (input,))
-            t = make()
-            t._m = None
+                return slow(info, (input,)) if EVERY else first_operand(info, input)
             if fx is None:
+                if EVERY:
+                    return slow(info, (input,))
                 if check_dtype and a.dtype not in fast:
                     return care(info, input)
-                t._fn = None
+                t = make()
+                t._m = t._fn = None
                 try:
                     try:
                         if type(a) is ndarray:
@@ -154,6 +153,10 @@ def unary(
                 except TypeError as error:
                     raise unsupported(info, input, error) from None
                 return t
+            if M:
+                return slow(info, (input,))
+            t = make()
+            t._m = None
             try:
                 try:
                     if type(a) is ndarray:
@@ -454,15 +457,17 @@ def binary(
             )
 
         def op(input: Any, other: Any, *, out: Any = None) -> Any:
-            if EVERY or out is not None:
+            if out is not None:
                 return slow(info, (input, other), out)
             try:
                 fx = input._fn
                 xa = input._a
             except AttributeError:
-                return first_operand(info, input, other)
+                return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
             if type(other) is not Tensor and type(other) in numbers:
                 if fx is None:
+                    if EVERY:
+                        return slow(info, (input, other))
                     known = constants.get(xa.dtype)
                     if known is None:
                         return care(info, input, other)
@@ -507,10 +512,12 @@ def binary(
                     fy = other._fn
                     ya = other._a
                 except AttributeError:
-                    return reject(info, input, other)
+                    return slow(info, (input, other)) if EVERY else reject(info, input, other)
                 if xa.dtype is not ya.dtype:
-                    return mixed(info, input, other)
+                    return slow(info, (input, other)) if EVERY else mixed(info, input, other)
                 if fx is None and fy is None:
+                    if EVERY:
+                        return slow(info, (input, other))
                     if check_dtype and xa.dtype not in direct:
                         return care(info, input, other)
                     t = make()
