@@ -367,7 +367,10 @@ def between(info: Info, ranks: tuple[int, int]) -> Callable[[Any], Any]:
                 ya = other._a
             except AttributeError:
                 return otherwise(input, other)
-            if xa.dtype is not ya.dtype or xa.ndim != rank_x or ya.ndim != rank_y or xa.dtype not in INEXACT:
+            dtype = xa.dtype
+            if dtype is not ya.dtype or xa.ndim != rank_x or ya.ndim != rank_y:
+                return otherwise(input, other)
+            if dtype is not FLOAT32 and dtype not in INEXACT:
                 return otherwise(input, other)
             t = make()
             t._m = None
@@ -411,6 +414,7 @@ def between(info: Info, ranks: tuple[int, int]) -> Callable[[Any], Any]:
     return decorate
 
 
+FLOAT32 = np.dtype(np.float32)
 RAW_REFUSALS = (ValueError, TypeError, *ARITHMETIC)  # sizes that do not fit, another library's array, strict warnings
 
 

@@ -22,7 +22,7 @@ from .._errors import noted
 from .._general import general
 from .._linear import linear
 from .._out import CONVERTIBLE, EXACT, convertible, exactly, write_out
-from .._registry import public
+from .._registry import RAW, public
 from .._tensor import Tensor
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 Dims = int | Sequence[int] | None
 add_reduce: Any = np.add.reduce
+FLOAT32 = np.dtype(np.float32)
+SMALL = 4096  # so many elements are filled sooner than read from one place
+empty = np.empty
 FEW = 64  # so many elements are added up sooner by BLAS, and as accurately as pairwise
 BY_BLAS = frozenset(map(np.dtype, "fdFD"))
 
@@ -202,8 +205,17 @@ def sum_of_all(x: Any) -> Any:
     return add_up(lib, x, None, False)
 
 
+def spread(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
+    """``g / n`` everywhere: the cotangent of what was added up. A small array costs less than a view of one number."""
+    if xp is RAW and g.dtype is FLOAT32 and math.prod(shape) <= SMALL:
+        d = empty(shape, FLOAT32)
+        d.fill(g.item() / n)  # rounded to float32 as the quotient of two float32 is
+        return d
+    return xp.expand(g if n == 1 else g / n, shape)
+
+
 @linear(
-    transpose=lambda xp, g, self_shape: xp.expand(g, self_shape),
+    transpose=lambda xp, g, self_shape: spread(xp, g, self_shape, 1),
     node="SumBackward0",
     batch=lambda U, info, inner, mine, p: U.sum_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
     samples=[((3, 4), ()), ((), ()), ((0, 2), ())],
@@ -334,7 +346,7 @@ def mean_of_all(x: Any) -> Any:
 
 
 @linear(
-    transpose=lambda xp, g, self_shape: xp.expand(g / (math.prod(self_shape) or 1), self_shape),
+    transpose=lambda xp, g, self_shape: spread(xp, g, self_shape, math.prod(self_shape) or 1),
     node="MeanBackward0",
     batch=lambda U, info, inner, mine, p: U.mean_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
     samples=[((3, 4), ()), ((), ())],
