@@ -25,15 +25,38 @@ PACKAGE = ROOT / "src" / "wengert"
 TARGET = PACKAGE / "_folded.py"
 HEAD = '''"""The kinds' templates without their flags, one for each set of flags that an operator has.
 
-Made by tools/make_templates.py from the templates in _kinds and _linear, which are what to read and to change.
+Made by tools/make_templates.py from the templates in _unary, _kinds and _linear, which are what to read and to change.
 """
 # mypy: ignore-errors
 '''
 UNKNOWN = object()
 # Operators too seldom used, or too slow themselves, for a template of their own: what is written is loaded at import.
-SELDOM = frozenset(
-    "_clamp_max_tensor _clamp_min_tensor _div_floor _div_trunc airy_ai angle conj conj_physical copysign floor_divide "
-    "fmod gcd hypot igamma igammac lcm ldexp nextafter remainder sgn view_as_complex view_as_real zeta".split()
+SELDOM = set(
+    [
+        "_clamp_max_tensor",
+        "_clamp_min_tensor",
+        "_div_floor",
+        "_div_trunc",
+        "airy_ai",
+        "angle",
+        "conj",
+        "conj_physical",
+        "copysign",
+        "floor_divide",
+        "fmod",
+        "gcd",
+        "hypot",
+        "igamma",
+        "igammac",
+        "lcm",
+        "ldexp",
+        "nextafter",
+        "remainder",
+        "sgn",
+        "view_as_complex",
+        "view_as_real",
+        "zeta",
+    ]
 )
 COMPARE = {ast.Eq: operator.eq, ast.Lt: operator.lt, ast.Is: operator.is_, ast.IsNot: operator.is_not}
 
@@ -124,7 +147,7 @@ def templates() -> dict[tuple[str, str], ast.FunctionDef]:
             else:
                 walk(module, prefix, child)
 
-    for module in ("_kinds", "_linear"):
+    for module in ("_unary", "_kinds", "_linear"):
         walk(f"wengert.{module}", "", ast.parse((PACKAGE / f"{module}.py").read_text()))
     return found
 

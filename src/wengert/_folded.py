@@ -1,6 +1,6 @@
 """The kinds' templates without their flags, one for each set of flags that an operator has.
 
-Made by tools/make_templates.py from the templates in _kinds and _linear, which are what to read and to change.
+Made by tools/make_templates.py from the templates in _unary, _kinds and _linear, which are what to read and to change.
 """
 # mypy: ignore-errors
 
@@ -1555,7 +1555,161 @@ def _19(direct, fast, fn, info, large, numbers, raw, reject):
     return plain
 
 
-def _20(N, info, raw, table):
+def _20(N, info, otherwise, table):
+    def op(input, *args, **kwargs: Any):
+        if args or kwargs or M:
+            return otherwise(input, *args, **kwargs)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input)
+        t = make()
+        t._m = None
+        try:
+            t._a = table[type(a)](a)
+        except ARITHMETIC:
+            t._a = silently(table[type(a)], a)
+        if fx is None:
+            t._fn = None
+            return t
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        n.p = ()
+        n.shape = a.shape
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _21(transpose):
+    def backward(n, xp, g, keep):
+        return (n.fx, transpose(xp, g, *n.p))
+    return backward
+
+
+def _22(transpose):
+    def backward(n, xp, g, keep):
+        return (n.fx, transpose(xp, g, n.shape, *n.p))
+    return backward
+
+
+def _23(N, info, table):
+    def op(input, *p):
+        if M:
+            return slow(info, (input, *p))
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input, *p)
+        t = make()
+        t._m = None
+        try:
+            t._a = table[type(a)](a, *p)
+        except ARITHMETIC:
+            t._a = silently(table[type(a)], a, *p)
+        if fx is None:
+            t._fn = None
+            return t
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        n.p = p
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _24(N, info, table):
+    def op(input, *p):
+        if M:
+            return slow(info, (input, *p))
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input, *p)
+        t = make()
+        t._m = None
+        try:
+            t._a = table[type(a)](a, *p)
+        except ARITHMETIC:
+            t._a = silently(table[type(a)], a, *p)
+        if fx is None:
+            t._fn = None
+            return t
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        n.p = p
+        n.shape = a.shape
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _25(N, info, table):
+    def op(input, *p):
+        if M:
+            return slow(info, (input, *p))
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return first_operand(info, input, *p)
+        t = make()
+        t._m = None
+        if type(a) is not np.ndarray:
+            a = alias_payload(input)
+        t._v = (input, info, p, 0)
+        try:
+            t._a = table[type(a)](a, *p)
+        except ARITHMETIC:
+            t._a = silently(table[type(a)], a, *p)
+        if fx is None:
+            t._fn = None
+            return t
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        n.p = p
+        n.shape = a.shape
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _26(N, info, raw, table):
     def op(input, *, out=None):
         if out is not None:
             return slow(info, (input,), out)
@@ -1609,7 +1763,7 @@ def _20(N, info, raw, table):
     return op
 
 
-def _21(N, info, raw, table):
+def _27(N, info, raw, table):
     def op(input):
         try:
             fx = input._fn
@@ -1650,370 +1804,6 @@ def _21(N, info, raw, table):
         n.fx = fx
         n.seq = next(ticks)
         n.h = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _22(N, fast, info, large, raw, table):
-    def op(input, *, out=None):
-        if out is not None:
-            return slow(info, (input,), out)
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return slow(info, (input,)) if EVERY else first_operand(info, input)
-        if fx is None:
-            if EVERY:
-                return slow(info, (input,))
-            if a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        if M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _23(N, fast, info, large, raw, table):
-    def op(input):
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return slow(info, (input,)) if EVERY else first_operand(info, input)
-        if fx is None:
-            if EVERY:
-                return slow(info, (input,))
-            if a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        if M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _24(N, fast, info, large, raw, table):
-    def op(input, *, out=None):
-        if out is not None:
-            return slow(info, (input,), out)
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return slow(info, (input,)) if EVERY else first_operand(info, input)
-        if fx is None:
-            if EVERY:
-                return slow(info, (input,))
-            if a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        if M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        b = input._m
-        n.x = b if b is not None else box_of(input)
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _25(N, fast, info, large, raw, table):
-    def op(input):
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return slow(info, (input,)) if EVERY else first_operand(info, input)
-        if fx is None:
-            if EVERY:
-                return slow(info, (input,))
-            if a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        if M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        b = input._m
-        n.x = b if b is not None else box_of(input)
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _26(N, fast, info, large, raw, table):
-    def op(input, *, out=None):
-        if out is not None:
-            return slow(info, (input,), out)
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return slow(info, (input,)) if EVERY else first_operand(info, input)
-        if fx is None:
-            if EVERY:
-                return slow(info, (input,))
-            if a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        if M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        n.r = t._m = b = Box()
-        b.a = r
-        b.cell = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _27(N, fast, info, large, raw, table):
-    def op(input):
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return slow(info, (input,)) if EVERY else first_operand(info, input)
-        if fx is None:
-            if EVERY:
-                return slow(info, (input,))
-            if a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        if M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        n.r = t._m = b = Box()
-        b.a = r
-        b.cell = None
         f = getframe(1)
         n.code = c = f.f_code
         if c is not lines.user_code:
@@ -2074,6 +1864,370 @@ def _28(N, fast, info, large, raw, table):
         n.fx = fx
         n.seq = next(ticks)
         n.h = None
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _29(N, fast, info, large, raw, table):
+    def op(input):
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
+        if fx is None:
+            if EVERY:
+                return slow(info, (input,))
+            if a.dtype not in fast:
+                return care(info, input)
+            t = make()
+            t._m = t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _30(N, fast, info, large, raw, table):
+    def op(input, *, out=None):
+        if out is not None:
+            return slow(info, (input,), out)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
+        if fx is None:
+            if EVERY:
+                return slow(info, (input,))
+            if a.dtype not in fast:
+                return care(info, input)
+            t = make()
+            t._m = t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        b = input._m
+        n.x = b if b is not None else box_of(input)
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _31(N, fast, info, large, raw, table):
+    def op(input):
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
+        if fx is None:
+            if EVERY:
+                return slow(info, (input,))
+            if a.dtype not in fast:
+                return care(info, input)
+            t = make()
+            t._m = t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        b = input._m
+        n.x = b if b is not None else box_of(input)
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _32(N, fast, info, large, raw, table):
+    def op(input, *, out=None):
+        if out is not None:
+            return slow(info, (input,), out)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
+        if fx is None:
+            if EVERY:
+                return slow(info, (input,))
+            if a.dtype not in fast:
+                return care(info, input)
+            t = make()
+            t._m = t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        n.r = t._m = b = Box()
+        b.a = r
+        b.cell = None
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _33(N, fast, info, large, raw, table):
+    def op(input):
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
+        if fx is None:
+            if EVERY:
+                return slow(info, (input,))
+            if a.dtype not in fast:
+                return care(info, input)
+            t = make()
+            t._m = t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        n.r = t._m = b = Box()
+        b.a = r
+        b.cell = None
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _34(N, fast, info, large, raw, table):
+    def op(input, *, out=None):
+        if out is not None:
+            return slow(info, (input,), out)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
+        if fx is None:
+            if EVERY:
+                return slow(info, (input,))
+            if a.dtype not in fast:
+                return care(info, input)
+            t = make()
+            t._m = t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
         b = input._m
         n.x = b if b is not None else box_of(input)
         n.r = t._m = b = Box()
@@ -2090,7 +2244,7 @@ def _28(N, fast, info, large, raw, table):
     return op
 
 
-def _29(N, fast, info, large, raw, table):
+def _35(N, fast, info, large, raw, table):
     def op(input):
         try:
             fx = input._fn
@@ -2153,7 +2307,7 @@ def _29(N, fast, info, large, raw, table):
     return op
 
 
-def _30(info, large, raw, table):
+def _36(info, large, raw, table):
     def plain(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -2179,7 +2333,7 @@ def _30(info, large, raw, table):
     return plain
 
 
-def _31(info, large, raw, table):
+def _37(info, large, raw, table):
     def plain(input):
         if EVERY:
             return slow(info, (input,), None)
@@ -2205,7 +2359,7 @@ def _31(info, large, raw, table):
     return plain
 
 
-def _32(fast, info, large, raw, table):
+def _38(fast, info, large, raw, table):
     def plain(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -2233,7 +2387,7 @@ def _32(fast, info, large, raw, table):
     return plain
 
 
-def _33(fast, info, large, raw, table):
+def _39(fast, info, large, raw, table):
     def plain(input):
         if EVERY:
             return slow(info, (input,), None)
@@ -2259,160 +2413,6 @@ def _33(fast, info, large, raw, table):
             raise unsupported(info, input, error) from None
         return t
     return plain
-
-
-def _34(N, info, otherwise, table):
-    def op(input, *args, **kwargs: Any):
-        if args or kwargs or M:
-            return otherwise(input, *args, **kwargs)
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return first_operand(info, input)
-        t = make()
-        t._m = None
-        try:
-            t._a = table[type(a)](a)
-        except ARITHMETIC:
-            t._a = silently(table[type(a)], a)
-        if fx is None:
-            t._fn = None
-            return t
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        n.p = ()
-        n.shape = a.shape
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _35(transpose):
-    def backward(n, xp, g, keep):
-        return (n.fx, transpose(xp, g, *n.p))
-    return backward
-
-
-def _36(transpose):
-    def backward(n, xp, g, keep):
-        return (n.fx, transpose(xp, g, n.shape, *n.p))
-    return backward
-
-
-def _37(N, info, table):
-    def op(input, *p):
-        if M:
-            return slow(info, (input, *p))
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return first_operand(info, input, *p)
-        t = make()
-        t._m = None
-        try:
-            t._a = table[type(a)](a, *p)
-        except ARITHMETIC:
-            t._a = silently(table[type(a)], a, *p)
-        if fx is None:
-            t._fn = None
-            return t
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        n.p = p
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _38(N, info, table):
-    def op(input, *p):
-        if M:
-            return slow(info, (input, *p))
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return first_operand(info, input, *p)
-        t = make()
-        t._m = None
-        try:
-            t._a = table[type(a)](a, *p)
-        except ARITHMETIC:
-            t._a = silently(table[type(a)], a, *p)
-        if fx is None:
-            t._fn = None
-            return t
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        n.p = p
-        n.shape = a.shape
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _39(N, info, table):
-    def op(input, *p):
-        if M:
-            return slow(info, (input, *p))
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return first_operand(info, input, *p)
-        t = make()
-        t._m = None
-        if type(a) is not np.ndarray:
-            a = alias_payload(input)
-        t._v = (input, info, p, 0)
-        try:
-            t._a = table[type(a)](a, *p)
-        except ARITHMETIC:
-            t._a = silently(table[type(a)], a, *p)
-        if fx is None:
-            t._fn = None
-            return t
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        n.p = p
-        n.shape = a.shape
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
 
 
 FOLDED = {
@@ -2436,24 +2436,24 @@ FOLDED = {
     ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False), ('out', None))): _17,
     ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True))): _18,
     ('wengert._kinds', 'binary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True), ('out', None))): _19,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False))): _20,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False), ('out', None))): _21,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False))): _22,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False), ('out', None))): _23,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True))): _24,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True), ('out', None))): _25,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False))): _26,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False), ('out', None))): _27,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True))): _28,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True), ('out', None))): _29,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False))): _30,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False), ('out', None))): _31,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True))): _32,
-    ('wengert._kinds', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True), ('out', None))): _33,
-    ('wengert._linear', '_alone.<locals>.op', (('keep_shape', True),)): _34,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.backward', (('keep_shape', False),)): _35,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.backward', (('keep_shape', True),)): _36,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', False), ('view', False))): _37,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', True), ('view', False))): _38,
-    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', True), ('view', True))): _39,
+    ('wengert._linear', '_alone.<locals>.op', (('keep_shape', True),)): _20,
+    ('wengert._linear', 'linear.<locals>.declare.<locals>.backward', (('keep_shape', False),)): _21,
+    ('wengert._linear', 'linear.<locals>.declare.<locals>.backward', (('keep_shape', True),)): _22,
+    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', False), ('view', False))): _23,
+    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', True), ('view', False))): _24,
+    ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', True), ('view', True))): _25,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False))): _26,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False), ('out', None))): _27,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False))): _28,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False), ('out', None))): _29,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True))): _30,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True), ('out', None))): _31,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False))): _32,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False), ('out', None))): _33,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True))): _34,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True), ('out', None))): _35,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False))): _36,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False), ('out', None))): _37,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True))): _38,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True), ('out', None))): _39,
 }

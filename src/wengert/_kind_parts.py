@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from ._blocks import elementwise
 from ._node import FREED, Box, Node, name_saved
 from ._registry import Info, own, place, register
 from ._saved import unbox
 
 Formula = Callable[..., Any]
-SCALARS = frozenset((float, int))
 
 
 def formula_names(formula: Formula | None) -> tuple[str, ...]:
@@ -19,10 +21,10 @@ def formula_names(formula: Formula | None) -> tuple[str, ...]:
 
 
 def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
-    """A node class of one operator."""
+    """A node class of one operator; as PyTorch's it prints ``<class 'MulBackward0'>``."""
     for key in members.get("saved_names", ()):
         name_saved(key, key.replace("_shape", "_sym_sizes"))
-    return type(name, (Node,), {"__slots__": slots, "__module__": "torch.autograd.graph", **members})
+    return type(name, (Node,), {"__slots__": slots, "__module__": "builtins", **members})
 
 
 def camel(name: str) -> str:
@@ -147,3 +149,39 @@ def saved_for(inputs: dict[str, str], results: dict[str, str]) -> Any:
         raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
 
     return saved
+
+
+# -------------------------------------------------------------------------------------------------------- large arrays
+class Lazily:
+    """A function that is made when it is first called."""
+
+    __slots__ = ("fn", "how")
+
+    def __init__(self, how: Callable[[], Any]) -> None:
+        self.how = how
+        self.fn: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        if self.fn is None:
+            self.fn = self.how()
+        return self.fn(*args)
+
+
+def blocked_form(template: Any, info: Info, raw: Any, N: Any, step: Any) -> Any:
+    """An elementwise operator on large arrays: the same template, whose work and whose backward go by blocks.
+
+    Modes were looked at by the operator that hands over to it.
+    """
+    if N is not None:
+        N = type(N.__name__, (N,), {"__slots__": (), "__module__": N.__module__, "backward": step})
+    cells = {"raw": partial(elementwise, raw), "N": N, "LARGE": math.inf, "M": (), "EVERY": ()}
+    return own(template, info.name, template.__code__.co_varnames[: info.arity], cells=cells)
+
+
+def blocked_formula(formula: Any) -> Any:
+    """A derivative formula that runs block by block."""
+
+    def by_blocks(xp: Any, g: Any, *values: Any) -> Any:
+        return elementwise(partial(formula, xp), g, *values)
+
+    return by_blocks

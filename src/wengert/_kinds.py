@@ -24,9 +24,7 @@ NOTE [ The hot path ]
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from functools import partial
 from sys import _getframe as getframe
 from typing import Any
 
@@ -34,7 +32,7 @@ from numpy import ndarray, ufunc
 
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, constants_for, silently
-from ._blocks import LARGE, elementwise
+from ._blocks import LARGE
 from ._dispatch import (
     care,
     first_operand,
@@ -43,14 +41,15 @@ from ._dispatch import (
     second_operand,
     slow,
     slow_operator,
-    unsupported,
 )
 from ._folding import folded
 from ._kind_parts import (
     Formula,
+    Lazily,
+    blocked_form,
+    blocked_formula,
     camel,
     edges_of_tensors,
-    edges_x,
     edges_xy,
     finish,
     formula_names,
@@ -58,237 +57,16 @@ from ._kind_parts import (
     node_class,
     number_second,
     publish,
-    release_for,
     saved_for,
 )
 from ._modes import EVERY, M
 from ._node import FREED, Box, box_of, ticks
-from ._registry import RAW, Impl, Info, own, place
+from ._registry import RAW, Impl, own, place
 from ._saved import is_complex, stale, unbox
 from ._tensor import Tensor, make
+from ._unary import unary as unary  # noqa: PLC0414  both elementwise kinds are imported from here
 
 SCALARS = frozenset((float, int))
-
-
-# ---------------------------------------------------------------------------------------------- one tensor, elementwise
-def unary(
-    grad: Formula | None = None,
-    *,
-    names: str | None = None,
-    node: str | None = None,
-    to_float: bool = True,
-    holomorphic: bool = True,
-    inplace: bool = True,
-    integers: bool = False,
-    blocks: bool = True,
-    fast: Any = INEXACT,
-    **facts: Any,
-) -> Callable[[Any], Any]:
-    """Elementwise in one tensor.
-
-    ``to_float``: integers become the default dtype first, as in PyTorch. ``holomorphic``: the formula holds the
-    complex derivative and the kind conjugates. ``grad=None``: no derivative, the result never requires grad.
-    ``libname``: the array library's name of the function if it is another and the declaration has no body.
-    ``integers``: integers and bools take the declaration's ``integer`` body. ``fast``: the dtypes that need no care.
-    """
-    uses = formula_names(grad)
-    assert set(uses) <= {"self", "result"}, uses
-    check_dtype = to_float or integers
-    keep_self, keep_result = "self" in uses, "result" in uses
-
-    def declare(decl: Any) -> Any:
-        info = info_for(decl, "unary", {"batch": "elementwise", "to_float": to_float, **facts})
-        name = info.name
-        table = Impl(name)
-
-        def general(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            conj = holomorphic and is_complex(g)
-            kwargs = {}
-            if keep_self:
-                kwargs["self"] = unbox(n, n.x, n.fx, xp)
-            if keep_result:
-                kwargs["result"] = unbox(n, n.r, n, xp)
-            gx = grad(xp, xp.conj(g) if conj else g, **kwargs)
-            if not keep:
-                n.release()
-            return (n.fx, xp.conj(gx) if conj else gx)
-
-        N = None
-        if grad is not None:
-            N = node_class(
-                node or camel(name) + "Backward0",
-                ("fx",) + ("x",) * keep_self + ("r",) * keep_result,
-                edges=edges_x,
-                backward=own(_unary_backward[keep_self, keep_result](grad, general), f"{name}_backward"),
-                release=release_for(keep_self, keep_result),
-                saved=saved_for({"self": "x"} if keep_self else {}, {"result": "r"} if keep_result else {}),
-                saved_names=uses,
-            )
-
-        def op(input: Any, *, out: Any = None) -> Any:
-            if out is not None:
-                return slow(info, (input,), out)
-            try:
-                fx = input._fn
-                a = input._a
-            except AttributeError:
-                return slow(info, (input,)) if EVERY else first_operand(info, input)
-            if fx is None:
-                if EVERY:
-                    return slow(info, (input,))
-                if check_dtype and a.dtype not in fast:
-                    return care(info, input)
-                t = make()
-                t._m = t._fn = None
-                try:
-                    try:
-                        if type(a) is ndarray:
-                            if blocks and a.size >= LARGE:
-                                return large(input)
-                            t._a = raw(a)
-                        else:
-                            t._a = table[type(a)](a)
-                    except ARITHMETIC:
-                        t._a = silently(table[type(a)], a)
-                except TypeError as error:
-                    raise unsupported(info, input, error) from None
-                return t
-            if M:
-                return slow(info, (input,))
-            t = make()
-            t._m = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if blocks and a.size >= LARGE:
-                            return large(input)
-                        t._a = r = raw(a)
-                    else:
-                        t._a = r = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = r = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            n = N()
-            n.fx = fx
-            n.seq = next(ticks)
-            n.h = None
-            if keep_self:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-            if keep_result:
-                n.r = t._m = b = Box()
-                b.a = r
-                b.cell = None
-            f = getframe(1)
-            n.code = c = f.f_code
-            if c is not lines.user_code:
-                f = lines.user_frame(f)
-                n.code = f.f_code
-            n.lasti = f.f_lasti
-            t._fn = n
-            return t
-
-        def plain(input: Any, *, out: Any = None) -> Any:
-            if EVERY or out is not None:
-                return slow(info, (input,), out)
-            try:
-                a = input._a
-            except AttributeError:
-                return first_operand(info, input)
-            if check_dtype and a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if blocks and a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-
-        def jvp(xp: Any, tangents: Any, result: Any, self: Any) -> Any:
-            kwargs = {"self": self} if keep_self else {}
-            if keep_result:
-                kwargs["result"] = result
-            return grad(xp, tangents[0], **kwargs)
-
-        template = folded(op if grad is not None else plain)
-
-        def in_blocks() -> Any:
-            step = _unary_backward[keep_self, keep_result](blocked_formula(grad), general)
-            return blocked_form(template, info, raw, N, own(step, f"{name}_backward"))
-
-        large = Lazily(in_blocks)
-        finish(info, template, N, jvp)
-        raw = getattr(RAW, name)
-        publish(info, folded(op if grad is not None else plain, out=None), names, inplace=inplace)
-        return info.op
-
-    return declare
-
-
-def _unary_backward_none(grad: Any, general: Any) -> Any:
-    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        if xp is not RAW:
-            return general(n, xp, g, keep)
-        return (n.fx, grad(xp, g))
-
-    return backward
-
-
-def _unary_backward_self(grad: Any, general: Any) -> Any:
-    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        if xp is not RAW:
-            return general(n, xp, g, keep)
-        b = n.x
-        c = b.cell
-        if c is not None and c.seq > n.seq:
-            stale(n, b)
-        gx = grad(xp, g, b.a)
-        if not keep:
-            n.x = FREED
-        return (n.fx, gx)
-
-    return backward
-
-
-def _unary_backward_result(grad: Any, general: Any) -> Any:
-    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        if xp is not RAW:
-            return general(n, xp, g, keep)
-        b = n.r
-        c = b.cell
-        if c is not None and c.seq > n.seq:
-            stale(n, b)
-        gx = grad(xp, g, b.a)
-        if not keep:
-            n.r = FREED
-        return (n.fx, gx)
-
-    return backward
-
-
-def _unary_backward_both(grad: Any, general: Any) -> Any:
-    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        return general(n, xp, g, keep)
-
-    return backward
-
-
-_unary_backward = {
-    (False, False): _unary_backward_none,
-    (True, False): _unary_backward_self,
-    (False, True): _unary_backward_result,
-    (True, True): _unary_backward_both,
-}
 
 
 # --------------------------------------------------------------------------------------------- two tensors, elementwise
@@ -684,42 +462,6 @@ def _named_by_operand(scalar_node: str, node: Any) -> Any:
         return scalar_node if number_second(n) else node
 
     return name
-
-
-# -------------------------------------------------------------------------------------------------------- large arrays
-class Lazily:
-    """A function that is made when it is first called."""
-
-    __slots__ = ("fn", "how")
-
-    def __init__(self, how: Callable[[], Any]) -> None:
-        self.how = how
-        self.fn: Any = None
-
-    def __call__(self, *args: Any) -> Any:
-        if self.fn is None:
-            self.fn = self.how()
-        return self.fn(*args)
-
-
-def blocked_form(template: Any, info: Info, raw: Any, N: Any, step: Any) -> Any:
-    """An elementwise operator on large arrays: the same template, whose work and whose backward go by blocks.
-
-    Modes were looked at by the operator that hands over to it.
-    """
-    if N is not None:
-        N = type(N.__name__, (N,), {"__slots__": (), "__module__": N.__module__, "backward": step})
-    cells = {"raw": partial(elementwise, raw), "N": N, "LARGE": math.inf, "M": (), "EVERY": ()}
-    return own(template, info.name, template.__code__.co_varnames[: info.arity], cells=cells)
-
-
-def blocked_formula(formula: Any) -> Any:
-    """A derivative formula that runs block by block."""
-
-    def by_blocks(xp: Any, g: Any, *values: Any) -> Any:
-        return elementwise(partial(formula, xp), g, *values)
-
-    return by_blocks
 
 
 class ByFirst:

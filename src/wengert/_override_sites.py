@@ -21,14 +21,15 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import types
 import weakref
 from typing import Any
 
 from . import _construct, _graph
-from ._errors import INTERNAL, warn
-from ._overrides import STATE, State, ask, overrides, overriding
+from ._errors import INTERNAL, OtherLibraryError, warn
+from ._overrides import STATE, State, ask, of_another_library, overrides, overriding
 from ._registry import PUBLIC, REGISTRY, Info
 from ._tensor import Tensor, _disabled_torch_dispatch_impl
 
@@ -150,6 +151,8 @@ class Site:
             return ask(self.func, found, args, kwargs, state)
         try:
             return ask(self.func, found, args, kwargs, state)
+        except OtherLibraryError:
+            raise
         except TypeError:
             return NotImplemented
 
@@ -316,7 +319,8 @@ def _with_constants(
 
 SITES: dict[int, Site] = {}  # by the id of the function
 KINDS = frozenset(
-    f"_{name}.py" for name in ("folded", "kinds", "linear", "affine", "pointwise", "parametric", "general", "inplace")
+    f"_{name}.py"
+    for name in ("folded", "unary", "kinds", "linear", "affine", "pointwise", "parametric", "general", "inplace")
 )  # where functions find overriding arguments by themselves
 HOT = frozenset(("__getitem__", "__setitem__"))  # too often called for a guard
 
@@ -439,9 +443,9 @@ def _update() -> None:
 
 
 def _meet(found: list[Any]) -> list[Any]:
-    """Note the classes of overriding arguments that are no tensors."""
+    """Note the classes of overriding arguments that are no tensors; another library's are refused, not looked for."""
     for a in found:
-        if not isinstance(a, Tensor) and id(type(a)) not in _ducks:
+        if not isinstance(a, Tensor) and id(type(a)) not in _ducks and not of_another_library(type(a)):
             _remember(type(a), _ducks)
     return found
 
@@ -539,6 +543,8 @@ def from_inplace(method: str, self: Tensor, other: Any) -> Any:
     instead = site and site.recover((self, other), {})
     try:
         return instead() if instead else NotImplemented
+    except OtherLibraryError:
+        raise
     except TypeError:
         return NotImplemented
 
@@ -549,8 +555,22 @@ def recovered(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
     site = SITES.get(id(PUBLIC["Tensor"].get(method)))
     instead = site and site.recover(args, kwargs or {})
     if not instead:
+        error = sys.exception()
+        if type(error) is TypeError and method.endswith("_") and not method.endswith("__"):
+            _tell_of_method(error, method)
         raise  # noqa: PLE0704  what is being handled
     return instead()
+
+
+def _tell_of_method(error: TypeError, method: str) -> None:
+    """A refusal of the function as one of its in-place form: by that one's name, and without counting ``self``."""
+    text = str(error.args[0]) if error.args else ""
+    name = method.rstrip("_")
+    if text.startswith((f"{name}():", f"{method}():")):
+        text = re.sub(r"\(position (\d+)\)", lambda m: f"(position {int(m[1]) - 1})", text, count=1)
+    elif text.startswith(f"{name}() received an invalid combination"):
+        text = text.replace(" - got (Tensor, ", " - got (", 1)
+    error.args = (text.replace(f"{name}()", f"{method}()", 1), *error.args[1:])
 
 
 # ------------------------------------------------------------------------------------ methods and attributes of Tensor
