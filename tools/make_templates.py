@@ -31,33 +31,11 @@ Made by tools/make_templates.py from the templates in _unary, _kinds and _linear
 '''
 UNKNOWN = object()
 # Operators too seldom used, or too slow themselves, for a template of their own: what is written is loaded at import.
-SELDOM = set(
-    [
-        "_clamp_max_tensor",
-        "_clamp_min_tensor",
-        "_div_floor",
-        "_div_trunc",
-        "airy_ai",
-        "angle",
-        "conj",
-        "conj_physical",
-        "copysign",
-        "floor_divide",
-        "fmod",
-        "gcd",
-        "hypot",
-        "igamma",
-        "igammac",
-        "lcm",
-        "ldexp",
-        "nextafter",
-        "remainder",
-        "sgn",
-        "view_as_complex",
-        "view_as_real",
-        "zeta",
-    ]
-)
+SELDOM = {
+    "_clamp_max_tensor", "_clamp_min_tensor", "_div_floor", "_div_trunc", "airy_ai", "angle", "conj",
+    "conj_physical", "copysign", "floor_divide", "fmod", "gcd", "hypot", "igamma", "igammac", "lcm", "ldexp",
+    "nextafter", "remainder", "sgn", "view_as_complex", "view_as_real", "zeta",
+}  # fmt: skip
 COMPARE = {ast.Eq: operator.eq, ast.Lt: operator.lt, ast.Is: operator.is_, ast.IsNot: operator.is_not}
 
 
