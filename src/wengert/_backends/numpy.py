@@ -120,8 +120,37 @@ class _Numbers(dict[Any, Any]):
         return constant
 
 
-class _AsTheyAre(dict[Any, Any]):
+class _BesideHalf(np.ndarray[Any, Any]):
+    """A number beside a float16 array. As in PyTorch it is rounded to float16 first, but for products and quotients:
+    those are computed in float32, and rounded once.
+    """
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None) -> Any:
+        dtype = np.float32 if ufunc in (np.multiply, np.true_divide) else np.float16
+        with np.errstate(all="ignore"):
+            r = ufunc(*[np.asarray(x, dtype) for x in inputs])
+            if out is None:
+                return r.astype(np.float16) if r.dtype == np.float32 else r
+            out[0][...] = r
+        return out[0]
+
+
+class _NumbersBesideHalf(_Numbers):
     def __missing__(self, number: Any) -> Any:
+        constant = super().__missing__(number)
+        if type(constant) is np.ndarray:
+            constant = self[number] = constant.view(_BesideHalf)
+        return constant
+
+
+class _AsTheyAre(dict[Any, Any]):
+    """Python numbers, each by itself; those of one value are the same beside an array of floats."""
+
+    def __missing__(self, number: Any) -> Any:
+        if number and number == number:  # as in ``_Numbers``
+            if len(self) >= 1000:
+                self.clear()
+            self[number] = number
         return number
 
 
@@ -136,11 +165,12 @@ class _NumbersByDtype(dict[Any, Any]):
 
 
 NUMBERS = _NumbersByDtype({d: _Numbers(d) for d in map(np.dtype, "fdFD")})
+NUMBERS[np.dtype("e")] = _NumbersBesideHalf(np.dtype("f"))
 
 
 def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:
     """``NUMBERS`` as far as these dtypes go; a function that is no ufunc gets Python numbers as they are."""
-    table = _NumbersByDtype({d: NUMBERS[d] if for_ufunc else _AS_THEY_ARE for d in dtypes})
+    table = _NumbersByDtype({d: NUMBERS[d] if for_ufunc or d.char == "e" else _AS_THEY_ARE for d in dtypes})
     _tables.append(table)
     return table
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._backends.kernels import recordable, with_sign_of
+from .._backends.large import MANY
 from .._dispatch import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, INEXACT, INTEGRAL
 from .._inplace import apply_composed_inplace, inplace_of
@@ -27,18 +29,33 @@ from ._elementwise import (
 
 # --------------------------------------------------------------------------------------------------------------- powers
 _SHORT = {  # the exponents for which PyTorch has products too
-    2: lambda x: x * x,
     3: lambda x: x * x * x,
     -2: lambda x: 1 / (x * x),
     -0.5: lambda x: 1 / x**0.5,
 }
 
 
+def _whole_power(x: Any, y: float) -> Any:
+    """Many elements to an integer power, small ones by products; NumPy is slow, of a negative element very slow."""
+    n = abs(y)
+    if n <= 6:
+        square = x * x
+        r = square * x if n % 3 == 0 else square * square
+        r = r * r if n == 6 else r * x if n == 5 else r
+        return r if y > 0 else 1 / r
+    r = np.power(np.abs(x), y)
+    return with_sign_of(r, x) if y % 2 else r
+
+
 def _power(x: Any, y: Any) -> Any:
     if type(y) is int or type(y) is float:
+        if y == 2 and x.dtype in INEXACT:  # by far the most used
+            return x * x
         short = _SHORT.get(y)
         if short is not None and x.dtype in INEXACT:
             return short(x)
+        if (y >= 3 or y <= -3) and y == int(y) and x.size >= MANY and recordable(x):
+            return _whole_power(x, y)
     return x**y
 
 
