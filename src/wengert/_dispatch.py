@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _dtypes
 from ._backends.numpy import INEXACT
-from ._errors import noted, where
+from ._errors import OtherLibraryError, noted, where
 from ._inference import mark_results, refuse_saved
 from ._modes import MODE, add_reason, drop_reason, inference_tensors, is_grad_enabled
 from ._node import AccumulateGrad, tick, view_of
@@ -219,7 +219,13 @@ def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
         check(info, x, y, dtype)
     if info.to_float and dtype not in INEXACT:  # type: ignore[attr-defined]
         dtype = default_np()
+    if dtype == np.float16 and info.name in ("mul", "div") and y._fn is None and _is_scalar(y) and not _is_scalar(x):
+        return info.op(x, y._a.item())  # as beside a number: computed in float32, and rounded once
     return info.op(cast(x, dtype), cast(y, dtype))
+
+
+def _is_scalar(t: Tensor) -> bool:
+    return isinstance(t._a, (np.ndarray, np.generic)) and not t._a.ndim
 
 
 def mixed_product(info: Info, tensors: Any, p: tuple[Any, ...]) -> Any:
@@ -404,26 +410,37 @@ def _refused_as(info: Info) -> str:
     return info.__dict__.get("refused_as", info.called)  # type: ignore[no-any-return]
 
 
-def _no_tensor(info: Info, y: Any) -> TypeError:
-    return TypeError(f"{_refused_as(info)}(): argument 'other' (position 2) must be Tensor, not {type_text(y)}")
+def _no_tensor(info: Info, y: Any, position: int) -> TypeError:
+    name = _refused_as(info)
+    return TypeError(f"{name}(): argument 'other' (position {position}) must be Tensor, not {type_text(y)}")
 
 
 def second_operand(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
     """The second operand is not a tensor, or its shape does not fit."""
     result = overridden(info, (x, y))
-    return _second(info, x, y, error, False) if result is ... else result
+    return _second(info, x, y, error) if result is ... else result
+
+
+def second_of_method(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
+    """As ``second_operand``, for methods: ``self`` is not counted."""
+    result = overridden(info, (x, y))
+    return _second(info, x, y, error, position=1) if result is ... else result
 
 
 def refuse_quietly(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
     """As ``second_operand``, for the Python operators: an unknown type is given its own chance."""
     try:
         result = overridden(info, (x, y))
+    except OtherLibraryError:
+        raise
     except TypeError:  # from what overrides: the same to Python as a refusal
         return NotImplemented
-    return _second(info, x, y, error, True) if result is ... else result
+    return _second(info, x, y, error, operator=True) if result is ... else result
 
 
-def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bool) -> Any:
+def _second(
+    info: Info, x: Tensor, y: Any, error: Exception | None, *, operator: bool = False, position: int = 2
+) -> Any:
     from ._values import DEEPEST, Const, Value, level_of
 
     if error is not None:
@@ -435,7 +452,7 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
     if isinstance(y, Value):
         return info.op(x, wrap(y))
     if not info.__dict__.get("numbers", True):
-        raise _no_tensor(info, y)
+        raise _no_tensor(info, y, position)
     if isinstance(y, np.generic):
         return info.op(x, y.item())
     if type(y) in (bool, complex):
@@ -452,15 +469,17 @@ def _second(info: Info, x: Tensor, y: Any, error: Exception | None, operator: bo
             return info.op(x, wrap(np.asarray(y)))
         return NotImplemented
     if not info.__dict__.get("overloads"):
-        raise _no_tensor(info, y)
-    raise _no_overload(info, x, y)
+        raise _no_tensor(info, y, position)
+    raise _no_overload(info, x, y) if position == 2 else _no_overload(info, y)
 
 
-def _no_overload(info: Info, x: Any, y: Any) -> TypeError:
+def _no_overload(info: Info, *given: Any) -> TypeError:
+    method = len(given) == 1  # ``self`` is not named
+    head, tail = ("", "") if method else ("Tensor input, ", ", *, Tensor out = None")
     return TypeError(
-        f"{_refused_as(info)}() received an invalid combination of arguments - got ({type_text(x)}, {type_text(y)}), "
-        "but expected one of:\n * (Tensor input, Tensor other, *, Tensor out = None)\n * (Tensor input, Number other, "
-        "*, Tensor out = None)\n"
+        f"{_refused_as(info)}() received an invalid combination of arguments - got "
+        f"({', '.join(map(type_text, given))}), but expected one of:\n"
+        f" * ({head}Tensor other{tail})\n * ({head}Number other{tail})\n"
     )
 
 

@@ -40,10 +40,13 @@ def inplace_form(info: Info) -> Any:
     op = info.op
     if not isinstance(ufunc, np.ufunc) or ufunc.nin != info.arity or ufunc.nout != 1:
         return inplace_of(op, info.name + "_", composed=False)
-    template = _unary_inplace if info.arity == 1 else _binary_inplace
-    form = own(template(ufunc, op, _fallback), info.name + "_", doc=f"In-place form of ``{info.name}``.")
-    if info.arity == 2:  # as a Python operator (``+=``) the same, but an unknown operand is given its own chance
-        form.as_operator = own(template(ufunc, op, operator_fallback), info.name + "_", doc=form.__doc__)
+    name, doc = info.name + "_", f"In-place form of ``{info.name}``."
+    if info.arity == 1:
+        return own(_unary_inplace(ufunc, op, _fallback), name, doc=doc)
+    numbers = SCALARS.intersection(info.__dict__.get("numbers", SCALARS))
+    form = own(_binary_inplace(ufunc, op, _fallback, numbers), name, doc=doc)
+    # As a Python operator (``+=``) it is the same, but an unknown operand is given its own chance.
+    form.as_operator = own(_binary_inplace(ufunc, op, operator_fallback, numbers), name, doc=doc)
     return form
 
 
@@ -127,13 +130,13 @@ def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
     return form
 
 
-def _binary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
+def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
     """The path that plain floating tensors take: the ufunc writes into the memory itself."""
 
     def form(self: Any, other: Any) -> Any:
         try:
             a = self._a
-            if type(other) in SCALARS:
+            if type(other) in numbers:
                 b = NUMBERS[a.dtype][other]
                 fy = None
             else:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from ._blocks import elementwise
+from ._dispatch import second_of_method
 from ._node import FREED, Box, Node, name_saved
 from ._registry import Info, own, place, register
 from ._saved import unbox
@@ -69,7 +70,8 @@ def publish(info: Info, method: Any, names: str | None, inplace: bool = True) ->
     of_tensor = [full for full in names.split() if full.startswith("Tensor.")]
     place(info.op, tuple(full for full in names.split() if full not in of_tensor))
     if of_tensor:
-        info.method = own(method, info.name, _PARAMETERS[info.arity], info.doc)
+        cells = {"reject": second_of_method} if info.arity == 2 else None
+        info.method = own(method, info.name, _PARAMETERS[info.arity], info.doc, cells=cells)
         place(info.method, tuple(of_tensor))
     if inplace:
         from ._inplace import inplace_form

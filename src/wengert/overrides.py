@@ -166,7 +166,7 @@ class TorchFunctionMode(BaseTorchFunctionMode):
     >>> with Names():
     ...     x = torch.zeros(2).exp()
     torch.zeros
-    torch.exp
+    torch.Tensor.exp
     """
 
     inner: TorchFunctionMode
