@@ -594,3 +594,39 @@ def test_a_stale_value_is_explained_for_every_kind_of_node() -> None:
     w.add_(1)
     with pytest.raises(RuntimeError, match=r"inplace operation: \[torch.FloatTensor \[2\]\] is at version 1; expected"):
         z.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.dist("a"),
+        lambda x: x.view_as(1),
+        lambda x: x.expand_as(1),
+        lambda x: x.type_as(1),
+        lambda x: x.reshape_as(1),
+        lambda x: x.cross(1),
+        lambda x: x.masked_scatter(x > 0, 1),
+        lambda x: x.clamp("a"),
+        lambda x: x.clamp(max=[1]),
+        lambda x: x.histc("a"),
+        lambda x: x.view(dtype="a"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_by_its_name(call):
+    with pytest.raises(TypeError, match=r"argument '\w+' (\(position \d\) )?must be|invalid combination of arguments"):
+        call(T.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: x.add_("a"), r"^add_\(\): argument 'other' \(position 1\) must be Tensor, not str"),
+        (lambda x: x.mul_("a"), r"^mul_\(\): argument 'other' \(position 1\) must be Tensor, not str"),
+        (lambda x: x.lerp_(x, "a"), r"^lerp_\(\) received an invalid combination of arguments - got \(Tensor, str\)"),
+    ],
+)
+def test_an_in_place_form_is_called_by_its_own_name(call, text):
+    x = T.ones(2)
+    with pytest.raises(TypeError, match=text):
+        call(x)
+    assert x.tolist() == [1.0, 1.0]

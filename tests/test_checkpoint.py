@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import math
 import warnings
@@ -533,3 +534,91 @@ def outcome(T: Any, program: Callable[[Any], Any]) -> tuple[str, list[str]]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_same_as_pytorch(name: str, torch: ModuleType) -> None:
     assert outcome(wengert, PROGRAMS[name]) == outcome(torch, PROGRAMS[name])
+
+
+# ------------------------------------------------------------------------------------------------ selective checkpoints
+def _selective(policy: Any, **options: Any) -> Any:
+    from wengert.utils.checkpoint import create_selective_checkpoint_contexts
+
+    return functools.partial(create_selective_checkpoint_contexts, policy, **options)
+
+
+_ATEN = wengert.ops.aten
+_KEPT = {
+    "mm": [_ATEN.mm.default],
+    "elementwise": [_ATEN.sin.default, _ATEN.exp.default, _ATEN.mul.Tensor, _ATEN.relu.default, _ATEN.tanh.default],
+    "many": [_ATEN.mm.default, _ATEN.addmm.default, _ATEN._softmax.default, _ATEN.bmm.default, _ATEN.sum.dim_IntList],
+}
+_BLOCKS: dict[str, Any] = {
+    "product": lambda x, w: wengert.mm(x, w).sin().cos(),
+    "two products": lambda x, w: (wengert.mm(x, w).tanh() @ w).exp(),
+    "layer": lambda x, w: wengert.nn.functional.linear(x, w, w[0]).relu().sum(1),
+    "softmax": lambda x, w: (x @ w).softmax(-1) * x,
+    "elementwise": lambda x, w: x.sin().exp().sin() * w[0],
+    "batch": lambda x, w: wengert.bmm(x[None], w[None]).sigmoid(),
+    "several results": lambda x, w: (x @ w).max(1)[0].exp(),
+    "random": lambda x, w: wengert.nn.functional.dropout(x @ w, 0.5).tanh(),
+}
+
+
+@pytest.mark.parametrize("kept", _KEPT)
+@pytest.mark.parametrize("block", _BLOCKS)
+def test_gradients_are_the_same_whatever_is_kept(block: str, kept: str) -> None:
+
+    x = wengert.randn(2, 3, requires_grad=True)
+    w = wengert.randn(3, 3, requires_grad=True)
+    f = _BLOCKS[block]
+    wengert.manual_seed(1)
+    expected = wengert.autograd.grad(f(x, w).sum(), (x, w))
+    wengert.manual_seed(1)
+    y = checkpoint(f, x, w, use_reentrant=False, context_fn=_selective(_KEPT[kept]))
+    for g, e in zip(wengert.autograd.grad(y.sum(), (x, w)), expected, strict=True):
+        assert wengert.equal(g, e)
+
+
+def test_what_is_kept_is_not_computed_again() -> None:
+    from wengert.utils.checkpoint import CheckpointPolicy
+
+    asked = []
+
+    def policy(ctx: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
+        asked.append((str(op), ctx.is_recompute))
+        return CheckpointPolicy.MUST_SAVE if op == _ATEN.mm.default else CheckpointPolicy.PREFER_RECOMPUTE
+
+    w = wengert.eye(2)
+    for context, expected in ((_selective(policy), math.cos(1.0)), (None, 1.0)):
+        x = wengert.ones(2, 2, requires_grad=True)
+        options = {} if context is None else {"context_fn": context}
+        y = checkpoint(lambda x: wengert.mm(x, w).sin(), x, use_reentrant=False, **options)
+        w.data.zero_()  # not seen: a second product would give zeros, whose sine has the derivative one
+        seen: list[float] = []
+        y.grad_fn.register_hook(lambda gi, go, seen=seen: seen.append(gi[0][0, 0].item()))
+        y.sum().backward()
+        assert seen == [pytest.approx(expected)]
+        w.data.copy_(wengert.eye(2))
+    assert asked == [("aten.mm.default", False), ("aten.sin.default", False)]
+
+
+def test_selective_checkpoints_refuse() -> None:
+    from wengert.utils.checkpoint import create_selective_checkpoint_contexts
+
+    x, w = wengert.ones(2, 2, requires_grad=True), wengert.ones(2, 2)
+    context = _selective([_ATEN.mm.default])
+    y = checkpoint(lambda x: wengert.mm(x, w).sin(), x, use_reentrant=False, context_fn=context)
+    y.sum().backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match=r"^Trying to backward an extra time"):
+        y.sum().backward()
+
+    def writes(x: Any) -> Any:
+        y = wengert.mm(x, w)
+        z = y * 2
+        y.add_(1)
+        return z.sin() * y
+
+    y = checkpoint(writes, x, use_reentrant=False, context_fn=context)
+    with pytest.raises(RuntimeError, match=r"^Tensor cached during selective activation checkpoint has been mutated"):
+        y.sum().backward()
+    with pytest.raises(ValueError, match="Please update the OpOverloadPacket to a specific OpOverload"):
+        create_selective_checkpoint_contexts([_ATEN.mm])
+    with pytest.raises(TypeError, match="must be either a function or a list of ops"):
+        create_selective_checkpoint_contexts(3)

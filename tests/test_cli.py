@@ -525,7 +525,7 @@ for name in names:
     one = importlib.import_module(alias)
     two = importlib.import_module(name)
     assert one is two is sys.modules[alias] is sys.modules[name], name
-    assert one.__spec__.name == one.__name__ == name, name
+    assert (one.__spec__.name, one.__name__) == (name, name if ".ops" in name else alias), name
 assert "torch._C" not in sys.modules
 print(len(names))
 """
@@ -538,7 +538,7 @@ print(len(names))
 def test_import_as_of_a_submodule(name, tmp_path):
     source = f"import {name} as alias, sys\nprint(alias.__name__, alias is sys.modules['wengert' + '{name}'[5:]])"
     done = run(source, tmp_path)
-    assert (done.stdout, done.stderr) == (f"wengert{name[5:]} True\n", "")
+    assert (done.stdout, done.stderr) == (f"{name} True\n", "")
 
 
 @pytest.mark.parametrize(
@@ -614,3 +614,61 @@ except RuntimeError as error:
     print(error)
 """
     assert "must come before the first import torch" in python("-c", source, cwd=tmp_path).stdout
+
+
+def test_a_program_reads_pytorchs_names(tmp_path):
+    source = """
+import inspect, pickle, torch, torch.nn as nn
+print(nn.Linear, type(nn.ReLU()))
+print(torch.optim.SGD, nn.Parameter.__module__, type(torch.ones(1)))
+print(torch.nn.__name__, nn.functional.relu.__module__, torch.relu.__module__, torch.tensor.__module__)
+print(torch.no_grad, torch.autograd.Function)
+print(type(torch.Size([1])).__module__, torch.float32.__class__)
+print(torch.distributions.Normal, torch.utils.data.DataLoader)
+print(torch.optim.lr_scheduler.StepLR)
+print(type((torch.ones(1, requires_grad=True) * 2).grad_fn), isinstance(torch.autograd.graph.Node, type))
+print(inspect.getmodule(nn.Linear).__name__, "class Linear" in inspect.getsource(nn.Linear))
+net = nn.Sequential(nn.Linear(2, 1), nn.ReLU())
+text = pickle.dumps(net)
+print(b"wengert" in text, b"torch.nn.modules.linear" in text, pickle.loads(text))
+things = [nn.Linear, torch.add, nn.functional.relu, torch.no_grad, torch.Size, torch.distributions.Normal, torch.finfo]
+things += [torch.autograd.grad, torch.tensor, torch.float32, torch.autograd.graph.Node, torch.UntypedStorage]
+for thing in things:
+    text = pickle.dumps(thing)
+    assert pickle.loads(text) is thing and b"wengert" not in text, (thing, text)
+"""
+    done = run(source, tmp_path)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "<class 'torch.nn.modules.linear.Linear'> <class 'torch.nn.modules.activation.ReLU'>",
+        "<class 'torch.optim.sgd.SGD'> torch.nn.parameter <class 'torch.Tensor'>",
+        "torch.nn torch.nn.functional torch torch",
+        "<class 'torch.autograd.grad_mode.no_grad'> <class 'torch.autograd.function.Function'>",
+        "torch <class 'torch.dtype'>",
+        "<class 'torch.distributions.normal.Normal'> <class 'torch.utils.data.dataloader.DataLoader'>",
+        "<class 'torch.optim.lr_scheduler.StepLR'>",
+        "<class 'MulBackward0'> True",
+        "torch.nn.modules.linear True",
+        "False True Sequential(",
+        "  (0): Linear(in_features=2, out_features=1, bias=True)",
+        "  (1): ReLU()",
+        ")",
+    ]
+
+
+def test_the_names_are_wengerts_again_without_the_alias(tmp_path):
+    source = """
+import wengert
+def names():
+    return [wengert.nn.Linear.__module__, wengert.__name__, wengert.nn.__name__, wengert.no_grad.__module__,
+            wengert.relu.__module__, wengert.Tensor.__module__]
+before = names()
+from wengert._cli.run import install_torch_alias
+undo = install_torch_alias()
+import torch.distributions
+during = names()
+undo()
+print(before == names(), [name.partition(".")[0] for name in during])
+"""
+    done = python("-c", source, cwd=tmp_path)
+    assert done.stdout == f"True {['torch'] * 6}\n"

@@ -676,3 +676,13 @@ def test_tensors_of_inference_mode_cannot_be_saved() -> None:
         a.requires_grad_()
     (w * a.clone()).sum().backward()
     assert w.grad.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("dtype", [T.float32, T.float64])
+def test_what_begins_or_ends_with_zero_has_no_negative_zero(dtype: Any) -> None:
+    for x in (
+        T.linspace(0, -1, 3, dtype=dtype),
+        T.linspace(-1, 0, 100, dtype=dtype),
+        T.arange(0.0, -1.0, -0.3, dtype=dtype),
+    ):
+        assert not np.signbit(x.numpy()[x.numpy() == 0]).any()

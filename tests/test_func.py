@@ -112,3 +112,48 @@ def test_a_transform_that_fails_leaves_nothing_behind() -> None:
             call()
         assert y.tolist() == [1.0, 1.0]
         assert not y.requires_grad
+
+
+def _captures(lib: Any) -> dict[str, Any]:
+    c, d = lib.zeros(3), lib.zeros(())
+
+    def read(f: Any) -> Any:
+        return lambda x: (f(x), x.sum())[1]
+
+    return {
+        "copy_": read(c.copy_),
+        "mul_": read(c.mul_),
+        "item": read(lambda x: c.__setitem__(0, x[0])),
+        "view": read(lambda x: c.view(3).add_(x)),
+        "scalar": read(lambda x: d.copy_(x.sum())),
+    }
+
+
+@pytest.mark.parametrize("how", ["grad", "vjp", "grad of grad"])
+@pytest.mark.parametrize("name", _captures(T))
+def test_a_write_to_a_captured_tensor_is_refused(how: str, name: str) -> None:
+    f = _captures(T)[name]
+    run = {
+        "grad": lambda: T.func.grad(f)(T.ones(3)),
+        "vjp": lambda: T.func.vjp(f, T.ones(3)),
+        "grad of grad": lambda: T.func.grad(lambda y: T.func.grad(f)(y).sum())(T.ones(3)),
+    }[how]
+    with pytest.raises(RuntimeError, match=r"would mutate a captured Tensor\. This is not supported"):
+        run()
+
+
+def test_what_a_function_writes_to_its_own_tensors_is_its_own() -> None:
+    def f(x: Any) -> Any:
+        y = T.zeros(3)
+        y.add_(x)
+        y[1] = x[0] * 2
+        total = T.zeros(())
+        return total.add_((y * y).sum())
+
+    assert T.func.grad(f)(T.ones(3)).tolist() == [10.0, 0.0, 2.0]
+    out, pull = T.func.vjp(lambda x: T.zeros(3).add_(x), T.ones(3))
+    assert out.tolist() == [1.0] * 3
+    assert pull(T.ones(3))[0].tolist() == [1.0] * 3
+    counter = T.zeros(())
+    T.func.grad(lambda x: (counter.add_(1), x.sum())[1])(T.ones(3))
+    assert counter.grad_fn is None

@@ -116,7 +116,8 @@ def test_product_of_all():
 def test_normal_cdf():
     x = np.concatenate([np.linspace(-9, 9, 20_001), SPECIAL, [1e30, -1e30]]).astype(np.float32)
     expected = np.array([(1 + math.erf(float(v) / math.sqrt(2))) / 2 for v in x])
-    np.testing.assert_allclose(large.normal_cdf(x), expected, rtol=0, atol=1e-7)
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(large.normal_cdf(x), expected, rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("shape", [(3000, 100), (1000, 300), (300, 1000), (70, 5000)])

@@ -45,8 +45,8 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_convolution(case: str, rows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if rows:
-        monkeypatch.setattr(columns, "_LIMIT", 1 << 16)
-        monkeypatch.setattr(columns, "_BLOCK", 1 << 16)
+        monkeypatch.setattr(columns, "LIMIT", 1 << 16)
+        monkeypatch.setattr(columns, "BLOCK", 1 << 16)
     xs, ws, stride, padding, groups = CASES[case]
     x, w = draw(*xs), draw(*ws, seed=1)
     a, b = (wg.tensor(t, requires_grad=True) for t in (x, w))
@@ -103,6 +103,9 @@ def test_samples_are_all_done_in_order() -> None:
     for n in (1, 2, 7, 8, 9, 100):
         parts = _blas.over_samples(lambda part: part, n)
         assert [i for part in parts for i in range(n)[part]] == list(range(n))
+        parts = _blas.over_samples(lambda part: part, n, 3)
+        assert [i for part in parts for i in range(n)[part]] == list(range(n))
+        assert len(parts) <= max(1, -(-n // 3))
 
 
 def test_the_threads_of_blas_are_given_back() -> None:

@@ -51,7 +51,7 @@ def test_parameter_shares_memory_and_its_results_are_plain() -> None:
     assert repr(p) == "Parameter containing:\ntensor([5., 2.], requires_grad=True)" == str(p)
     assert repr(nn.Parameter(W.ones(1), requires_grad=False)) == "Parameter containing:\ntensor([1.])"
     assert nn.Parameter().shape == (0,)
-    with pytest.raises(RuntimeError, match="only Tensors of floating point"):
+    with pytest.raises(RuntimeError, match="Only Tensors of floating point"):
         nn.Parameter(W.tensor([1]))
 
 

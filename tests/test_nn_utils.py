@@ -90,6 +90,31 @@ def test_clipping_alone() -> None:
     assert nn.utils.clip_grad_norm_([], 1.0).item() == 0
 
 
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e19, float("inf"), float("nan")])
+def test_plain_gradients_are_clipped_as_others_are(scale: float) -> None:
+    """The short way on arrays gives what the operators give, to the digit, and counts as writes."""
+    results = []
+    for checked in (False, True):
+        params = [nn.Parameter(W.zeros(s)) for s in ((2, 3), (), (0,), (5,))]
+        for k, p in enumerate(params):
+            p.grad = W.tensor(np.random.default_rng(k).standard_normal(p.shape).astype(np.float32))
+        params[0].grad[0, 0] *= scale
+        versions = [p.grad._version for p in params]
+        if checked:
+            total = nn.utils.get_total_norm([p.grad for p in params])
+            nn.utils.clip_grads_with_norm_(params, 0.7, total)
+        else:
+            total = nn.utils.clip_grad_norm_(params, 0.7)
+        assert [p.grad._version for p in params] == [v + 1 for v in versions]
+        results.append([total, *(p.grad.clone() for p in params)])
+        nn.utils.clip_grad_value_(params, 0.01)
+        results[-1] += [p.grad for p in params]
+    for a, b in zip(*results, strict=True):
+        assert a.dtype is b.dtype and a.shape == b.shape
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+    assert not (np.abs(results[0][-1].numpy()) > np.float32(0.01)).any()
+
+
 def test_parameters_to_vector() -> None:
     layer = nn.Linear(2, 3)
     vector = nn.utils.parameters_to_vector(layer.parameters())

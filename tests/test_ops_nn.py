@@ -304,14 +304,16 @@ def test_transposed_convolution_is_the_transpose(geometry: Any) -> None:
 
 
 def test_images_of_any_size_take_a_bounded_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wengert.ops import columns
+    from wengert.ops import columns, convolving
 
     x, w = leaf(draw(2, 2, 9, 8)), leaf(draw(3, 2, 3, 3, seed=1))
     whole = F.conv2d(x, w, padding=1)
     u = wg.tensor(draw(*whole.shape, seed=2))
     want = wg.autograd.grad(whole, (x, w), u)
-    monkeypatch.setattr(columns, "_LIMIT", 2000)  # a few rows of one image at a time
-    monkeypatch.setattr(columns, "_FEW", 0)
+    monkeypatch.setattr(columns, "LIMIT", 2000)  # a few rows of one image at a time
+    monkeypatch.setattr(columns, "BLOCK", 1000)
+    monkeypatch.setattr(convolving, "_FEW", 0)
+    convolving._convolution.cache_clear()
     cut = F.conv2d(x, w, padding=1)
     np.testing.assert_allclose(array(cut), array(whole), atol=1e-12)
     for a, b in zip(wg.autograd.grad(cut, (x, w), u), want, strict=True):

@@ -267,6 +267,23 @@ def test_gradients_of_any_layout() -> None:
     np.testing.assert_allclose(*results, rtol=1e-6)  # contiguous ones are added by BLAS, with one rounding
 
 
+@pytest.mark.parametrize("turned", [False, True], ids=["contiguous", "transposed"])
+def test_large_parameters_are_stepped_in_all_their_parts(turned: bool) -> None:
+    start, grad = (np.random.default_rng(k).standard_normal((300, 700)).astype(np.float32) for k in (0, 1))
+    p = wengert.tensor(start.T.copy()).T if turned else wengert.tensor(start)
+    p.requires_grad_()
+    optimizer = wengert.optim.Adam([p], lr=0.1, weight_decay=0.5, maximize=True)
+    for _ in range(2):
+        p.grad = wengert.tensor(grad)
+        optimizer.step()
+    m, v, want = (np.zeros((300, 700)), np.zeros((300, 700)), start.astype(np.float64))
+    for t in (1, 2):
+        g = 0.5 * want - grad
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        want = want - 0.1 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+    np.testing.assert_allclose(p.detach().numpy(), want, rtol=1e-4, atol=1e-6)
+
+
 def test_tensor_learning_rate() -> None:
     rate = wengert.tensor(0.5)
     w = wengert.tensor([1.0], requires_grad=True)

@@ -551,3 +551,38 @@ def test_the_same_functions_ask_as_in_pytorch(torch: Any) -> None:
 def test_in_the_end_nothing_is_left() -> None:
     """For the tests of other files: see the fixture."""
     assert sites._level == sites.NOTHING
+
+
+MIXTURES = {
+    "+": lambda w, t: w + t,
+    "+ the other way": lambda w, t: t + w,
+    "==": lambda w, t: w == t,
+    "== the other way": lambda w, t: t == w,
+    "in": lambda w, t: w in [t],
+    "@": lambda w, t: t @ w,
+    "+=": lambda w, t: operator.iadd(w, t),
+    "<": lambda w, t: w < t,
+    "function": lambda w, t: T.add(w, t),
+    "list": lambda w, t: T.stack([w, t]),
+    "method": lambda w, t: w.copy_(t),
+    "index": lambda w, t: w[t.long()],
+    "alone": lambda w, t: T.exp(t),
+    "module": lambda w, t: T.nn.Linear(2, 2)(t),
+}
+
+
+@pytest.mark.parametrize("how", MIXTURES)
+def test_tensors_of_pytorch_are_refused_in_one_sentence(torch: Any, how: str) -> None:
+    w, t = T.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0])
+    with pytest.raises(TypeError, match=r"^wengert\.[\w.]+\(\) was given a torch\.Tensor\b") as caught:
+        MIXTURES[how](w, t)
+    assert any("from_numpy" in note for note in caught.value.__notes__)
+
+
+def test_functions_of_pytorch_refuse_our_tensors(torch: Any) -> None:
+    w = T.tensor([1.0, 2.0])
+    for call in (lambda: torch.exp(w), lambda: torch.nn.functional.relu(w), lambda: torch.stack([w])):
+        with pytest.raises(TypeError):
+            call()
+    assert torch.tensor(w).tolist() == torch.as_tensor(w).tolist() == [1.0, 2.0]
+    assert T.tensor(torch.ones(2)).tolist() == [1.0, 1.0]

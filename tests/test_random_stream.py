@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 from wengert import _samplers as samplers
+from wengert._box_muller import box_muller_float32
 from wengert._generator import (
     DEFAULT_SEED,
     STATE_BYTES,
     Generator,
-    box_muller_float32,
     default_generator,
     fused_multiply_add,
     libm,
@@ -292,6 +292,29 @@ def test_short_pieces_of_normals_are_cut_from_a_long_one() -> None:
     assert samplers.normal(apart, (16,), F4).any()
 
 
+def test_short_uneven_pieces_of_normals_are_those_of_long_draws() -> None:
+    """A draw of a table of words (the second and later ones) and the first, made at once, give the same digits."""
+    g = seeded(5)
+    for n in (40, 40, 17, 16, 23, 31, 700, 33, 1000, 40) * 4:
+        fresh = Generator()
+        fresh.set_state_array(g.get_state_array())
+        assert same(samplers.normal(g, (n,), F4), samplers.normal(fresh, (n,), F4))
+        assert same_state(g, fresh)
+
+
+@pytest.mark.parametrize("spent", [0, 1, 623, 624, 625, 1248, 2495, 2496, 2497, 5000])
+def test_a_state_leads_on_from_any_word_and_back_again(spent: int) -> None:
+    g = seeded(3)
+    samplers.random(g, (spent,), np.dtype(np.int32))
+    state = g.get_state_array()
+    twin = Generator()
+    twin.set_state_array(state)
+    assert np.array_equal(twin.get_state_array(), state)  # before a word of it is drawn
+    assert same(samplers.uniform(g, (3000,), F4), samplers.uniform(twin, (3000,), F4))
+    assert same_state(g, twin)
+    assert not np.array_equal(g.get_state_array(), state)
+
+
 def test_results_are_new_contiguous_arrays_of_the_asked_shape() -> None:
     for shape in ((), (2, 3), (0, 4), (40, 1000)):
         g = seeded()
@@ -453,6 +476,12 @@ def test_fused_multiply_add_rounds_once() -> None:
     for b, c in ((0.7, -0.3), (1e-3, 1.0), (3.1, -3.0e-16), (1e305, -1e304), (0.7, 0.0), (1.0, 0.1)):
         exact = [float(Fraction(x) * Fraction(b) + Fraction(c)) for x in a.tolist()]
         assert fused_multiply_add(a, b, c).tolist() == exact
+
+
+def test_fused_multiply_add_of_zeros() -> None:
+    zeros = np.zeros(2)
+    assert not np.signbit(fused_multiply_add(zeros, -1.0, 0.0)).any()
+    assert np.signbit(fused_multiply_add(zeros, -1.0, -0.0)).all()
 
 
 def test_fused_multiply_add_of_infinities() -> None:

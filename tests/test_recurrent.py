@@ -133,6 +133,25 @@ def test_back_twice_gives_the_same() -> None:
         np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sizes", [(5, 40, 3, 41), (37, 2, 3, 5), (16, 16, 2, 16), (1, 70, 2, 60)], ids=str)
+def test_whole_layers_have_the_cotangents_of_single_steps(kind: str, sizes: tuple[int, int, int, int]) -> None:
+    """The operator's own way back and the composed form, through which ``create_graph`` goes, of large and small."""
+    length, batch, inputs, hidden = sizes
+    cls, options = KINDS[kind]
+    m = cls(inputs, hidden, **options).double()
+    x = wg.tensor(draw(length, batch, inputs), requires_grad=True)
+    y, state = m(x)
+    loss = (y * wg.tensor(draw(*y.shape, seed=1))).sum() + sum(s.sum() for s in wg.utils._pytree.tree_leaves(state))
+    with wg.no_grad():  # nothing is kept for a way back
+        np.testing.assert_array_equal(m(x)[0].numpy(), y.detach().numpy())
+    wanted = [x, *m.parameters()]
+    plain = wg.autograd.grad(loss, wanted, retain_graph=True)
+    recorded = wg.autograd.grad(loss, wanted, create_graph=True)
+    for a, b in zip(plain, recorded, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.detach().numpy(), atol=1e-10 * float(b.abs().max()))
+
+
 def test_saturated_gates_stay_accurate() -> None:
     """A closed gate lets through ``exp(-20)``, not 0, and overflow in an open one gives 1 in silence."""
     m = nn.LSTM(1, 1)

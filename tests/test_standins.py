@@ -124,18 +124,52 @@ def test_autocast_for_a_gpu_disables_itself(torch: ModuleType) -> None:
             assert lib.autocast("cpu", dtype=lib.float64)._enabled is False
 
 
-def test_autocast_for_the_cpu_says_that_it_converts_nothing() -> None:
+def test_autocast_for_the_cpu_narrows_products_and_widens_losses() -> None:
+    pytest.importorskip("ml_dtypes")
+    x = wengert.tensor([[1.0 + 2**-12, 2.0]])  # the first is 1 in bfloat16
+    weight = wengert.tensor([[1.0, 0.0]], requires_grad=True)
+
     @wengert.autocast("cpu")
     def product() -> Any:
         assert wengert.is_autocast_enabled("cpu") and wengert.get_autocast_dtype("cpu") is wengert.bfloat16
         with wengert.autocast("cpu", enabled=False):
             assert not wengert.is_autocast_enabled("cpu")
-        return wengert.mm(wengert.eye(2), wengert.eye(2))
+            assert (x @ x.T).dtype is wengert.float32 and (x @ weight.T).item() == 1.0 + 2**-12
+        return wengert.nn.functional.linear(x, weight)
 
-    with pytest.warns(UserWarning, match="nothing is converted to torch.bfloat16"):
-        assert product().dtype is wengert.float32
-    assert not wengert.is_autocast_enabled("cpu")
-    product()  # said once
+    y = product()
+    assert y.dtype is wengert.bfloat16 and y.item() == 1.0
+    with wengert.autocast("cpu"):
+        loss = wengert.nn.functional.mse_loss(y, y * 2)
+        assert loss.dtype is wengert.float32 and (y + x).dtype is wengert.float32
+    loss.backward()
+    assert weight.grad.dtype is wengert.float32 and weight.grad.tolist() == [[2.0, 4.0]]
+    assert (x @ x.T).dtype is wengert.float32 and not wengert.is_autocast_enabled("cpu")
+
+
+def test_autocast_gives_torchs_digits(torch: ModuleType) -> None:
+    pytest.importorskip("ml_dtypes")
+
+    def steps(lib: Any) -> list[Any]:
+        nn, F = lib.nn, lib.nn.functional
+        lib.manual_seed(0)
+        model = nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3))
+        attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        optimizer = lib.optim.SGD([*model.parameters(), *attention.parameters()], lr=0.1)
+        x, y, found = lib.randn(5, 6), lib.tensor([0, 1, 2, 0, 1]), []
+        for _ in range(3):
+            with lib.autocast("cpu", dtype=lib.bfloat16):
+                h = model[:4](x)
+                h = h + attention(h[None], h[None], h[None])[0][0]
+                out = model[4:](h)
+                loss = F.cross_entropy(out, y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            found += [str(h.dtype), str(out.dtype), str(loss.dtype), round(loss.item(), 2)]
+        return found
+
+    assert steps(wengert) == steps(torch)
 
 
 def test_custom_functions_in_a_region() -> None:
@@ -155,7 +189,7 @@ def test_custom_functions_in_a_region() -> None:
 
     x = wengert.ones(1, requires_grad=True)
     Twice.apply(x).backward()
-    with pytest.warns(UserWarning, match="nothing is converted"), wengert.autocast("cpu"):
+    with wengert.autocast("cpu", dtype=wengert.float16):
         Twice.apply(x)
     assert seen == [(wengert.float32, False), (wengert.float16, False)] and x.grad.tolist() == [2.0]
 
@@ -378,3 +412,21 @@ def test_torch_has_its_name_when_programs_run(tmp_path: Path) -> None:
     program.write_text(source)
     command = [sys.executable, "-m", "wengert", "run", str(program)]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "torch True False\n"
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell"])
+def test_recurrent_layers_in_a_region(torch: ModuleType, kind: str) -> None:
+    pytest.importorskip("ml_dtypes")
+
+    def found(lib: Any) -> list[Any]:
+        lib.manual_seed(0)
+        layer, before = getattr(lib.nn, kind)(3, 2), lib.nn.Linear(3, 3)
+        x = lib.randn(2, 3) if kind.endswith("Cell") else lib.randn(4, 2, 3)
+        with lib.autocast("cpu", dtype=lib.bfloat16):
+            outs = [layer(x), layer(before(x))]
+        outs = [out[0] if isinstance(out, tuple) else out for out in outs]
+        sum(out.float().sum() for out in outs).backward()
+        return [[(str(out.dtype), round(out.float().sum().item(), 1)) for out in outs], str(layer.weight_ih.grad.dtype)
+                if kind.endswith("Cell") else str(layer.weight_ih_l0.grad.dtype)]  # fmt: skip
+
+    assert found(wengert) == found(torch)

@@ -747,3 +747,43 @@ def test_views_of_several_refuse_to_be_written() -> None:
     del part, y
     gc.collect()
     assert reasons() == (0, 0, 0, 0)
+
+
+def test_a_view_of_what_requires_grad_says_so_wherever_it_was_made() -> None:
+    w = T.ones(3, 2, requires_grad=True)
+    with T.no_grad():
+        views = [w.view(-1), w[0], w.t(), w.unbind(0)[0], w.expand(2, 3, 2), w.view(-1)[1:]]
+        copies = [w.detach(), w.data, w * 1, w[[0]], (w * 1).view(-1), w.clone()[0]]
+        assert repr(w[:1]) == "tensor([[1., 1.]], requires_grad=True)"
+        assert w[0].numpy().tolist() == [1.0, 1.0]
+    assert all(v.requires_grad and v.is_leaf and v.grad_fn is None for v in views)
+    assert not any(c.requires_grad for c in copies)
+    p = T.zeros(3)
+    early = p.view(3)
+    assert not early.requires_grad
+    p.requires_grad_()
+    assert early.requires_grad
+    assert early.is_leaf
+    p.requires_grad_(False)
+    assert not early.requires_grad
+
+
+def test_a_quiet_view_of_a_rewritten_base_still_requires_grad() -> None:
+    w = T.ones(3, requires_grad=True)
+    p = T.zeros(3)
+    with T.no_grad():
+        part = p[1:]
+    p.mul_(w)
+    assert part.requires_grad
+    with pytest.raises(RuntimeError, match=r"^A view was created in no_grad mode and its base or another view"):
+        _ = part.grad_fn
+
+
+def test_views_made_under_no_grad_print_as_in_pytorch(torch: Any) -> None:
+    printed = []
+    for lib in (T, torch):
+        w = lib.arange(6.0).view(3, 2).requires_grad_()
+        with lib.no_grad():
+            shown = [w[0], w.t(), w.view(-1)[2:], w.detach(), w.clone(), *w.unbind(), w[[1]], w.squeeze(), w.real]
+            printed.append([(repr(v), v.requires_grad, v.is_leaf) for v in shown])
+    assert printed[0] == printed[1]

@@ -24,6 +24,7 @@ __all__ = [
     "Size",
     "TensorBase",
     "_TensorBase",
+    "_TensorMeta",
     "_are_functorch_transforms_active",
     "_disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl",
@@ -37,6 +38,7 @@ __all__ = [
     "_is_torch_function_mode_enabled",
     "_len_torch_function_stack",
     "_log_api_usage_once",
+    "_nn",
     "device",
     "dtype",
     "layout",
@@ -44,6 +46,7 @@ __all__ = [
 ]
 
 TensorBase = _TensorBase = Tensor  # one class here
+_TensorMeta = type(Tensor)
 
 
 class _Disable:
@@ -129,6 +132,27 @@ def _get_default_device() -> str:
     from ._settings import get_default_device
 
     return get_default_device().type
+
+
+class _nn:
+    """What programs use of ``torch._C._nn``."""
+
+    @staticmethod
+    def _parse_to(*args: Any, **kwargs: Any) -> tuple[device | None, dtype | None, bool, memory_format | None]:
+        """The arguments of ``Module.to``: device, dtype, ``non_blocking`` and memory format. lightning overrides it.
+
+        >>> import wengert as torch
+        >>> torch._C._nn._parse_to("cpu", torch.float64)
+        (device(type='cpu'), torch.float64, False, None)
+        """
+        from .ops.convert import _to_arguments
+
+        found, _, kept = _to_arguments(args, kwargs)
+        flags = [a for a in args if isinstance(a, bool)]
+        where = kwargs.get("device", args[0] if args else None)
+        named = isinstance(where, (str, device, Tensor))
+        non_blocking = bool(flags[0] if flags else kwargs.get("non_blocking", False))
+        return device("cpu") if named else None, found, non_blocking, kept
 
 
 def __getattr__(name: str) -> Any:

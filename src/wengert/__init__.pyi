@@ -43,6 +43,7 @@ from . import onnx as onnx
 from . import optim as optim
 from . import overrides as overrides
 from . import profiler as profiler
+from . import quasirandom as quasirandom
 from . import random as random
 from . import return_types as return_types
 from . import safetensors as safetensors
@@ -68,6 +69,7 @@ from ._grad_mode import no_grad as no_grad
 from ._grad_mode import set_grad_enabled as set_grad_enabled
 from ._limits import finfo as finfo
 from ._limits import iinfo as iinfo
+from ._saving.file_reader import PyTorchFileReader as PyTorchFileReader
 from ._storage import TypedStorage as TypedStorage
 from ._storage import UntypedStorage as UntypedStorage
 from .amp.autocast_mode import autocast as autocast
@@ -94,6 +96,7 @@ ComplexDoubleStorage: _type[Any]
 ComplexFloatStorage: _type[Any]
 DoubleStorage: _type[Any]
 class DoubleTensor(Tensor): ...
+Event: _type[Any]
 FloatStorage: _type[Any]
 class FloatTensor(Tensor): ...
 HalfStorage: _type[Any]
@@ -105,6 +108,7 @@ class LongTensor(Tensor): ...
 class OutOfMemoryError(RuntimeError): ...
 ShortStorage: _type[Any]
 class ShortTensor(Tensor): ...
+Stream: _type[Any]
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; its derivative at 0 is 0."""
 def abs_(self: Tensor) -> Tensor:
@@ -343,7 +347,7 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 def clamp_min_(input: Tensor, min: Any) -> Tensor:
     """In-place form of ``clamp_min``."""
 def clear_autocast_cache() -> None:
-    """Nothing: no converted weight is kept."""
+    """Drop the converted weights that regions of this thread keep."""
 def clip(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
     """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
 def clip_(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
@@ -365,6 +369,8 @@ def concat(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int
     """Tensors one after the other along a dimension, in their common dtype."""
 def concatenate(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
     """Tensors one after the other along a dimension, in their common dtype."""
+def cond(pred: _bool | Tensor, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: _tuple[Any, ...] | _list[Any] = ()) -> Any:
+    """``true_fn(*operands)`` or ``false_fn(*operands)``, as ``pred`` says: a bool, or a tensor of one element."""
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate; a real tensor itself."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1106,7 +1112,7 @@ def reshape(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Another size on the same memory, in row-major order; more memory is taken if it does not suffice."""
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
-    """``self.resize_(other.shape)``."""
+    """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
 def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: conjugates and negatives are always computed."""
 def resolve_neg(input: Tensor) -> Tensor:
@@ -1151,7 +1157,7 @@ def scalar_tensor(s: Any, *, dtype: _dtype | None = None, layout: Any = None, de
     """A 0-dimensional tensor, of the default dtype if none is given."""
 def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
     """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
-def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
 def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
     """A copy of ``input`` in which all that ``src`` has for a place is reduced to one value."""
@@ -1443,6 +1449,8 @@ def wait(future: Any) -> Any:
     """The result of a future."""
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
     """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
+def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: _tuple[Any, ...] | _list[Any]) -> Any:
+    """``carried_inputs``, replaced by ``body_fn(*carried_inputs)`` as long as ``cond_fn(*carried_inputs)`` is true."""
 def xlogy(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
 def xlogy_(input: Tensor, other: Tensor | Number) -> Tensor:
@@ -1468,6 +1476,7 @@ __all__ = [
     "ComplexFloatStorage",
     "DoubleStorage",
     "DoubleTensor",
+    "Event",
     "FloatStorage",
     "FloatTensor",
     "Future",
@@ -1480,11 +1489,13 @@ __all__ = [
     "LongStorage",
     "LongTensor",
     "OutOfMemoryError",
+    "PyTorchFileReader",
     "ScriptFunction",
     "ScriptModule",
     "ShortStorage",
     "ShortTensor",
     "Size",
+    "Stream",
     "SymBool",
     "SymFloat",
     "SymInt",
@@ -1635,6 +1646,7 @@ __all__ = [
     "complex64",
     "concat",
     "concatenate",
+    "cond",
     "conj",
     "conj_physical",
     "conj_physical_",
@@ -2036,6 +2048,7 @@ __all__ = [
     "qint8",
     "qr",
     "quantile",
+    "quasirandom",
     "quint2x4",
     "quint4x2",
     "quint8",
@@ -2252,6 +2265,7 @@ __all__ = [
     "vstack",
     "wait",
     "where",
+    "while_loop",
     "xlogy",
     "xlogy_",
     "xpu",

@@ -140,6 +140,7 @@ def affine(
 
         info.refuse_mixed = facts.get("refuse_mixed", refuse_addmm)  # type: ignore[attr-defined]
         info.node = With
+        info.node_without = Without  # type: ignore[attr-defined]
         info.jvp = jvp
         info.op = own(op, name, info.params[:3], info.doc)
         info.core = own(op, name, info.params[:3], info.doc, cells={"M": ()})

@@ -37,6 +37,7 @@ from ._modes import (
     drop_reason,
     in_transform,
     inference_tensors,
+    transforms,
 )
 from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, view_of
 from ._saved import short_name
@@ -99,6 +100,13 @@ def refuse_quiet_view(self: Tensor) -> None:
         check_inplace(self, False)
 
 
+def refuse_written(self: Tensor) -> None:
+    """A view made under no_grad of what requires grad has no ``grad_fn`` to show once its memory was written to."""
+    view = view_of(self)
+    if view is not None and isinstance(view[3], QuietView) and cell_of(self).seq > view[3].seq:
+        _check_creation(self, view, indirect=True)
+
+
 def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False) -> None:
     """Refuse to rewrite the history of a view that was not made as an ordinary view is.
 
@@ -110,7 +118,7 @@ def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False)
         view = view_of(view[0])  # type: ignore[assignment]
     if not creation:
         return
-    fn = self._fn
+    fn = None if type(self._fn) is AccumulateGrad else self._fn
     name = "" if fn is None else short_name((fn.fx if type(fn) is Port else fn).name())
     what = "its base or another view of its base has been" if indirect else "is being"
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
@@ -344,6 +352,10 @@ def _replace_history(tensor: Tensor, node: Node | None) -> None:
     tensor._fn = node
     if node is not None:
         cell_of(tensor).writer = node.name()
+        if before is None and transforms:
+            inside = in_transform()
+            if inside is not None:  # it may be a tensor from outside: func._levels.check_adopted
+                inside.adopted.append(weakref.ref(tensor))
     _move_retain_grad(tensor, before)
 
 
@@ -476,6 +488,7 @@ class CopySlices(Node):
     """The history of a tensor that was written through a view: what was there before, and what was written."""
 
     __slots__ = ("chain", "fx", "fy", "shape")
+    __module__ = "builtins"  # as it prints in PyTorch
 
     def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None) -> None:
         self.fx = base._fn

@@ -17,32 +17,44 @@ from . import _dtypes
 from ._dispatch import unwatch_operators, watch_operators
 from ._node import Node, Port
 from ._registry import Info
-from ._tensor import Tensor
+from ._tensor import Tensor, wrap
 
 _WIDER = frozenset((np.dtype("f4"), np.dtype("f8")))
+_FLOATING = frozenset((np.dtype("f2"), np.dtype("f4"), np.dtype("f8"), np.dtype("c8"), np.dtype("c16")))
+_OF_THE_FIRST = frozenset(("norm_channels", "norm_layer"))  # statistics and weights may be wider than the input
 _ARRAYS = (np.ndarray, np.generic)
 
 
 def attach(dtype: Any) -> None:
     """From now on operators round to this dtype, NumPy's of bfloat16."""
 
-    def concerns(a: Any) -> bool:
-        if isinstance(a, Tensor):
-            return getattr(a._a, "dtype", None) is dtype
-        return type(a) in (list, tuple) and any(concerns(x) for x in a)
+    def concerns(args: Any, name: str) -> bool:
+        """Whether the result is bfloat16: an operand is, and none of the same rank in promotion is wider."""
+        sized: list[Any] = []
+        single: list[Any] = []
+        for a in args:
+            for t in a if type(a) in (list, tuple) else (a,):
+                if isinstance(t, Tensor):
+                    payload = t._a
+                    kind = getattr(payload, "dtype", None)
+                    if kind is dtype or kind in _FLOATING:
+                        (sized if payload.ndim else single).append(kind)
+        found = sized or single
+        return dtype in found and (name in _OF_THE_FIRST or all(kind is dtype for kind in found))
 
     def round_result(info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
-        if info.name in _WIDE_INSIDE and any(concerns(a) for a in args):
-            values = _in_float32(info.name, args, dtype)  # before an operator in place overwrites what it is made of
+        if (info.name in _WIDE_INSIDE or info.name in _WIDE_OPERATORS) and concerns(args, info.name):
+            # before an operator in place overwrites what it is made of
+            values = _by_operator(info, args) if info.name in _WIDE_OPERATORS else _in_float32(info.name, args, dtype)
             result = proceed()
-            _round(result, dtype)
+            _round(result, dtype, info.name)
             if values is not None:
                 _write(result, values.astype(dtype))
             return result
         result = proceed()
-        if info.name != "_to_copy" and any(concerns(a) for a in args):
+        if info.name != "_to_copy" and concerns(args, info.name):
             for t in (result,) if isinstance(result, Tensor) else result if isinstance(result, (tuple, list)) else ():
-                _round(t, dtype)
+                _round(t, dtype, info.name)
         return result
 
     watch_operators(round_result)
@@ -61,7 +73,7 @@ def detach() -> None:
         object.__delattr__(_dtypes.bfloat16, "np")
 
 
-def _round(t: Any, dtype: Any) -> None:
+def _round(t: Any, dtype: Any, name: str) -> None:
     if not isinstance(t, Tensor):
         return
     if isinstance(t._a, _ARRAYS) and t._a.dtype in _WIDER:
@@ -70,7 +82,8 @@ def _round(t: Any, dtype: Any) -> None:
             t._m.a = t._a
     node = t._fn.fx if type(t._fn) is Port else t._fn
     if node is not None:
-        node.__class__ = _rounding.get((type(node), dtype)) or _rounding_class(type(node), dtype)
+        wide = name in _WIDE_BACKWARD
+        node.__class__ = _rounding.get((type(node), dtype, wide)) or _rounding_class(type(node), dtype, wide)
 
 
 # Operators that PyTorch computes in float32 and rounds once; it does not round numbers before, but for those below.
@@ -80,14 +93,31 @@ _WIDE_INSIDE: dict[str, Callable[..., Any]] = {
     "div": lambda x, y: x / y,
     "_add_scaled": lambda x, y, alpha: x + alpha * y,
     "_sub_scaled": lambda x, y, alpha: x - alpha * y,
+    "_rsub_scaled": lambda x, y, alpha: y - alpha * x,
     "rsub": lambda x, y: y - x,
+    "pow": lambda x, y: None if np.ndim(y) == 0 and y in (2, 3) else x**y,  # those are products, each rounded
+    "_rpow": lambda x, base: base**x,
     "_lerp_number": lambda x, y, w: x + w * (y - x) if w < 0.5 else y - (y - x) * (1 - w),
     "affine_mm": lambda x, y, c, beta, alpha: beta * c + alpha * (x @ y),
     "affine_bmm": lambda x, y, c, beta, alpha: beta * c + alpha * (x @ y),
 }
 
 
-_ROUNDED_FIRST = {"_add_scaled": 2, "_sub_scaled": 2, "rsub": 1}  # which operand, of these
+# A product and what is added to it, which are rounded together.
+_WITHOUT_NUMBERS = {"linear"}
+_WIDE_INSIDE["linear"] = lambda x, w, b: x @ w.T + b
+
+# Of several steps in one array, of which NumPy would round each.
+_WIDE_OPERATORS = {
+    "_elu", "_gelu", "_hardsigmoid", "_hardswish", "_log_sigmoid", "_mish", "_silu", "_softplus", "log_softmax",
+    "logsumexp", "prod_all", "prod_dim", "rsqrt", "sigmoid", "softmax",
+}  # fmt: skip
+
+# Products, whose cotangents are products and sums of a cotangent in float32, each rounded once.
+_WIDE_BACKWARD = {"linear", "affine_mm", "affine_bmm"}
+
+# of these
+_ROUNDED_FIRST = {"_add_scaled", "_sub_scaled", "_rsub_scaled", "rsub", "pow", "_rpow"}
 
 
 def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
@@ -99,16 +129,22 @@ def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
             values.append(payload.astype("f4"))
         elif isinstance(payload, (int, float)) or (isinstance(payload, _ARRAYS) and payload.ndim == 0):
             numbers += 1
-            values.append(np.float32(payload))
+            number = np.float32(payload)
+            values.append(number.astype(dtype).astype("f4") if name in _ROUNDED_FIRST else number)
         else:
             return None
-    if not numbers:
+    if not numbers and name not in _WITHOUT_NUMBERS:
         return None
-    place = _ROUNDED_FIRST.get(name)
-    if place is not None:
-        values[place] = values[place].astype(dtype).astype("f4")
     with np.errstate(all="ignore"):
         return _WIDE_INSIDE[name](*values)
+
+
+def _by_operator(info: Info, args: tuple[Any, ...]) -> Any:
+    """The result of an operator on its first operand in float32; ``None`` for transforms' payloads."""
+    payload = args[0]._a
+    if not isinstance(payload, _ARRAYS) or not all(isinstance(a, Tensor) is (i == 0) for i, a in enumerate(args)):
+        return None
+    return info.op(wrap(payload.astype("f4")), *args[1:])._a
 
 
 def _write(t: Any, values: Any) -> None:
@@ -126,15 +162,17 @@ def _write(t: Any, values: Any) -> None:
 _rounding: dict[Any, Any] = {}
 
 
-def _rounding_class(cls: type[Node], dtype: Any) -> Any:
-    """The same node class, whose cotangents are rounded."""
-    if (cls, dtype) in _rounding or cls in _rounding.values():
+def _rounding_class(cls: type[Node], dtype: Any, wide: bool) -> Any:
+    """The same node class, whose cotangents are rounded; if ``wide``, from one in float32."""
+    if (cls, dtype, wide) in _rounding or cls in _rounding.values():
         return cls
 
     def backward(self: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        if wide and isinstance(g, np.ndarray) and g.dtype == dtype:
+            g = g.astype("f4")
         pairs = cls.backward(self, xp, g, keep)  # type: ignore[attr-defined]
         return tuple(p.astype(dtype) if isinstance(p, _ARRAYS) and p.dtype in _WIDER else p for p in pairs)
 
     members = {"__slots__": (), "__module__": cls.__module__, "backward": backward}
-    made = _rounding[cls, dtype] = type(cls.__name__, (cls,), members)
+    made = _rounding[cls, dtype, wide] = type(cls.__name__, (cls,), members)
     return made

@@ -19,7 +19,7 @@ import numpy as np
 
 from ._blocks import _usable_processors, each
 
-_PARTS = 8  # into how many parts samples are cut, whatever the number of threads, so that sums do not depend on it
+PARTS = 8  # into how many parts samples are cut, whatever the number of threads, so that sums do not depend on it
 _lock = threading.Lock()
 _alone = 0  # how many ask for one thread just now
 _before = 1
@@ -88,10 +88,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def over_samples(fn: Callable[[slice], Any], n: int) -> list[Any]:
-    """``fn(slice)`` for slices that cover ``range(n)``, on threads; for the whole of it if BLAS cannot be asked."""
+def over_samples(fn: Callable[[slice], Any], n: int, least: int = 1) -> list[Any]:
+    """``fn(slice)`` for slices that cover ``range(n)``, on threads; for the whole of it if BLAS cannot be asked.
+
+    A slice has at least ``least`` samples, if there are so many.
+    """
     if n < 2 or _control() is None:
         return [fn(slice(0, n))]
-    step = -(-n // _PARTS)
+    step = max(-(-n // PARTS), least)
     with one_thread:
         return each(fn, [slice(i, min(i + step, n)) for i in range(0, n, step)])

@@ -1,14 +1,22 @@
 """Large work on NumPy arrays: block by block, on a few threads.
 
 An array of ``LARGE`` elements is worth the trouble, a smaller one never comes here. ``each`` runs a function on parts
-of the work; ``elementwise``, ``rows``, ``total`` and ``extreme`` cut arrays into such parts. NumPy lets go of the
+of the work; ``elementwise``, ``rows`` and ``fold`` cut arrays into such parts. NumPy lets go of the
 interpreter's lock inside its loops, so Python's threads do.
 
 NOTE [ Blocks ]
-    How work is cut depends on shapes and dtypes, never on the number of threads: results are the same to the digit for
-    any number. The calling thread works too and waits only for parts that another thread has begun, so that a busy
-    machine costs nothing but the help, a block may itself be cut, and nothing is locked. Where no thread can be
-    started (WebAssembly, an interpreter that is shutting down) the caller does it all.
+    Results are the same to the digit for any number of threads: how a sum is cut depends on shapes and dtypes alone.
+    Elementwise work, no digit of which depends on that, is cut into a part or some for each thread (``_shares``).
+    The calling thread works too and waits only for parts that another thread has begun, so that a busy machine costs
+    nothing but the help, a block may itself be cut, and nothing is locked. Where no thread can be started (WebAssembly,
+    an interpreter that is shutting down) the caller does it all.
+
+NOTE [ What a thread costs ]
+    To wake one takes the caller 10 us, and 10 us more pass until it is at work; to be woken by it at the end takes as
+    long. Two threads that come out of NumPy every few microseconds wake each other all the time, as only one can have
+    the interpreter: a call should take 20 us at least. So blocks are large, however well smaller ones would fit into
+    a core's cache, and what takes one thread less than some 60 us is left to it. The first part is the caller's: from
+    one operator to the next, each thread finds in its core's cache what it wrote.
 
 NOTE [ Fresh memory ]
     glibc gives memory back to the system whenever 128 kB at the top of the heap are free, and page by page it comes
@@ -29,12 +37,15 @@ from typing import Any
 
 import numpy as np
 
+from ._programs import Program, program_of
+
 LARGE = 1 << 18  # elements from which blocks pay
-_BLOCK = 1 << 19  # bytes of one operand in a block: several fit into a core's cache, and NumPy reuses temporaries
+_BLOCK = 1 << 21  # bytes of one operand in a block: several fit into the processor's cache, and threads seldom meet
 _CACHED = 1 << 22  # bytes of one operand up to which one thread alone gains nothing from blocks; half for many passes
-_QUICK = 1 << 24  # bytes of one operand up to which one thread adds as fast as two: memory is what it waits for
+_QUICK = 3 << 20  # bytes of one operand up to which one thread adds as fast as two: NOTE [ What a thread costs ]
 _ENORMOUS = 1 << 40  # elements that no machine has memory for: NumPy says so before anything is cut
-_ROW = 512  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
+_ROW = 1024  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
+_ALONE = 1 << 23  # bytes up to which one thread reduces as fast as two
 
 np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
 
@@ -139,6 +150,11 @@ def _serve(jobs: SimpleQueue[_Job]) -> None:
 _pool = _Pool()
 
 
+def alone() -> bool:
+    """Whether there is one thread only."""
+    return _pool.helpers(2) < 1
+
+
 def _after_fork() -> None:
     global _pool
     _pool = _Pool()
@@ -207,16 +223,17 @@ def _in_blocks(body: Callable[..., Any], arrays: tuple[Any, ...], cached: int) -
 
 def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout, cached: int) -> Any:
     direct = isinstance(body, np.ufunc)
-    alone = _pool.helpers(2) < 1
-    limit = (layout.nbytes if direct else cached) if alone else _QUICK if direct and body not in _SLOW else 0
+    program = None if direct else program_of(body, arrays)
+    if program is not None:
+        return _run_program(program, layout)
+    limit = (layout.nbytes if direct else cached) if alone() else _QUICK if direct and body not in _SLOW else 0
     if layout.nbytes <= limit:
         return body(*arrays)
-    views, parts = layout.views, layout.parts(_BLOCK << direct)  # one pass does not need the cache
-    first = (*parts[0][:-1], slice(0, 1))
-    sample = body(*[a[first] if cut else a for a, cut in views])
-    if type(sample) is not np.ndarray or sample.shape != layout.sample(first) or _is_operand(sample, views):
+    views, parts = layout.views, layout.parts()
+    dtype = _ufunc_dtype(body, arrays) if direct else _body_dtype(body, layout, parts[0])
+    if dtype is None:
         return body(*arrays)
-    result, out = layout.empty(sample.dtype)
+    result, out = layout.empty(dtype)
     if direct:
 
         def work(part: Any) -> None:
@@ -230,13 +247,47 @@ def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout, cac
     return result
 
 
+def _ufunc_dtype(ufunc: Any, arrays: tuple[Any, ...]) -> Any:
+    """The dtype of a ufunc's result; ``None`` if it has several."""
+    key = (ufunc, *[getattr(x, "dtype", type(x)) for x in arrays])
+    if key not in _ufunc_dtypes:
+        sample = ufunc(*[np.ones(1, x.dtype) if type(x) is np.ndarray else x for x in arrays])
+        _ufunc_dtypes[key] = sample.dtype if type(sample) is np.ndarray else None
+    return _ufunc_dtypes[key]
+
+
+_ufunc_dtypes: dict[Any, Any] = {}
+
+
+def _body_dtype(body: Callable[..., Any], layout: _Layout, part: tuple[Any, ...]) -> Any:
+    """The dtype of what a body gives, seen at one element; ``None`` where it does not give a new array of that size."""
+    first = (*part[:-1], slice(0, 1))
+    sample = body(*[a[first] if cut else a for a, cut in layout.views])
+    if type(sample) is not np.ndarray or sample.shape != layout.sample(first) or _is_operand(sample, layout.views):
+        return None
+    return sample.dtype
+
+
+def _run_program(program: Program, layout: _Layout) -> Any:
+    """What a recorded body gives."""
+    result, out = layout.empty(program.dtype)
+    views, run = layout.views, program.run
+    quick = type(program.single) is np.ufunc and program.single not in _SLOW
+    if layout.nbytes <= (_QUICK if quick else 0):
+        run(out, *[a for a, _ in views])
+        return result
+    each(lambda part: run(out[part], *[a[part] if cut else a for a, cut in views]), layout.parts())
+    return result
+
+
 def over_blocks(fn: Callable[..., Any], *arrays: Any) -> list[Any] | None:
     """What ``fn`` gives for each block of elementwise operands; ``None`` where they cannot be cut."""
     layout = _layout(arrays)
     if layout is None:
         return None
     views = layout.views
-    return each(lambda part: fn(*[a[part] if cut else a for a, cut in views]), layout.parts(_BLOCK))
+    parts = cut_parts(layout.shape, max(_BLOCK // layout.itemsize, 1))  # of sums too, perhaps
+    return each(lambda part: fn(*[a[part] if cut else a for a, cut in views]), parts)
 
 
 def _is_operand(sample: Any, views: Any) -> bool:
@@ -259,9 +310,10 @@ class _Layout:
         self.itemsize = max([a.itemsize for a in cut])
         self.nbytes = cut[0].size * self.itemsize  # of the widest operand
 
-    def parts(self, block: int) -> list[tuple[Any, ...]]:
-        """The index of each part, at most ``block`` bytes of an operand: numbers, then one slice."""
-        return cut_parts(self.shape, max(block // self.itemsize, 1))
+    def parts(self) -> list[tuple[Any, ...]]:
+        """The index of each part, at most ``_BLOCK`` bytes of an operand: numbers, then one slice."""
+        block = max(_BLOCK // self.itemsize, 1)
+        return _shares(self.shape[0], block) if len(self.shape) == 1 else cut_parts(self.shape, block)
 
     def sample(self, index: tuple[Any, ...]) -> tuple[int, ...]:
         """The shape of what an index selects, one element of its slice."""
@@ -310,6 +362,17 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
     cut = iter([a.transpose(order).reshape(merged) for a in full])
     views = [(next(cut), True) if type(a) is np.ndarray and a.ndim else (a, False) for a in arrays]
     return _Layout(views, shape, None if order == identity else lead, order)
+
+
+def _shares(n: int, block: int) -> list[tuple[slice]]:
+    """Slices of at most ``block`` elements between whole vectors: equally many for each thread, and a small one.
+
+    The caller has begun before the others are awake, and does that while they finish: it need not be woken itself.
+    """
+    threads = _pool.helpers(n) + 1
+    pieces = -(-n // (block * threads)) * threads
+    step = -(-int(n / (pieces + 0.1 * (threads if threads > 1 else 0))) // 64) * 64  # whole vectors
+    return [(slice(i, min(i + step, n)),) for i in range(0, n, step)]
 
 
 def _strides(a: Any) -> list[int]:
@@ -400,9 +463,9 @@ def fold(ufunc: Any, x: Any) -> Any:
         return ufunc.reduce(x, None)
     if ufunc is np.add and x.dtype.char in "fd" and flat.size >= LARGE >> 2:
         return _sum(flat)
-    if flat.size < LARGE:
+    if flat.nbytes <= _ALONE:
         return ufunc.reduce(x, None)
-    return ufunc.reduce(np.array(each(lambda part: ufunc.reduce(flat[part]), cut_parts(flat.shape, LARGE))))
+    return ufunc.reduce(np.array(each(lambda part: ufunc.reduce(flat[part]), cut_parts(flat.shape, LARGE << 2))))
 
 
 def _flat(x: Any) -> Any:
@@ -418,6 +481,6 @@ def _sum(x: Any) -> Any:
     """The sum of a contiguous array of float32 or float64."""
     whole = x.size // _ROW * _ROW
     table = x[:whole].reshape(-1, _ROW)
-    parts = each(lambda part: np.einsum("ij->i", table[part]), cut_parts(table.shape, LARGE << 2))
-    sums = np.add.reduce(parts[0] if len(parts) == 1 else np.concatenate(parts))
+    parts = [slice(None)] if x.nbytes <= _ALONE else cut_parts(table.shape, LARGE << 2)
+    sums = np.add.reduce(np.concatenate(each(lambda part: np.einsum("ij->i", table[part]), parts)))
     return sums + np.add.reduce(x[whole:]) if whole < x.size else sums

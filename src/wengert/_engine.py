@@ -475,6 +475,8 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> 
     if leaf is not None and leaf._fn is not m:  # requires_grad was turned off since
         return
     del leaf
+    if type(g) not in _ARRAYS and type(m.box.a) in _ARRAYS and not isinstance(g, Tensor) and g is not None:
+        g = _primal(g)
     if h is not None:
         if not hooks_done:
             g = before(m, g, create_graph)
@@ -489,6 +491,20 @@ def accumulate(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> 
         from ._hooks import call_leaf_hooks
 
         call_leaf_hooks(m, h, g, create_graph)
+
+
+_ARRAYS = frozenset((ndarray, np.float32, np.float64))
+
+
+def _primal(g: Any) -> Any:
+    """A leaf's cotangent that was computed with dual numbers, the leaf being none: ``.grad`` has no tangent."""
+    from ._values import Dual
+
+    while isinstance(g, Dual):
+        g = g.v
+        while isinstance(g, Tensor):
+            g = g._a
+    return g
 
 
 def _add_to_grad(m: Any, g: Any) -> None:

@@ -64,6 +64,10 @@ def where(code: Any, lasti: int) -> str:
     return f"{place}\n    {text}" if text else place
 
 
+class OtherLibraryError(TypeError):
+    """Tensors of two libraries in one operator: Python is not to ask the other operand, who would ask back."""
+
+
 def noted(error: E, *notes: str, code: str | None = None) -> E:
     """The error with notes added; ``code`` names its section in docs/errors.md."""
     for note in notes:

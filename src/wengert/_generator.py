@@ -28,39 +28,34 @@ from __future__ import annotations
 import functools
 import math
 import os
+import struct
 import threading
 from collections.abc import Callable
+from math import cos, log1p, sin, sqrt
 
 import numpy as np
+
+from ._box_muller import CHUNK, LOW_24, ULP_24, NormalTable, box_muller_float32, words_for
 
 __all__ = ["DEFAULT_SEED", "STATE_BYTES", "Generator", "default_generator"]
 
 DEFAULT_SEED = 67280421310721
 """The seed of a new `Generator`, PyTorch's `default_rng_seed_val`."""
 
-_BLOCK_WORDS = 624
+_BLOCK_WORDS = 624  # the twister makes so many words at once
+_BLOCKS_AHEAD = 8  # blocks that are drawn at least
 _BLOCKS_PER_CALL = 52  # words are drawn about 32,000 at a time, so that NumPy's 64-bit intermediate stays in cache
-CHUNK = 1 << 15
-"""Elements to work on at a time in what has many passes over the data, so that they stay in cache."""
 
+_TWO_PI = 2.0 * math.pi
+_LOW_21, _LOW_53 = np.array((1 << 21) - 1, np.uint32), (1 << 53) - 1
+_TWO_TO_32, _TWO_TO_MINUS_53 = np.array(2.0**32), 2.0**-53
 
-_LOW_21, _LOW_24, _LOW_53 = np.uint32((1 << 21) - 1), np.uint32((1 << 24) - 1), (1 << 53) - 1
-_TWO_TO_32, _TWO_TO_MINUS_53 = 2.0**32, 2.0**-53
-_ULP_24 = np.float32(2.0**-24)
-
-_STATE_LAYOUT = np.dtype(
-    {
-        # struct CPUGeneratorImplState: the legacy (TH) generator's struct, then two fields, with C's padding.
-        "names": [
-            "seed", "left", "seeded", "next", "state", "normal_x", "normal_y", "normal_rho", "normal_is_valid",
-            "next_float_normal", "next_float_normal_is_valid",
-        ],
-        "formats": ["<u8", "<i4", "<i4", "<u8", ("<u8", 624), "<f8", "<f8", "<f8", "<i4", "<f4", "?"],
-        "offsets": [0, 8, 12, 16, 24, 5016, 5024, 5032, 5040, 5048, 5052],
-        "itemsize": 5056,
-    }
-)  # fmt: skip
-STATE_BYTES = _STATE_LAYOUT.itemsize
+# struct CPUGeneratorImplState: the legacy (TH) generator's struct, then two fields, with C's padding. Seed, left,
+# seeded, next; 624 words of the state, 64 bits each; normal_x, normal_y, normal_rho, normal_is_valid,
+# next_float_normal, next_float_normal_is_valid.
+_HEAD, _TAIL = struct.Struct("<QiiQ"), struct.Struct("<dddi4xf?3x")
+_TAIL_AT = _HEAD.size + 8 * _BLOCK_WORDS
+STATE_BYTES = _TAIL_AT + _TAIL.size
 
 
 class Generator:
@@ -135,10 +130,13 @@ class Generator:
     def _restart(self, seed: int) -> None:
         self._seeder.seed(seed & 0xFFFFFFFF)
         self._seed = seed
-        self._use_block(np.zeros(_BLOCK_WORDS, np.uint32), _BLOCK_WORDS)
+        self._use_words(_NO_WORDS, 0)
         self._fresh = True  # PyTorch's state says so: `next` is 0, not 624, until the first word is drawn
+        self._resume: np.ndarray | None = None  # the twister's key that the engine must be given before it goes on
+        self._key: tuple[int, np.ndarray] | None = None  # the number of a block here, and its key if that is known
+        self._short_normals = False
         self._next_normal: float | None = None
-        self._next_float_normal: np.float32 | None = None  # never used on a CPU, kept for a state that has it
+        self._next_float_normal: float | None = None  # never used on a CPU, kept for a state that has it
 
     # ---- state
 
@@ -150,18 +148,28 @@ class Generator:
         >>> g.get_state_array()[:12]
         array([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0], dtype=uint8)
         """
+        state = np.empty(STATE_BYTES, np.uint8)
         with self._lock:
-            record = np.zeros((), _STATE_LAYOUT)
-            record["seed"] = self._seed
-            record["next"] = 0 if self._fresh else self._position
-            record["left"] = 1 if self._fresh else _BLOCK_WORDS + 1 - self._position
-            record["seeded"] = 1
-            record["state"] = self._engine.state["state"]["key"]  # of the current block: see _refill
-            if self._next_normal is not None:
-                record["normal_is_valid"], record["normal_y"] = 1, self._next_normal
-            if self._next_float_normal is not None:
-                record["next_float_normal_is_valid"], record["next_float_normal"] = True, self._next_float_normal
-        return np.frombuffer(record.tobytes(), np.uint8).copy()
+            block, key = self._current_key()
+            following = 0 if self._fresh else self._position - block * _BLOCK_WORDS
+            left = 1 if self._fresh else _BLOCK_WORDS + 1 - following
+            _HEAD.pack_into(state.data, 0, self._seed, left, 1, following)
+            normal, short = self._next_normal, self._next_float_normal
+            tail = (0.0, normal or 0.0, 0.0, normal is not None, short or 0.0, short is not None)
+            _TAIL.pack_into(state.data, _TAIL_AT, *tail)
+        state[_HEAD.size : _TAIL_AT].view("<u8")[...] = key
+        return state
+
+    def _current_key(self) -> tuple[int, np.ndarray]:
+        """The number of the block of words that the last one drawn is in, and the twister's key behind it."""
+        block = max(self._position - 1, 0) // _BLOCK_WORDS
+        if self._key is None or self._key[0] != block:
+            if self._fresh:
+                key = self._engine.state["state"]["key"]
+            else:
+                key = _untempered(self._block[block * _BLOCK_WORDS : (block + 1) * _BLOCK_WORDS])
+            self._key = block, key
+        return self._key
 
     def set_state_array(self, state: np.ndarray) -> None:
         """Go on from `state`, a uint8 array of 5056 elements that `get_state_array` or PyTorch made.
@@ -177,26 +185,21 @@ class Generator:
                 f"Expected a CPUGeneratorImplState of size {STATE_BYTES} "
                 f"but found the input RNG state size to be {state.size}"
             )
-        record = np.frombuffer(state.tobytes(), _STATE_LAYOUT)[0]
-        left, following = int(record["left"]), int(record["next"])
+        data = state.tobytes()
+        seed, left, seeded, following = _HEAD.unpack_from(data)
         # PyTorch checks the two ranges only; `left` and `next` that contradict each other never come from a generator.
         consistent = left + following == _BLOCK_WORDS + 1 or (left == 1 and following == 0)
-        if not record["seeded"] or not 0 < left <= _BLOCK_WORDS or not consistent:
+        if not seeded or not 0 < left <= _BLOCK_WORDS or not consistent:
             raise RuntimeError("Invalid mt19937 state")
+        key = np.frombuffer(data, "<u8", _BLOCK_WORDS, _HEAD.size).astype(np.uint32)
+        _, normal, _, has_normal, short, has_short = _TAIL.unpack_from(data, _TAIL_AT)
         with self._lock:
-            self._seed = int(record["seed"])
-            self._fresh = following == 0
-            self._engine.state = {
-                "bit_generator": "MT19937",
-                "state": {"key": record["state"].astype(np.uint32), "pos": _BLOCK_WORDS if self._fresh else 0},
-            }
-            if self._fresh:
-                self._use_block(np.zeros(_BLOCK_WORDS, np.uint32), _BLOCK_WORDS)
-            else:
-                self._use_block(self._engine.random_raw(_BLOCK_WORDS).astype(np.uint32), following)
-            self._next_normal = float(record["normal_y"]) if record["normal_is_valid"] else None
-            floats = record["next_float_normal_is_valid"]
-            self._next_float_normal = np.float32(record["next_float_normal"]) if floats else None
+            self._seed, self._fresh = seed, following == 0
+            self._use_words(_NO_WORDS, following)  # they are made of the key when one is drawn: see _refill
+            self._resume = key
+            self._key = 0, key
+            self._next_normal = normal if has_normal else None
+            self._next_float_normal = short if has_short else None
 
     def clone_state(self) -> Generator:
         """A new generator that goes on from the same place; the two are independent from then on."""
@@ -215,45 +218,60 @@ class Generator:
 
     # ---- draws; the caller holds the lock
 
-    def _use_block(self, block: np.ndarray, position: int) -> None:
+    # NOTE [ Words ahead ]
+    #     `_block` is whole blocks of words, of which `_position` have been drawn; the engine stands at its end. What
+    #     PyTorch's state holds, the twister's key of the block that the last word came from, is computed from the
+    #     words when it is asked for: how words are made of keys can be undone. A position in blocks that are not
+    #     there (`_size` is 0) is one in the block whose key is `_resume`.
+
+    def _use_words(self, block: np.ndarray, position: int) -> None:
         block.setflags(write=False)  # _words hands out views of it
-        self._block, self._position, self._scalars = block, position, block.data
-        self._ahead: tuple[int, np.ndarray] | None = None
+        self._block, self._size, self._position, self._scalars = block, block.size, position, block.data
+        self._key = None
+        self._table: tuple[int, NormalTable] | None = None
 
     def _words(self, count: int) -> np.ndarray:
         """The next `count` words: a uint32 array, which may be a read-only view."""
         start = self._position
         end = start + count
-        if end <= _BLOCK_WORDS:
+        if end <= self._size:
             self._position = end
             return self._block[start:end]
         return self._refill(count)
 
     def _refill(self, count: int) -> np.ndarray:
-        # Whole blocks are drawn from the engine, always, and the last one is kept: so the engine stands at the end
-        # of the block that self._position is in, and its key is the state that PyTorch would have.
+        key = self._resume
+        if key is not None:
+            self._resume = None
+            self._engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": _BLOCK_WORDS}}
+            if self._position:
+                self._use_words(_tempered(key), self._position)
+                self._key = 0, key
+                return self._words(count)
         words = np.empty(count, np.uint32)
-        done = _BLOCK_WORDS - self._position
+        done = self._size - self._position
         words[:done] = self._block[self._position :]
         self._fresh = False
         while done < count:
             missing = count - done
-            blocks = min(-(-missing // _BLOCK_WORDS), _BLOCKS_PER_CALL)
+            blocks = min(max(-(-missing // _BLOCK_WORDS), _BLOCKS_AHEAD), _BLOCKS_PER_CALL)
             drawn = self._engine.random_raw(blocks * _BLOCK_WORDS)
             words[done : done + drawn.size] = drawn[:missing]
             done += drawn.size
-        self._use_block(drawn[-_BLOCK_WORDS:].astype(np.uint32), _BLOCK_WORDS - (done - count))
+        kept = ((done - count) // _BLOCK_WORDS + 1) * _BLOCK_WORDS
+        self._use_words(drawn[-kept:].astype(np.uint32), kept - (done - count))
         return words
 
     def _random32(self) -> int:
-        if self._position == _BLOCK_WORDS:
+        start = self._position
+        if start >= self._size:
             return int(self._refill(1)[0])
-        self._position += 1
-        return self._scalars[self._position - 1]
+        self._position = start + 1
+        return self._scalars[start]
 
     def _random64(self) -> int:
         start = self._position
-        if start <= _BLOCK_WORDS - 2:
+        if start <= self._size - 2:
             self._position = start + 2
             return self._scalars[start] << 32 | self._scalars[start + 1]
         high = self._random32()
@@ -276,8 +294,8 @@ class Generator:
 
     def _uniforms32(self, count: int) -> np.ndarray:
         """The next `count` float32 uniforms in [0, 1)."""
-        uniforms = (self._words(count) & _LOW_24).astype(np.float32)
-        uniforms *= _ULP_24
+        uniforms = (self._words(count) & LOW_24).astype(_FLOAT32)
+        uniforms *= ULP_24
         return uniforms
 
     def _random64s(self, count: int) -> np.ndarray:
@@ -290,38 +308,73 @@ class Generator:
 
     def _uniforms64(self, count: int) -> np.ndarray:
         """The next `count` float64 uniforms in [0, 1)."""
-        words = self._words(2 * count)
-        uniforms = (words[0::2] & _LOW_21).astype(np.float64)
-        uniforms *= _TWO_TO_32  # this and the sum are exact: 21 + 32 = 53 bits
-        uniforms += words[1::2]
+        uniforms = self._whole_numbers(count)
         uniforms *= _TWO_TO_MINUS_53
         return uniforms
 
-    def _block_normals32(self, count: int) -> np.ndarray:
-        """The next `count` (a multiple of 16) words made into float32 standard normals by blocks.
+    def _whole_numbers(self, count: int) -> np.ndarray:
+        """The same times 2**53."""
+        words = self._words(2 * count)
+        numbers = (words[0::2] & _LOW_21).astype(_FLOAT64)
+        numbers *= _TWO_TO_32  # this and the sum are exact: 21 + 32 = 53 bits
+        numbers += words[1::2]
+        return numbers
 
-        `box_muller_float32` costs about 50 us however few it makes.  So a short piece is cut from what it makes of
-        all the words that are left in the generator's block, and the next short piece most often finds its normals
-        there.
+    def _coins(self, count: int, p: float) -> np.ndarray:
+        """`count` times whether the next float64 uniform is below `p`: a bool array."""
+        return self._whole_numbers(count) < p * 2.0**53
+
+    def _block_normals32(self, count: int) -> np.ndarray:
+        """The next `count` >= 16 float32 standard normals made by blocks.
+
+        Short draws are put together from a `NormalTable` of the words that are left here; the first draw of a stream
+        is not worth one.
         """
         start = self._position
-        end = start + count
-        if end > _BLOCK_WORDS:
-            return box_muller_float32(self._words(count))
-        if self._ahead is None or (start - self._ahead[0]) % 16:
-            whole = (_BLOCK_WORDS - start) // 16 * 16
-            self._ahead = start, box_muller_float32(self._block[start : start + whole])
-        first, normals = self._ahead
+        spent = words_for(count)
+        end = start + spent
+        if end > self._size or spent > _LONG_DRAW:
+            return self._long_block_normals32(count)
+        if self._table is None:
+            if not self._short_normals:
+                self._short_normals = True
+                return self._long_block_normals32(count)
+            self._table = start, NormalTable(self._block[start:])
+        first, table = self._table
         self._position = end
-        return normals[start - first : end - first].copy()
+        return table.normals(start - first, count)
+
+    def _long_block_normals32(self, count: int) -> np.ndarray:
+        rest = count % 16
+        words = self._words(words_for(count))
+        if not rest:
+            return box_muller_float32(words)
+        made = box_muller_float32(np.concatenate((words[: count - rest], words[-16:])))
+        made[count - 16 : count] = made[-16:]
+        return made[:count]
+
+    def _few_normals(self, count: int) -> np.ndarray:
+        values = []
+        if count and self._next_normal is not None:
+            values.append(self._normal())
+        words, start = self._scalars, self._position
+        while len(values) + 1 < count and start + 4 <= self._size:  # two calls of _normal
+            theta = _TWO_PI * (((words[start] << 32 | words[start + 1]) & _LOW_53) * _TWO_TO_MINUS_53)
+            uniform = ((words[start + 2] << 32 | words[start + 3]) & _LOW_53) * _TWO_TO_MINUS_53
+            start += 4
+            radius = sqrt(-2.0 * log1p(-uniform))
+            values.append(radius * cos(theta))
+            values.append(radius * sin(theta))
+        self._position = start
+        while len(values) < count:
+            values.append(self._normal())
+        return np.array(values, np.float64)
 
     def _normals(self, count: int) -> np.ndarray:
         """The next `count` serial standard normals, as float64: what `count` calls of `_normal` give."""
-        out = np.empty(count, np.float64)
         if count < 16:  # below that the array functions cost more than they save
-            for i in range(count):
-                out[i] = self._normal()
-            return out
+            return self._few_normals(count)
+        out = np.empty(count, np.float64)
         kept = self._next_normal is not None
         if kept:
             out[0] = self._normal()
@@ -335,6 +388,36 @@ class Generator:
             second = second[:-1]
         out[kept + 1 :: 2] = second
         return out
+
+
+_NO_WORDS = np.empty(0, np.uint32)
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+_LONG_DRAW = 4 * _BLOCK_WORDS  # words from which on a draw is made at once
+
+
+# ---- words and keys of the twister
+
+
+def _tempered(key: np.ndarray) -> np.ndarray:
+    """The words that are made of a key."""
+    y = key ^ (key >> 11)
+    y ^= (y << 7) & _MASK_7
+    y ^= (y << 15) & _MASK_15
+    y ^= y >> 18
+    return y
+
+
+def _untempered(words: np.ndarray) -> np.ndarray:
+    """The key that words were made of: the steps of `_tempered` undone, the last first."""
+    y = words ^ (words >> 18)
+    y ^= (y << 15) & _MASK_15
+    x = y
+    for _ in range(4):  # each time seven bits more are right
+        x = y ^ ((x << 7) & _MASK_7)
+    return x ^ (x >> 11) ^ (x >> 22)
+
+
+_MASK_7, _MASK_15 = np.uint32(0x9D2C5680), np.uint32(0xEFC60000)
 
 
 # ---- the C library's functions, and rounding
@@ -370,7 +453,7 @@ def rounded_to_float32(
     """
     slack = np.abs(magnitude) * 2.0**-49
     rounded = (approximate - slack).astype(np.float32)
-    unsure = np.flatnonzero(rounded != (approximate + slack).astype(np.float32))
+    unsure = (rounded != (approximate + slack).astype(np.float32)).nonzero()[0]
     if unsure.size:
         rounded[unsure] = exact(unsure)
     return rounded
@@ -385,7 +468,7 @@ def fused_multiply_add(a: np.ndarray, b: float, c: float) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         product = a * b
         if c == 0.0:
-            return product
+            return product + c  # -0. + 0. is 0.
         total = product + c
         if b == 1.0 or not math.isfinite(b) or not math.isfinite(c):
             return total
@@ -402,163 +485,6 @@ def fused_multiply_add(a: np.ndarray, b: float, c: float) -> np.ndarray:
 
 
 # ---- blocks of normals
-
-# NOTE [ Fused multiply-add in float32 ]
-# PyTorch's float32 blocks run Pommier's AVX transcription of the Cephes functions logf, sinf and cosf
-# (ATen/native/cpu/avx_mathfun.h), where GCC fuses each product with the sum that follows: `fma(y, x, c)` is the
-# exact y*x + c rounded once.  NumPy has no such function.  The product of two float32 is exact in float64, so the
-# sum there, rounded to float32, is the fused result (but for a double rounding in about one number of 10**8).
-# Two ways of rounding a float64 to float32 precision appear below: a cast there and back; and, where all values
-# are known to lie in one binade [2**e, 2**(e+1)), adding and subtracting `_binade(e)`, which is cheaper.
-# Sums that are not fused, or whose product is exact anyway, are done in float32.
-# What not to do: simplify a constant or the order of two operations; nearly every one shows in the last digit.
-
-
-def _binade(e: int) -> float:
-    return 1.5 * 2.0 ** (e + 29)
-
-
-def _single(x: float) -> float:
-    return float(np.float32(x))
-
-
-_LOG_FIRST, *_LOG_MIDDLE, _LOG_LAST = map(
-    _single,
-    (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
-     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1),
-)  # fmt: skip
-_LN2_LOW, _LN2_HIGH = np.float32(-2.12194440e-4), np.float32(0.693359375)
-_COS = tuple(map(_single, (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)))
-_SIN = tuple(map(_single, (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)))
-_QUARTER_PI_HIGH, _QUARTER_PI_MIDDLE = np.float32(0.78515625), np.float32(2.4187564849853515625e-4)
-_QUARTER_PI_LOW = _single(3.77489497744594108e-8)
-_FOUR_OVER_PI, _TWO_PI_ULP = np.float32(1.27323954473516), np.float32(2.0 * math.pi) * _ULP_24
-_ZERO, _ONE, _HALF, _MINUS_TWO, _EXPONENT_OF_ULP = map(np.float32, (0, 1, 0.5, -2, 24))
-_SQRT_HALF_BITS, _MANTISSA_WIDTH, _COUNT_24 = np.int32(0x3F3504F3), np.int32(23), np.int32(1 << 24)
-
-
-def _fit(y: np.ndarray, wide: np.ndarray) -> np.ndarray:
-    """Round the float64 `wide` into the float32 `y`."""
-    np.copyto(y, wide, casting="same_kind")
-    return y
-
-
-def _radius(bits: np.ndarray) -> np.ndarray:
-    """`sqrt(-2 * log(1 - bits * 2**-24))` as float32, for int32 `bits` in [0, 2**24)."""
-    x = (_COUNT_24 - bits).astype(np.float32)  # 2**24 times the argument, exactly
-    pattern = x.view(np.int32)
-    exponent = pattern - _SQRT_HALF_BITS
-    exponent >>= _MANTISSA_WIDTH
-    e = exponent.astype(np.float32)
-    e -= _EXPONENT_OF_ULP
-    exponent <<= _MANTISSA_WIDTH
-    pattern -= exponent  # x is now the mantissa, in [sqrt(1/2), sqrt(2))
-    x -= _ONE
-    wide_x = x.astype(np.float64)
-    y = np.empty_like(x)
-    wide = wide_x * _LOG_FIRST
-    for coefficient in _LOG_MIDDLE:
-        wide += coefficient
-        np.copyto(wide, _fit(y, wide))
-        wide *= wide_x
-    wide += _LOG_LAST
-    _fit(y, wide)
-    y *= x
-    square = x * x
-    np.copyto(wide, y)
-    wide *= square
-    wide += e * _LN2_LOW
-    _fit(y, wide)
-    square *= _HALF
-    y -= square
-    x += y
-    e *= _LN2_HIGH
-    x += e
-    x *= _MINUS_TWO
-    return np.sqrt(x, out=x)
-
-
-def _reduced_angle(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """2*pi * bits * 2**-24 as (octant, rest): the even int32 octant, the float32 rest in [-pi/4, pi/4]."""
-    rest = bits.astype(np.float32)
-    rest *= _TWO_PI_ULP
-    octant = (rest * _FOUR_OVER_PI).astype(np.int32)
-    octant += np.int32(1)
-    octant &= np.int32(-2)
-    turns = octant.astype(np.float32)
-    rest -= turns * _QUARTER_PI_HIGH
-    rest -= turns * _QUARTER_PI_MIDDLE
-    wide = octant * _QUARTER_PI_LOW
-    np.subtract(rest, wide, out=wide)
-    return octant, _fit(rest, wide)
-
-
-def _cosine_sine(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cosine and sine of 2*pi * bits * 2**-24 as float32, for int32 `bits` in [0, 2**24)."""
-    octant, rest = _reduced_angle(bits)
-    square = rest * rest
-    wide_square = square.astype(np.float64)
-
-    wide = wide_square * _COS[0]  # values in +-[2**-10, 2**-9), then in [2**-5, 2**-4)
-    wide += _COS[1] - _binade(-10)
-    wide += _binade(-10)
-    wide *= wide_square
-    wide += _COS[2] + _binade(-5)
-    wide -= _binade(-5)
-    wide *= wide_square
-    cosine = wide.astype(np.float32)
-    np.copyto(wide, cosine)
-    wide *= wide_square
-    square *= _HALF
-    wide -= square
-    _fit(cosine, wide)
-    cosine += _ONE
-
-    np.multiply(wide_square, _SIN[0], out=wide)  # values in [2**-7, 2**-6), then in -[2**-3, 2**-2)
-    wide += _SIN[1] + _binade(-7)
-    wide -= _binade(-7)
-    wide *= wide_square
-    wide += _SIN[2] - _binade(-3)
-    wide += _binade(-3)
-    wide *= wide_square
-    sine = wide.astype(np.float32)
-    np.copyto(wide, sine)
-    wide *= rest
-    wide += rest
-    _fit(sine, wide)
-
-    cosine_bits, sine_bits = cosine.view(np.int32), sine.view(np.int32)
-    mask = octant << np.int32(30)
-    mask >>= np.int32(31)  # all ones in the octants where the two change places
-    mask &= cosine_bits ^ sine_bits
-    cosine_bits ^= mask
-    sine_bits ^= mask
-    sine_bits ^= (octant & np.int32(4)) << np.int32(29)
-    octant += np.int32(2)
-    cosine_bits ^= (octant & np.int32(4)) << np.int32(29)
-    return cosine, sine
-
-
-def box_muller_float32(words: np.ndarray) -> np.ndarray:
-    """Blocks of 16 words to blocks of 16 float32 standard normals; `words` is a uint32 array of whole blocks.
-
-    In each block word i and word i + 8 give normals i and i + 8 (Box and Muller, Ann. Math. Stat. 29, 1958).
-    """
-    out = np.empty(words.size, np.float32)
-    for start in range(0, words.size, 2 * CHUNK):
-        part = words[start : start + 2 * CHUNK] & _LOW_24
-        # Half a block is moved as two items of 16 bytes, for which NumPy has a fast strided copy.
-        halves = np.empty((2, 2, part.size // 16), np.complex128)
-        halves[...] = part.view(np.complex128).reshape(-1, 4).T.reshape(halves.shape)
-        first, second = halves.view(np.int32).reshape(2, -1)
-        cosine, sine = _cosine_sine(second)
-        radius = _radius(first)
-        normals = out[start : start + 2 * CHUNK].view(np.complex128).reshape(-1, 4).T.reshape(halves.shape)
-        for half, direction in enumerate((cosine, sine)):
-            direction *= radius
-            direction += _ZERO  # PyTorch adds the mean, and so never gives -0.0
-            normals[half] = direction.view(np.complex128).reshape(2, -1)
-    return out
 
 
 def box_muller_float64(uniforms: np.ndarray) -> np.ndarray:

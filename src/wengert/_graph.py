@@ -78,7 +78,9 @@ def _of_duals(values: Any) -> bool:
 
 
 def _edge_shape(edge: Any) -> tuple[Any, Any]:
-    """Shape and dtype of what a GradientEdge stands for, as far as its node knows them."""
+    """Shape and dtype of what a GradientEdge stands for, as far as it or its node knows them."""
+    if hasattr(edge, "shape"):
+        return edge.shape, edge.dtype
     meta = getattr(edge.node, "meta", None)
     if meta:
         return meta[edge.output_nr]
@@ -256,6 +258,8 @@ def _run(roots: Any, keep: bool, create_graph: bool, nodes: Any) -> Any:
 
 
 def _input_node(t: Any) -> Node:
+    if not isinstance(t, Tensor) and not hasattr(t, "node"):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
     node = edge_node(t)
     if node is None:
         raise noted(
@@ -413,7 +417,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
                 self.__dict__["_hooks"] = fn.h
         return
     if fn is None:
-        check_floating(self, "floating point and complex dtype")
+        check_floating(self, "only Tensors of floating point and complex dtype")
         if is_inference(self) and not is_inference_mode_enabled():
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         grad = self.__dict__.pop("_grad", None)
@@ -422,12 +426,12 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
         node.h = self.__dict__.pop("_hooks", None)
 
 
-def check_floating(self: Tensor, wanted: str = "floating point dtype") -> None:
+def check_floating(self: Tensor, wanted: str = "only Tensors of floating point dtype") -> None:
     """Only floating and complex tensors can require gradients."""
     kind = self._a.dtype.kind
     if kind not in "fcV":
         raise noted(
-            RuntimeError(f"only Tensors of {wanted} can require gradients"),
+            RuntimeError(f"{wanted} can require gradients"),
             f"Why: the tensor is {self.dtype}, and a derivative needs a continuous value.",
             "What to do: convert it first, for example with .float().",
             code="W007",

@@ -177,6 +177,12 @@ def nbytes(self: Tensor) -> int:
     return self._a.dtype.itemsize * self._a.size
 
 
+@attribute("Tensor._cdata")
+def cdata(self: Tensor) -> int:
+    """A number that no other living tensor has. PyTorch's is the address of a C++ object; pyro compares them."""
+    return id(self)
+
+
 @method("Tensor.data_ptr Tensor.const_data_ptr")
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 if there is none."""

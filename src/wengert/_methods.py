@@ -26,18 +26,19 @@ LATE = {
     "set_anomaly_enabled": "autograd",
     "save": "serialization",
     "load": "serialization",
-    "compile": "compiler",
+    "PyTorchFileReader": "serialization",
+    **dict.fromkeys(("compile", "cond", "while_loop"), "compiler"),
     **dict.fromkeys(("SymBool", "SymFloat", "SymInt"), "compiler"),
     **dict.fromkeys(("Future", "ScriptFunction", "ScriptModule", "fork", "wait"), "jit"),
     **dict.fromkeys(("AcceleratorError", "OutOfMemoryError"), "cuda"),
     **dict.fromkeys(("has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps"), "backends"),
     **dict.fromkeys(("has_openmp", "has_spectral", "is_vulkan_available"), "backends"),
-    "get_device_module": "accelerator",
+    **dict.fromkeys(("Event", "Stream", "get_device_module"), "accelerator"),
     **dict.fromkeys(_OF_AMP, "amp"),
     **{f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*TYPES, "ComplexFloat", "ComplexDouble")},
 }
 # Private names of PyTorch's that programs use, and that are imported when they are asked for.
-_PRIVATE = ("_C", "__config__", "_dynamo", "_functorch", "_tensor_str", "_utils")
+_PRIVATE = ("_C", "__config__", "_dynamo", "_functorch", "_higher_order_ops", "_tensor_str", "_utils")
 
 
 def attach() -> None:

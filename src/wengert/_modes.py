@@ -24,8 +24,9 @@ def add_reason(name: str) -> None:
 
 def drop_reason(name: str) -> None:
     """Take back one ``add_reason``."""
-    M.remove(name)
-    EVERY.remove(name)
+    if M:  # nothing is left of it when the interpreter ends
+        M.remove(name)
+        EVERY.remove(name)
 
 
 class State:
@@ -44,13 +45,13 @@ class State:
         self.only_quiet = not grad and not inference
         if inference:
             add_reason("mode")
-        else:
+        elif M is not None:  # a generator may be closed when the interpreter ends and modules are empty
             M.append("mode")
 
     def __del__(self) -> None:
         if self.inference:
             drop_reason("mode")
-        else:
+        elif M:
             M.remove("mode")
 
 
@@ -93,12 +94,13 @@ _innermost: ContextVar[transform | None] = ContextVar("wengert_transform", defau
 class transform:
     """Inside, a transform of torch.func runs its function: what changes tensors for good is refused."""
 
-    __slots__ = ("outer", "rebound", "token")
+    __slots__ = ("adopted", "outer", "rebound", "token")
 
     def __enter__(self) -> transform:
         transforms.append(None)
         self.outer = _innermost.get()
         self.rebound: list[Any] = []  # weak tensors whose payload was replaced, with their old payload and node
+        self.adopted: list[Any] = []  # weak tensors without a history that were given one by a write in place
         self.token = _innermost.set(self)
         return self
 

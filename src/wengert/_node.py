@@ -204,7 +204,7 @@ class Node:
         return type(self).__name__
 
     def _sequence_nr(self) -> int:
-        return self.seq
+        return int(self.seq)  # that of a node between others (ops._unfused) is no whole number
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -237,9 +237,14 @@ class Node:
 
         return call_directly(self, grads)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
     def __dir__(self) -> list[str]:
+        from ._saved_names import names_of
+
         names = (n for n in object.__dir__(self) if not n.startswith(("_saved_", "_raw_saved_")))
-        return [*names, *("_saved_" + n for n in self.saved_names)]
+        return [*names, *("_saved_" + n for n in names_of(self))]
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
@@ -258,7 +263,11 @@ class _Saved:
         self.key = key
 
     def __get__(self, node: Any, owner: Any = None) -> Any:
-        return self if node is None else node.saved(self.key)
+        if node is None:
+            return self
+        from ._saved_names import named_value
+
+        return named_value(node, self.key)
 
 
 class _RawSaved(_Saved):
@@ -271,6 +280,7 @@ class _RawSaved(_Saved):
             return self
         from .autograd._saved_hooks import SavedTensor, place_of
 
+        node = getattr(node, "keeper", node)  # one that was taken apart (ops._unfused)
         if place_of(node, self.key) is None:
             raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{self.key}'")
         return SavedTensor(node, self.key)
@@ -285,6 +295,11 @@ def name_saved(*keys: str) -> None:
 
 
 name_saved("self", "other", "result", "input", "exponent", "self_sym_sizes")
+name_saved(  # names in _saved_names that no formula has
+    "alpha", "self_sym_numel", "sparse", "weight_sym_argsize_0", "training", "indices", "inverse", "L", "Q", "R", "S",
+    "U", "Vh", "S_sym_argsize_minus_1", "eigenvalues", "eigenvectors", "full_matrices", "kernel_size", "split_size",
+    "ceil_mode", "normalized_shape",
+)  # fmt: skip
 
 
 def hooks_of(node: Node) -> Hooks:
@@ -354,6 +369,7 @@ class AccumulateGrad(Node):
     """The node of a leaf: it owns ``.grad`` and holds the tensor weakly, so leaf and graph make no cycle."""
 
     __slots__ = ("box", "cls", "grad", "ref")
+    __module__ = "builtins"  # as it prints in PyTorch
     lock = _accumulate_lock
 
     def __init__(self, tensor: Any, box: Box) -> None:

@@ -9,9 +9,12 @@ Where functions ask is in ``_override_sites``.
 
 from __future__ import annotations
 
+import sys
+import types
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from ._errors import OtherLibraryError, noted
 from ._registry import PUBLIC
 from ._tensor import DISABLED, Tensor
 
@@ -69,6 +72,35 @@ def _insert(found: list[Any], a: Any) -> None:
     found.insert(place, a)
 
 
+# ---------------------------------------------------------------------------------------------------- other libraries
+def of_another_library(cls: type) -> bool:
+    """Whether a class is PyTorch's own ``Tensor``, or made from it.
+
+    Both libraries leave what they do not know to the other's ``__torch_function__``, so neither may ask the other.
+    """
+    return any(c.__name__ == "Tensor" and c.__module__ == "torch" and c is not Tensor for c in cls.__mro__)
+
+
+def _foreign(func: Any, cls: type) -> TypeError:
+    name = name_of(func) or f"torch.{getattr(func, '__name__', func)}"
+    return noted(
+        OtherLibraryError(f"wengert.{name.removeprefix('torch.')}() was given a {cls.__module__}.{cls.__qualname__}"),
+        "Why: the two libraries' tensors cannot be mixed: neither records what the other computes.",
+        "What to do: convert it with wengert.from_numpy(t.detach().numpy()); that shares the memory.",
+    )
+
+
+def _is_function_of_torch(func: Any) -> bool:
+    """Whether a function that asks our class is PyTorch's: it would ask again and again."""
+    if sys.modules.get("torch") in (None, sys.modules[__package__]):  # not there, or only a name for this package
+        return False
+    if isinstance(func, types.FunctionType):
+        return str(func.__globals__.get("__name__")).partition(".")[0] == "torch"
+    owner = getattr(func, "__objclass__", None)  # of a method written in C
+    where = getattr(func, "__module__", None) if owner is None else owner.__module__
+    return str(where).partition(".")[0] == "torch"
+
+
 # ------------------------------------------------------------------------------------------------------ asking them
 def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, state: State | None = None) -> Any:
     """The result of the innermost mode, or else of the first class, that does not decline.
@@ -77,6 +109,9 @@ def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, s
         TypeError: all of them return ``NotImplemented``.
     """
     state = STATE.get() if state is None else state
+    for a in found:
+        if of_another_library(type(a)):
+            raise _foreign(func, type(a))
     kinds = tuple(type(a) for a in found)
     rest = (args, kwargs) if kwargs else (args,)
     mode = state.modes[-1] if state.modes and state.all else None
@@ -121,6 +156,11 @@ def default(cls: Any, func: Any, kinds: Any, args: Any = (), kwargs: dict[str, A
     """``Tensor.__torch_function__``: run the function on tensors; its results are instances of ``cls``."""
     if not all(issubclass(cls, kind) for kind in kinds):
         return NotImplemented
+    if _is_function_of_torch(func):
+        raise noted(
+            TypeError(f"PyTorch's {getattr(func, '__name__', func)}() was given a wengert tensor"),
+            "What to do: call wengert's function of that name, or give it torch.from_numpy(x.detach().numpy()).",
+        )
     result = run_disabled(func, kinds, args, kwargs)
     return result if func in nowrap() else converted(result, cls)
 

@@ -11,9 +11,11 @@ registry it is of the general kind.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from sys import _getframe as getframe
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
 from . import _errors as lines
@@ -31,6 +33,7 @@ from ._tensor import make
 def parametric(
     grad: Formula | None = None,
     *,
+    by_result: Formula | None = None,
     names: str = "",
     node: str | None = None,
     to_float: bool = False,
@@ -41,7 +44,9 @@ def parametric(
 ) -> Callable[[Any], Any]:
     """Elementwise in one tensor, with parameters; see the module's text.
 
-    ``to_float``: integers become the default dtype first. ``fast``: the dtypes that need no look at
+    ``by_result``: the derivative of many real floats, ``(xp, g, self, result)`` and the parameters, where it is cheaper
+    to tell from the result than from the operand; the result is kept too then, as most programs do anyway, but may be
+    overwritten. ``to_float``: integers become the default dtype first. ``fast``: the dtypes that need no look at
     ``check(info, x, None, dtype)``, which raises PyTorch's error for a dtype that the operator refuses. ``saved_as``:
     PyTorch's names of saved values where they are not those of the formula.
     """
@@ -62,10 +67,12 @@ def parametric(
         if grad is not None:
             N = node_class(
                 node or camel(info.name) + "Backward0",
-                ("fx", "p") + ("x",) * keep_self + ("r",) * keep_result,
+                ("fx", "p") + ("x",) * keep_self + ("r",) * (keep_result or by_result is not None),
                 edges=lambda n: (n.fx,),
-                backward=own(_backward(grad, keep_self, keep_result, with_p, holomorphic), f"{info.name}_backward"),
-                release=_release(keep_self, keep_result),
+                backward=own(
+                    _backward(grad, keep_self, keep_result, with_p, holomorphic, by_result), f"{info.name}_backward"
+                ),
+                release=_release(keep_self, keep_result or by_result is not None),
                 saved=_saved(info, uses[:kept], saved_as or {}),
                 saved_names=(*uses[:kept], *info.params[1:]),
             )
@@ -90,7 +97,7 @@ def parametric(
             t._m = None
             try:
                 if type(a) is ndarray and a.size >= LARGE:
-                    t._a = r = composite(lambda a: raw(a, *p), a)
+                    t._a = r = composite(raw, a, *p)
                 else:
                     t._a = r = table[type(a)](a, *p)
             except ARITHMETIC:
@@ -110,6 +117,12 @@ def parametric(
                 n.r = t._m = b = Box()
                 b.a = r
                 b.cell = None
+            elif by_result is not None:
+                n.r = None
+                if a.size >= LARGE and a.dtype in FLOATS:
+                    n.r = t._m = b = Box()
+                    b.a = r
+                    b.cell = None
             f = getframe(1)
             n.code = c = f.f_code
             if c is not lines.user_code:
@@ -138,7 +151,12 @@ def parametric(
     return declare
 
 
-def _backward(grad: Any, keep_self: bool, keep_result: bool, with_p: bool, holomorphic: bool) -> Any:
+FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
+
+
+def _backward(
+    grad: Any, keep_self: bool, keep_result: bool, with_p: bool, holomorphic: bool, by_result: Any = None
+) -> Any:
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         conj = xp is not RAW and holomorphic and is_complex(g)
         values: tuple[Any, ...] = ()
@@ -155,7 +173,14 @@ def _backward(grad: Any, keep_self: bool, keep_result: bool, with_p: bool, holom
             values += (unbox(n, n.r, n, xp),)
         p = n.p if with_p else ()
         if xp is RAW and g.size >= LARGE:
-            gx = composite(lambda g, *values: grad(xp, g, *values, *p), g, *values)
+            formula = grad
+            if by_result is not None and n.r is not None and g.dtype in FLOATS:
+                b = n.r
+                c = b.cell
+                if c is None or c.seq <= n.seq:  # not overwritten since
+                    formula = by_result
+                    values += (b.a,)
+            gx = composite(partial(formula, xp), g, *values, *p)
         else:
             gx = grad(xp, xp.conj(g) if conj else g, *values, *p)
         if not keep:

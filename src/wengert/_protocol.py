@@ -44,6 +44,20 @@ def checked(input: Any, function: str) -> Tensor:
     return input
 
 
+@attribute("Tensor._backward_hooks")
+def _backward_hooks(self: Tensor) -> Any:
+    """The hooks of ``register_hook`` by their handles' ids; ``None`` if there are none."""
+    fn = current_fn(self)
+    return None if fn is None or fn.h is None or not fn.h.tensor_pre else fn.h.tensor_pre
+
+
+@attribute("Tensor._post_accumulate_grad_hooks")
+def _post_accumulate_grad_hooks(self: Tensor) -> Any:
+    """The hooks of ``register_post_accumulate_grad_hook`` by their handles' ids; ``None`` if there are none."""
+    fn = current_fn(self)
+    return None if fn is None or fn.h is None or not fn.h.post_accumulate else fn.h.post_accumulate
+
+
 # ------------------------------------------------------------------------------------------------------------- printing
 @method("Tensor.__repr__")
 def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
@@ -64,7 +78,7 @@ def text_of(self: Tensor, indent: int = 0) -> str:
     if isinstance(a, Tensor):
         return format_wrapper("GradTrackingTensor", text_of(a), level=_level(a) + 1)
     name = type(self).__name__ if type(self) not in PLAIN_NAMES else "tensor"
-    facts: dict[str, Any] = {"requires_grad": self._fn is not None, "class_name": name, "indent": indent}
+    facts: dict[str, Any] = {"requires_grad": self.requires_grad, "class_name": name, "indent": indent}
     facts["grad_fn_name"] = _grad_fn_name(self)
     if isinstance(a, Batched):
         return format_wrapper("BatchedTensor", text_of(_inside(a.v)), level=_level(a), bdim=0)
@@ -72,7 +86,7 @@ def text_of(self: Tensor, indent: int = 0) -> str:
         if not isinstance(a.v, (np.ndarray, np.generic)):
             return format_wrapper("GradTrackingTensor", text_of(_inside(a.v)), level=_level(a))
         if a.t is not None:
-            facts["tangent"] = text_of(_inside(a.t))
+            facts["tangent"] = f"{_inside(a.t)}"
         a = a.v
     elif isinstance(a, Value):
         return text_of(_inside(a.v), indent)
@@ -199,7 +213,9 @@ def tolist(self: Tensor) -> Any:
     >>> torch.tensor([[1, 2], [3, 4]]).tolist()
     [[1, 2], [3, 4]]
     """
-    a = array_of(self)
+    a = self._a
+    if type(a) is not np.ndarray:
+        a = array_of(self)
     return (a.astype(np.float32) if a.dtype.kind == "V" else a).tolist()
 
 

@@ -91,6 +91,24 @@ class _Late:
 late = _Late()
 
 
+def _looked_up(self: Tensor) -> Node | None:
+    try:
+        return current_fn(self)
+    except RuntimeError:  # made under no_grad, and its base was written since: there is no history to be found
+        return None
+
+
+def _of_recorded(view: tuple[Any, ...]) -> bool:
+    """Whether the base of a view without a history has one: PyTorch calls such a view a leaf that requires grad.
+
+    It is made under ``no_grad``, or before its base was given ``requires_grad``. Its own use is not recorded.
+    """
+    base = view[0]
+    while (further := getattr(base, "_v", None)) is not None:
+        base = further[0]
+    return base._fn is not None
+
+
 class Tensor(metaclass=TensorMeta):
     """A multi-dimensional array that can record what is computed from it.
 
@@ -148,7 +166,15 @@ class Tensor(metaclass=TensorMeta):
     @property
     def requires_grad(self) -> bool:
         """Whether operators on this tensor are recorded."""
-        return (current_fn(self) if stale_views else self._fn) is not None
+        if self._fn is not None and not stale_views:
+            return True
+        a = self._a
+        if type(a) is not np.ndarray or a.base is None:  # no view; asking for an unset slot takes ten times as long
+            return (current_fn(self) if stale_views else self._fn) is not None
+        view = view_of(self)
+        if view is None:
+            return self._fn is not None
+        return (bool(stale_views) and _looked_up(self) is not None) or _of_recorded(view)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -164,6 +190,12 @@ class Tensor(metaclass=TensorMeta):
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; ``None`` for a leaf."""
         fn = current_fn(self)
+        if fn is None and type(self._a) is np.ndarray and self._a.base is not None:  # as in requires_grad
+            view = view_of(self)
+            if view is not None and _of_recorded(view):
+                from ._alias import refuse_written
+
+                refuse_written(self)
         if fn is None or type(fn) is AccumulateGrad:
             return None
         return fn.fx if type(fn) is Port else fn

@@ -40,6 +40,10 @@ class _Late:
 
 late: Any
 
+def _looked_up(self: Tensor) -> _Node | None: ...
+
+def _of_recorded(view: _tuple[Any, ...]) -> _bool: ...
+
 make: Any
 
 def wrap(a: Any, fn: _Node | None=None) -> Tensor: ...
@@ -199,8 +203,14 @@ class Tensor(metaclass=TensorMeta):
     def __xor__(self, other: Any, /) -> Tensor:
         """Exclusive or of each pair of bits; of bools."""
     @property
+    def _backward_hooks(self) -> Any:
+        """The hooks of ``register_hook`` by their handles' ids; ``None`` if there are none."""
+    @property
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of; ``None`` if it is no view."""
+    @property
+    def _cdata(self) -> _int:
+        """A number that no other living tensor has. PyTorch's is the address of a C++ object; pyro compares them."""
     def _coalesced_(self, coalesced: _bool) -> Tensor:
         """Say, unchecked, that each index occurs once and in order, or that this is not known."""
     def _dimI(self) -> _int:
@@ -224,6 +234,9 @@ class Tensor(metaclass=TensorMeta):
         """Not there: a tensor without memory of its own would need ``__torch_dispatch__``. NotImplementedError."""
     def _nnz(self) -> _int:
         """How many elements (or dense parts) are stored."""
+    @property
+    def _post_accumulate_grad_hooks(self) -> Any:
+        """The hooks of ``register_post_accumulate_grad_hook`` by their handles' ids; ``None`` if there are none."""
     def _refuse_export(self) -> None:
         """Raises BufferError if the tensor requires grad: what another library computes is not recorded."""
     def _typed_storage(self) -> _TypedStorage:
@@ -1184,7 +1197,7 @@ class Tensor(metaclass=TensorMeta):
     def resize_as(self, tensor: Tensor) -> Tensor:
         """*Legacy:* ``self.resize(tensor.shape)``."""
     def resize_as_(self, other: Tensor, *, memory_format: Any = None) -> Tensor:
-        """``self.resize_(other.shape)``."""
+        """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
     def resolve_conj(self) -> Tensor:
         """The tensor itself: conjugates and negatives are always computed."""
     def resolve_neg(self) -> Tensor:
@@ -1210,7 +1223,7 @@ class Tensor(metaclass=TensorMeta):
         """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
     def scatter_(self, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
         """In-place form of ``scatter``."""
-    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add(self, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
         """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """In-place form of ``scatter_add``."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ._absent import refusing, returning
+from ._absent import dummy, refusing, returning
 from ._dtypes import device as _device
 
 _MESSAGE = "Cannot access accelerator device when none is available."
@@ -39,6 +39,9 @@ def get_device_module(device: Any = None) -> Any:
         raise RuntimeError(f"Invalid device_type '{kind}' or a corresponding module does not exist.") from None
 
 
+#: A queue of work on an accelerator, and a mark in it: for annotations and ``isinstance``.
+Stream, Event = dummy("Stream"), dummy("Event")
+
 globals().update({name: refusing(name, RuntimeError, _MESSAGE) for name in _REFUSED})
 
-__all__ = ["current_accelerator", "device_count", "get_device_module", "is_available", *_REFUSED]  # noqa: PLE0604  the names of a table
+__all__ = ["Event", "Stream", "current_accelerator", "device_count", "get_device_module", "is_available", *_REFUSED]  # noqa: PLE0604  the names of a table

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ._errors import warn_once
+from ._higher_order_ops.cond import cond  # noqa: F401  found as torch.cond
+from ._higher_order_ops.while_loop import while_loop  # noqa: F401  found as torch.while_loop
 
 __all__ = [
     "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",

@@ -27,6 +27,7 @@ from ._constants import device
 from ._errors import noted
 from ._saving import legacy
 from ._saving.admitted import KNOWN, StorageType, allowed_by_user, safe
+from ._saving.file_reader import PyTorchFileReader  # noqa: F401  found as torch.PyTorchFileReader
 from ._saving.pickling import StorageTable, make_pickler
 from ._saving.places import default_restore_location, location_tag, packages, restorer
 from ._saving.reading import StorageReader, byte_order_differs, load_archive, map_file

@@ -174,6 +174,8 @@ d = fw.make_dual(x, t)
     r = fw.unpack_dual(d > 1)
     r = fw.unpack_dual(d.to(T.complex64))
     r = fw.unpack_dual(T.where(d > 1, d, x))
+    w = T.ones(2, requires_grad=True); (fw.make_dual(w, t)**3).sum().backward(); r = w.grad, fw.unpack_dual(w.grad)
+    r = d.sum(), (d * 2)[0]
     """,
 )
 
@@ -257,6 +259,46 @@ x = T.tensor([1., 2., 3.], dtype=T.float64, requires_grad=True)
     A.gradgradcheck(Once.apply, (x,))
     A.gradgradcheck(Once.apply, (x,), raise_exception=False)
     r = A.gradcheck(lambda x: x.sin() * x, (x,)), A.gradgradcheck(lambda x: x.sin() * x, (x,), fast_mode=True)
+    """,
+)
+
+VIEWS = (
+    "x = T.ones(3, 2, requires_grad=True); y = x * 1; p = T.zeros(4)",
+    """
+    with T.no_grad(): v = x.view(-1); r = v, v.requires_grad, v.is_leaf, v.grad_fn, v._base is x
+    with T.no_grad(): r = x[0], x.t(), x.unbind(), x.detach(), x.clone()[0], (x * 1).view(-1), x[[0]]
+    with T.no_grad(): r = [row.requires_grad for row in x], y.view(-1).requires_grad, y[0].is_leaf
+    q = p.view(2, 2); before = q.requires_grad; p.requires_grad_(); r = before, q.requires_grad, q.is_leaf
+    with T.no_grad(): v = x.view(-1); v.mul_(3); r = x, v, v.requires_grad, v * 1
+    with T.no_grad(): v = x.view(-1); x.mul_(3); v.grad_fn
+    with T.no_grad(): v = x[0]; x.mul_(3); r = v, x[0], x.detach()[0], v.detach()
+    v = y[1:]; p[2:].copy_(v.sum(0)); r = p, p.requires_grad, v._base is y
+    v = T.no_grad()(lambda: x.view(-1))(); v.requires_grad_(); v.mul_(2)
+    q = T.no_grad()(lambda: p[1:])(); p.mul_(x.sum()); r = q.requires_grad
+    q = T.no_grad()(lambda: p[1:])(); p.mul_(x.sum()); q.grad_fn
+    """,
+)
+
+EDGES = (
+    "x = T.tensor([1., 2.], requires_grad=True); y = x * x; edge = A.graph.get_gradient_edge; import copy, pickle",
+    """
+    A.backward(edge(y.sum())); r = x.grad
+    A.backward(edge(y))
+    r = A.grad(edge(y.sum()), x), A.grad(y.sum(), edge(y))
+    A.grad(y.sum(), 'a')
+    A.grad(y.sum(), [x, 3])
+    r = type(y.grad_fn), type(y.grad_fn.next_functions[0][0]), type(y.unbind()[0].grad_fn)
+    y[0] = 1.; r = type(y.grad_fn)
+    pickle.dumps(y.grad_fn)
+    copy.copy(y.grad_fn)
+    h = x.register_hook(lambda g: g); r = len(x._backward_hooks), y._backward_hooks; h.remove()
+    r = copy.deepcopy(x)._backward_hooks, x._post_accumulate_grad_hooks
+    T.nn.Parameter(T.tensor([1]))
+    p = T.nn.Parameter(T.ones(1)); r = type(A.Variable(p)) is T.Tensor, A.Variable(p).requires_grad
+    r = x.clamp(0, 1).grad_fn._saved_min, x[T.tensor([0])].grad_fn._saved_indices
+    r = y.mean().grad_fn._saved_self_sym_numel, y.sum(0).grad_fn._saved_self_sym_sizes
+    r = T.nn.functional.layer_norm(x, (2,)).grad_fn._saved_normalized_shape
+    f = T.func.grad(lambda z: (T.zeros(2).add_(z), z.sum())[1]); r = f(T.ones(2))
     """,
 )
 
@@ -419,7 +461,15 @@ NODES = """
     F.ctc_loss(x.log_softmax(1)[:, None].expand(2, 1, 2), T.tensor([[1]]), T.tensor([2]), T.tensor([1]))
 """
 
-TABLES = {"backward": BACKWARD, "writes": WRITES, "forward": FORWARD, "transforms": TRANSFORMS, "checks": CHECKS}
+TABLES = {
+    "backward": BACKWARD,
+    "writes": WRITES,
+    "forward": FORWARD,
+    "transforms": TRANSFORMS,
+    "checks": CHECKS,
+    "views": VIEWS,
+    "edges": EDGES,
+}
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n    ", "\n"), id=f"{name}: {line.strip()}")
     for name, (preparation, lines) in TABLES.items()

@@ -27,6 +27,7 @@ from typing import Any
 
 from . import UsageError
 from .children import teach_children
+from .names import show_own_names, show_pytorchs_names, spec_that_renames
 
 # --- import torch ---
 
@@ -47,19 +48,18 @@ def install_torch_alias() -> Callable[[], None]:
 
     if sys.modules.get("torch", wengert) is not wengert:
         raise RuntimeError("PyTorch is imported already; install_torch_alias() must come before the first import torch")
-    if not any(isinstance(finder, _TorchFinder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _TorchFinder())
+    if any(isinstance(finder, _TorchFinder) for finder in sys.meta_path):
+        return _remove_torch_alias
+    sys.meta_path.insert(0, _TorchFinder())
     for name, module in list(sys.modules.items()):
         if name == "wengert" or name.startswith("wengert."):
             sys.modules.setdefault(_torch_name(name), module)
-    wengert.__name__ = "torch"  # programs that take dotted names apart compare it
-    wengert.Tensor.__module__ = "torch"  # by which opt_einsum and others tell whose array it is
+    show_pytorchs_names()
     return _remove_torch_alias
 
 
 def _remove_torch_alias() -> None:
-    wengert = sys.modules["wengert"]
-    wengert.__name__, wengert.Tensor.__module__ = "wengert", "wengert._tensor"
+    show_own_names()
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _TorchFinder)]
     for name in [name for name in sys.modules if name == "torch" or name.startswith("torch.")]:
         del sys.modules[name]
@@ -74,12 +74,14 @@ def _wengert_name(torch_name: str) -> str:
 
 
 class _TorchFinder(MetaPathFinder):
-    """Finds `torch.x` by importing `wengert.x`."""
+    """Finds `torch.x` by importing `wengert.x`, whose classes it has renamed."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return a spec for `torch` and what is below it; the loader only enters the module under its second name."""
+        if fullname.startswith("wengert."):
+            return spec_that_renames(fullname, path)
         if fullname != "torch" and not fullname.startswith("torch."):
             return None
         name = _wengert_name(fullname)
@@ -92,6 +94,7 @@ class _TorchFinder(MetaPathFinder):
             if _is_a_question():
                 return None
             raise ModuleNotFoundError(f"No module named {fullname!r}: {_missing(fullname)}", name=fullname) from None
+        sys.modules.pop(fullname, None)  # entered as it was renamed; importlib would take it for an import of the other
         return ModuleSpec(fullname, _AliasLoader(sys.modules[name]))
 
 

@@ -6,11 +6,13 @@ from typing import Any
 
 from ..compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
 from . import config as config
+from . import eval_frame as eval_frame
+from .eval_frame import OptimizedModule
 
 __all__ = [
-    "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph", "forbid_in_graph",
-    "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic", "optimize",
-    "reset", "run",
+    "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph",
+    "eval_frame", "forbid_in_graph", "graph_break", "is_compiling", "is_dynamo_supported", "list_backends",
+    "mark_dynamic", "mark_static", "mark_static_address", "maybe_mark_dynamic", "optimize", "reset", "run",
 ]  # fmt: skip
 
 
@@ -19,6 +21,11 @@ def optimize(*args: Any, **kwargs: Any) -> Any:
     from ..compiler import compile
 
     return compile(None)
+
+
+def is_dynamo_supported() -> bool:
+    """False: nothing is traced."""
+    return False
 
 
 def run(fn: Any = None) -> Any:
@@ -46,6 +53,10 @@ def mark_dynamic(t: Any, index: Any, **kwargs: Any) -> None:
 
 def maybe_mark_dynamic(t: Any, index: Any) -> None:
     """Nothing: no size is assumed to stay."""
+
+
+def mark_static_address(t: Any, guard: bool = False) -> None:
+    """Nothing: no address is assumed to stay."""
 
 
 def mark_static(t: Any, index: Any = None) -> None:

@@ -43,7 +43,7 @@ def multinomial(
     if prob.ndim == 2 and not prob.shape[0]:
         return np.empty((0, num_samples), np.int64)
     sample = _multinomial_search if replacement and num_samples > 1 else _multinomial_race
-    made = sample(resolve(generator), np.atleast_2d(prob), num_samples)
+    made = sample(resolve(generator), prob if prob.ndim == 2 else prob[None], num_samples)
     return made.reshape(*prob.shape[:-1], num_samples)
 
 
@@ -52,9 +52,9 @@ def _multinomial_race(generator: Generator, prob: np.ndarray, num_samples: int) 
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
         )
-    if not (prob.max() < math.inf and prob.min() >= 0):
+    if not (np.maximum.reduce(prob, None) < math.inf and np.minimum.reduce(prob, None) >= 0):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not prob.any(1).all():
+    if not np.logical_and.reduce(np.logical_or.reduce(prob, 1)):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     clock = exponential(generator, prob.shape, prob.dtype)
     with np.errstate(all="ignore"):
@@ -63,12 +63,12 @@ def _multinomial_race(generator: Generator, prob: np.ndarray, num_samples: int) 
         ratio = ratio.astype(np.float32)
     if num_samples == 1:
         return ratio.argmax(1)[:, None]
-    return np.stack([_largest_first(row, num_samples) for row in ratio])
+    return np.array([_largest_first(row, num_samples) for row in ratio])
 
 
 def _largest_first(ratio: np.ndarray, k: int) -> np.ndarray:
     ratio = np.where(np.isnan(ratio), np.inf, ratio)  # 0 / 0, which topk puts first
-    order = np.argsort(-ratio)
+    order = (-ratio).argsort()
     leading = ratio[order[: k + 1]]
     if (leading[1:] == leading[:-1]).any():
         return np.array(topk_order(ratio.tolist(), k))

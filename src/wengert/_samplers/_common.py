@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._generator import CHUNK, Generator, default_generator
+from .._box_muller import CHUNK
+from .._generator import Generator, default_generator
 
 Shape = tuple[int, ...]
 

@@ -6,6 +6,7 @@ Source: PyTorch's `ATen/native/DistributionTemplates.h` (`random_from_to_impl`),
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -45,6 +46,8 @@ def randint(generator: Generator | None, shape: Shape, dtype: np.dtype, low: int
     >>> randint(Generator().manual_seed(0), (5,), np.int64, 0, 10)
     array([4, 9, 3, 0, 3])
     """
+    if dtype is _INT64 and 0 <= low < high < 1 << 28:  # the commonest case
+        return filled(generator, shape, dtype, lambda g, count: _remainders(g._words(count), high - low, low))
     dtype = np.dtype(dtype)
     if not low < high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -123,35 +126,51 @@ def _integers(
 ) -> np.ndarray:
     """`low` plus the remainder of 64-bit (`wide`) or 32-bit numbers by `span`, in 64-bit arithmetic that wraps."""
     wide = span >= 1 << 28 if wide is None else wide
-    divisor = np.uint64(span) if wide else np.uint32(span)
-    start = np.uint64(low % (1 << 64))
 
     def make(generator: Generator, count: int) -> np.ndarray:
         numbers = generator._random64s(count) if wide else generator._words(count)
-        multiples = numbers // divisor  # NumPy has a fast division by one number, and none for the remainder
-        multiples *= divisor
-        values = (numbers - multiples).astype(np.uint64, copy=False)
-        if low:
-            values += start
+        values = _remainders(numbers, span, low % (1 << 64)).view(np.uint64)
         return values if dtype == np.uint64 else cast(values.view(np.int64), dtype)
 
     return filled(generator, shape, dtype, make)
 
 
-def _check_range(first: int, last: int, dtype: np.dtype) -> None:
-    if name_of(dtype) in REAL:
-        digits = FLOATS[name_of(dtype)][2]
-        limits = -largest(dtype), largest(dtype)
-    elif dtype == np.bool_:
-        limits = 0, 1
-    elif name_of(dtype) in INTS:
-        limits = int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), INT64_MAX)
+def _remainders(numbers: np.ndarray, span: int, low: int) -> np.ndarray:
+    """`low` plus the remainders of uint32 or uint64 numbers by `span`, as int64, in arithmetic that wraps."""
+    divisor = numbers.dtype.type(span)
+    if numbers.size < _SHORT:
+        numbers = numbers % divisor
     else:
-        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+        multiples = numbers // divisor  # NumPy has a fast division by one number, and none for the remainder
+        multiples *= divisor
+        numbers = numbers - multiples
+    values = numbers.astype(np.uint64, copy=False)
+    if low:
+        values += np.uint64(low)
+    return values.view(_INT64)
+
+
+_SHORT = 256
+
+
+@functools.cache
+def _limits(dtype: np.dtype) -> tuple[float, float]:
+    if name_of(dtype) in REAL:
+        return -largest(dtype), largest(dtype)
+    if dtype == np.bool_:
+        return 0, 1
+    if name_of(dtype) in INTS:
+        return int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), INT64_MAX)
+    raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+
+
+def _check_range(first: int, last: int, dtype: np.dtype) -> None:
+    limits = _limits(dtype)
     for bound, word in ((first, "from"), (last, "to - 1")):
         if not limits[0] <= bound <= limits[1]:
             raise RuntimeError(f"{word} is out of bounds for {cpp_name(dtype)}")
     if name_of(dtype) in REAL:
+        digits = FLOATS[name_of(dtype)][2]
         for bound, word in ((first, "from"), (last, "to - 1")):
             if abs(bound) > 1 << digits:
                 warn(

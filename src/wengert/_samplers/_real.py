@@ -11,10 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._box_muller import CHUNK, box_muller_float32, words_for
 from .._generator import (
-    CHUNK,
     Generator,
-    box_muller_float32,
     box_muller_float64,
     fused_multiply_add,
     libm,
@@ -50,12 +49,14 @@ def uniform(
     >>> uniform(Generator().manual_seed(0), (3,), np.float32)
     array([0.4962566 , 0.7682218 , 0.08847743], dtype=float32)
     """
+    if low == 0.0 and high == 1.0 and dtype in _STANDARD_UNIFORM:
+        return filled(generator, shape, dtype, _STANDARD_UNIFORM[dtype])
     dtype = np.dtype(dtype)
     if name_of(dtype) in COMPLEX:
         return uniform(generator, (*shape, 2), _part(dtype), low, high).view(dtype)[..., 0]
     require(dtype, REAL, "check_uniform_bounds")
     if low == 0.0 and high == 1.0:
-        make = _STANDARD_UNIFORM.get(dtype) or _uniform_maker(dtype, low, high)
+        make = _uniform_maker(dtype, low, high)
     else:
         _check_uniform(dtype, low, high)
         make = _uniform_maker(dtype, low, high)
@@ -118,6 +119,8 @@ def normal(
     >>> normal(Generator().manual_seed(0), (3,), np.float32)
     array([ 1.5409961, -0.2934289, -2.1787894], dtype=float32)
     """
+    if mean == 0.0 and std == 1.0 and dtype is _FLOAT32:
+        return _standard_normals32(resolve(generator), shape)
     if not std >= 0.0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     dtype, count = np.dtype(dtype), math.prod(shape)
@@ -132,14 +135,27 @@ def normal(
     return cast(values, dtype).reshape(shape)
 
 
+_FLOAT32 = np.dtype(np.float32)
+
+
+def _standard_normals32(generator: Generator, shape: Shape) -> np.ndarray:
+    """The commonest case of `normal`, without what only the others need."""
+    count = math.prod(shape)
+    with generator._lock:
+        values = generator._normals(count).astype(_FLOAT32) if count < 16 else generator._block_normals32(count)
+    return values.reshape(shape)
+
+
 def _block_normals(generator: Generator, count: int, dtype: np.dtype) -> np.ndarray:
     """`count` >= 16 standard normals made in blocks, as float64 for float64 and as float32 for the others."""
     rest, wide = count % 16, dtype == np.float64
     with generator._lock:
+        if not wide and (not rest or name_of(dtype) in FULL_PRECISION):
+            return generator._block_normals32(count)
         if not rest:
-            return box_muller_float64(generator._uniforms64(count)) if wide else generator._block_normals32(count)
+            return box_muller_float64(generator._uniforms64(count))
         # The full-precision kernels draw for the ragged end too, and throw that away.
-        drawn = count + 16 if name_of(dtype) in FULL_PRECISION else count - rest + 16
+        drawn = words_for(count) if wide else count - rest + 16
         source = generator._uniforms64(drawn) if wide else generator._words(drawn)
     source = np.concatenate((source[: count - rest], source[-16:]))
     made = box_muller_float64(source) if wide else box_muller_float32(source)
@@ -238,7 +254,7 @@ def bernoulli(generator: Generator | None, shape: Shape, dtype: np.dtype, p: flo
     if not math.prod(shape):
         return np.empty(shape, dtype)
     dtype = require(dtype, COUNTABLE | {"bool"}, "bernoulli_scalar_cpu_")
-    return filled(generator, shape, dtype, lambda g, count: (g._uniforms64(count) < p).astype(dtype))
+    return filled(generator, shape, dtype, lambda g, count: g._coins(count, p).astype(dtype))
 
 
 def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype, p: np.ndarray) -> np.ndarray:
@@ -257,12 +273,14 @@ def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype,
     dtype = require(dtype, COUNTABLE | {"bool"}, "bernoulli_tensor_cpu_self_")
     require(p.dtype, REAL, "bernoulli_tensor_cpu_p_")
     generator, wide = resolve(generator), p.dtype == np.float64
-    p = np.broadcast_to(p if wide else p.astype(np.float32), shape).ravel()
-    bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
+    p = p if wide else p.astype(_FLOAT32, copy=False)
+    p = (p if p.shape == shape else np.broadcast_to(p, shape)).reshape(-1)
+    proper = np.minimum.reduce(p) >= 0 and np.maximum.reduce(p) <= 1
+    good = p.size if proper else int(np.flatnonzero(~((p >= 0) & (p <= 1)))[0])
     with generator._lock:
         # an error is found on the way, when the stream has been used up to there
-        values = (generator._uniforms64 if wide else generator._uniforms32)(int(bad[0]) if bad.size else p.size)
-    if bad.size:
+        values = (generator._uniforms64 if wide else generator._uniforms32)(good)
+    if not proper:
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  "
             "If so, please report an enhancement request to PyTorch.)"

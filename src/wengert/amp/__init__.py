@@ -1,8 +1,8 @@
 """Mixed precision: ``autocast`` and ``GradScaler`` by PyTorch's names.
 
-wengert computes in the dtypes that tensors have. ``autocast`` for a GPU disables itself, as it does in PyTorch on a
-machine without one; for the CPU it is a region in which the dtypes can be asked for and nothing is converted, of which
-one warning tells. ``GradScaler("cpu")`` scales, unscales and skips steps as PyTorch's does.
+``autocast`` for a GPU disables itself, as it does in PyTorch on a machine without one; for the CPU it converts what
+products and losses are given, as there (``narrowing``). ``GradScaler("cpu")`` scales, unscales and skips steps as
+PyTorch's does.
 """
 
 from .autocast_mode import (

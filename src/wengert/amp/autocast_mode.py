@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib.util
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping
@@ -30,6 +33,10 @@ class _State(threading.local):
 _state = _State()
 
 
+def _has_bfloat16() -> bool:
+    return "ml_dtypes" in sys.modules or importlib.util.find_spec("ml_dtypes") is not None
+
+
 def is_autocast_available(device_type: str) -> bool:
     """Whether ``autocast`` takes a device type."""
     return device_type in _DEVICES
@@ -42,24 +49,25 @@ def _checked(device_type: Any) -> str:
 
 
 class autocast:
-    """A region in which PyTorch runs matrix products in a narrower dtype; here they keep that of their tensors.
+    """A region in which matrix products run in a narrower dtype, and losses in float32.
 
-    A context manager and a decorator. Its dtype, and whether it is enabled, are as in PyTorch: a region for "cuda"
-    disables itself with a warning.
+    A context manager and a decorator. Which functions take which dtype is PyTorch's list for the CPU (see
+    ``narrowing``); a region for "cuda" disables itself with a warning. On NumPy narrow products are not faster but
+    slower: a region gives the digits that PyTorch gives, not its speed.
 
     Args:
         device_type: "cpu", "cuda", ...
         dtype: of the region; by default bfloat16 on the CPU.
         enabled: False for a region in which nothing is narrowed.
-        cache_enabled: kept for programs that give it.
+        cache_enabled: whether a parameter that several functions take is converted once in the region.
 
     Raises:
         RuntimeError: no such device type.
 
     >>> import wengert as torch
-    >>> with torch.autocast("cpu", enabled=False):
+    >>> with torch.autocast("cpu", dtype=torch.float16):
     ...     torch.is_autocast_enabled("cpu"), torch.mm(torch.eye(2), torch.eye(2)).dtype
-    (False, torch.float32)
+    (True, torch.float16)
     """
 
     def __init__(
@@ -91,11 +99,6 @@ class autocast:
         return True
 
     def __enter__(self) -> autocast:
-        if self._enabled:
-            warn_once(
-                f"autocast('{self.device}'): wengert computes in the dtypes of the tensors, so nothing is converted to "
-                f"{self.fast_dtype}; results are those of full precision."
-            )
         self.prev = is_autocast_enabled(self.device)
         self.prev_fastdtype = get_autocast_dtype(self.device)
         self.prev_cache_enabled = _state.cache
@@ -103,10 +106,29 @@ class autocast:
         set_autocast_dtype(self.device, self.fast_dtype)
         _state.cache = self._cache_enabled
         _state.nesting += 1
+        self._mode = self._region()
+        self._mode.__enter__()
         return self
 
+    def _region(self) -> Any:
+        """What converts arguments, or nothing. It hides the regions that this one lies in."""
+        if self.device != "cpu" or not (self._enabled or self.prev):
+            return contextlib.nullcontext()
+        from .narrowing import Narrowing
+
+        if self._enabled and not _has_bfloat16() and self.fast_dtype is _dtypes.bfloat16:
+            warn_once(
+                "autocast('cpu'): torch.bfloat16 needs the package ml_dtypes (pip install 'wengert[bfloat16]'); "
+                "without it nothing is converted, and results are those of full precision."
+            )
+            return contextlib.nullcontext()
+        return Narrowing(self.fast_dtype, self._cache_enabled, self._enabled)
+
     def __exit__(self, *error: object) -> None:
+        self._mode.__exit__(*error)
         _state.nesting -= 1
+        if not _state.nesting:
+            clear_autocast_cache()
         set_autocast_enabled(self.device, self.prev)
         set_autocast_dtype(self.device, self.prev_fastdtype)
         _state.cache = self.prev_cache_enabled
@@ -163,7 +185,10 @@ def set_autocast_cache_enabled(enabled: bool) -> None:
 
 
 def clear_autocast_cache() -> None:
-    """Nothing: no converted weight is kept."""
+    """Drop the converted weights that regions of this thread keep."""
+    forget = getattr(sys.modules.get("wengert.amp.narrowing"), "forget", None)
+    if forget is not None:
+        forget()
 
 
 def autocast_increment_nesting() -> int:

@@ -6,6 +6,7 @@ it is checked. (The line that made a node is in wengert's errors without it.)
 
 from __future__ import annotations
 
+import os
 import traceback
 import warnings
 from typing import Any
@@ -139,10 +140,20 @@ def keep_trace(node: Node) -> None:
     h = hooks_of(node)
     if h.trace is None:
         frame = _errors.user_frame(_errors.sys._getframe(1))
-        h.trace = ("".join(traceback.format_list(traceback.extract_stack(frame))), _running[-1] if _running else None)
+        lines = traceback.format_list(_of_program(traceback.extract_stack(frame)))
+        h.trace = ("".join(lines), _running[-1] if _running else None)
 
 
 _running: list[Any] = []  # the nodes whose backward steps are running, the innermost last
+
+
+def _of_program(stack: list[Any]) -> list[Any]:
+    """A stack without what runs the program, if that is ``python -m wengert run``."""
+    ours = [k for k, entry in enumerate(stack) if entry.filename == _RUNNER]
+    return stack[ours[-1] + 1 :] if ours else stack
+
+
+_RUNNER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_cli", "run.py")
 
 
 def _watch(n: Any, g: Any, step: Any) -> Any:

@@ -41,6 +41,16 @@ class GradientEdge(NamedTuple):
     ownership_token: Node | None = None
 
 
+class _EdgeOfTensor(GradientEdge):
+    """An edge that knows the shape and dtype of its tensor: ``autograd.backward`` of a scalar's needs no gradient."""
+
+    shape: Any
+    dtype: Any
+
+
+_EdgeOfTensor.__name__ = _EdgeOfTensor.__qualname__ = "GradientEdge"
+
+
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge at which the gradient of ``tensor`` arrives.
 
@@ -54,9 +64,9 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     fn = current_fn(tensor)
     if fn is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    if type(fn) is Port:
-        return GradientEdge(fn.fx, fn.k, fn)
-    return GradientEdge(fn, 0)
+    edge = _EdgeOfTensor(fn.fx, fn.k, fn) if type(fn) is Port else _EdgeOfTensor(fn, 0)
+    edge.shape, edge.dtype = tuple(tensor._a.shape), tensor._a.dtype
+    return edge
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

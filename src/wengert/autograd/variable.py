@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from .._node import leaf_node
-from .._tensor import Tensor, TensorMeta, alias_payload, make, new
+from .._tensor import Tensor, TensorMeta, alias_payload, make
 
 
 class VariableMeta(TensorMeta):
@@ -22,7 +22,7 @@ class VariableMeta(TensorMeta):
         if data is None:
             t: Any = Tensor()
         elif isinstance(data, Tensor):
-            t = make() if type(data) is Tensor else new(type(data))
+            t = make()  # a plain tensor, whatever class data is of
             t._a = alias_payload(data)
             t._fn = None
             t._m = None

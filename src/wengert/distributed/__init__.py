@@ -84,7 +84,11 @@ class group:
     WORLD = None
 
 
+from . import device_mesh as device_mesh  # noqa: E402  after what it is made with
+from .device_mesh import DeviceMesh, init_device_mesh  # noqa: E402
+
 __all__ = [  # noqa: PLE0604  the names of tables
+    "DeviceMesh",
     "FileStore",
     "HashStore",
     "PrefixStore",
@@ -93,6 +97,7 @@ __all__ = [  # noqa: PLE0604  the names of tables
     "Store",
     "TCPStore",
     "group",
+    "init_device_mesh",
     "init_process_group",
     *_QUESTIONS,
     *_REFUSED,

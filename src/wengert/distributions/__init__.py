@@ -150,7 +150,7 @@ def _publish() -> None:
         found = {n: getattr(home, n) for n in names.split()}
         public = [n for n in found if not n.startswith("_")]
         module.__doc__ = f"``{'``, ``'.join(public)}``; defined in ``{home.__name__}``."
-        vars(module).update(found, __all__=public)
+        vars(module).update(found, __all__=public, Distribution=Distribution, constraints=constraints)
         for n in public:
             line = found[n].__dict__.get("__firstlineno__")  # from Python 3.13 on; the next line drops it
             found[n].__module__ = module.__name__

@@ -139,7 +139,8 @@ class MultivariateNormal(Distribution):
         self._unbroadcasted_scale_tril = factor_of(name, matrix)
 
     def _expanded(self, matrix: Tensor) -> Tensor:
-        return matrix.expand(self._extended_shape() + tuple(self._event_shape))
+        # Not by _extended_shape: a subclass may draw samples of another shape (gpytorch's are as wide as its root).
+        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
 
     @lazy_property
     def scale_tril(self) -> Tensor:
@@ -167,7 +168,7 @@ class MultivariateNormal(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape())
+        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         eps = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
@@ -246,7 +247,7 @@ class LowRankMultivariateNormal(Distribution):
         return self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag
 
     def _expanded(self, matrix: Tensor) -> Tensor:
-        return matrix.expand(self._extended_shape() + tuple(self._event_shape))
+        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
 
     @property
     def mean(self) -> Tensor:
@@ -260,7 +261,7 @@ class LowRankMultivariateNormal(Distribution):
     def variance(self) -> Tensor:
         """The diagonal of the covariance matrix."""
         factor, diag = self._parts
-        return (factor.pow(2).sum(-1) + diag).expand(self._extended_shape())
+        return (factor.pow(2).sum(-1) + diag).expand(self._batch_shape + self._event_shape)
 
     @lazy_property
     def scale_tril(self) -> Tensor:

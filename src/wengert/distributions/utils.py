@@ -133,10 +133,10 @@ class lazy_property(Generic[Value]):
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return _lazy_property_and_property(self.wrapped)
-        name = self.wrapped.__name__
         with torch.enable_grad():
-            setattr(instance, name, self.wrapped(instance))
-        return getattr(instance, name)
+            value = self.wrapped(instance)
+        setattr(instance, self.wrapped.__name__, value)
+        return value
 
 
 class _lazy_property_and_property(lazy_property[Value], property):

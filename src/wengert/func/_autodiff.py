@@ -26,7 +26,7 @@ from .._registry import T
 from .._tensor import Tensor, current_fn, wrap
 from .._values import DEPTH, Dual, Lift, entered, ones_payload, zeros_payload
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
-from ._levels import TAPES, bare, check_captured, only_leads_to, payload, tensor
+from ._levels import TAPES, bare, check_adopted, check_captured, only_leads_to, payload, tensor
 from ._vmap import vmap
 
 Argnums = int | tuple[int, ...]
@@ -187,6 +187,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
                         "True"
                     )
                 value, aux = value
+            if tape.inside.adopted:
+                check_adopted(tape.inside, tree_flatten((inner, value, aux))[0], CAPTURED)
             _check_scalar(value)
             if logical_dtype(value).kind not in "fV" and current_fn(value) is not None:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {value.dtype}")
@@ -249,6 +251,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 )
             out, aux = out
         outs, out_spec = tree_flatten(out)
+        if tape.inside.adopted:
+            check_adopted(tape.inside, tree_flatten((inner, outs, aux))[0], CAPTURED)
         _check_outputs(outs, "vjp(f, *primals)")
         for y in outs:
             if logical_dtype(y).kind not in "fcV":

@@ -49,6 +49,23 @@ def check_captured(inside: Any, tag: int, message: str) -> None:
         )
 
 
+def check_adopted(inside: Any, results: list[Any], message: str) -> None:
+    """Refuse that reverse mode's function wrote a value that depends on its variables to a tensor that outlives it.
+
+    Such a tensor would go on with the history of a tape that is over. It is found when the function's own tensors are
+    gone, so it keeps what was written, without that history.
+    """
+    captured = [t for ref in inside.adopted if (t := ref()) is not None and not any(t is r for r in results)]
+    for t in captured:
+        t._fn = None
+    if captured:
+        raise noted(
+            RuntimeError(message),
+            f"Which: a tensor of shape {list(captured[0].shape)} that was made outside; it keeps what was written.",
+            "What to do: compute a new tensor (y = y + x rather than y += x) and return it.",
+        )
+
+
 TAPES: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()  # the variables of transforms, and whose they are
 
 

@@ -35,7 +35,7 @@ def _leaf(cls: type, data: Tensor, requires_grad: bool) -> Any:
     cell: Cell = cell_of(data)
     box_of(t).cell = cell
     if requires_grad:
-        check_floating(t)
+        check_floating(t, "Only Tensors of floating point and complex dtype")
         leaf_node(t)
     return t
 

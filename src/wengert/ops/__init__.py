@@ -16,7 +16,7 @@ MODULES = (
     "chains", "strided", "views", "broadcasting", "join", "index", "getitem", "convert", "write", "setitem", "resize",
     "arrange", "copies", "scatter", "places", "masks", "reduce", "extrema", "norms", "scan", "differences", "softmax",
     "sort", "statistics", "counting", "matmul", "linear", "einsum", "addmm", "loss", "likelihoods", "classification",
-    "ctc", "distance", "pad", "interpolate", "normalization", "batch_norm", "conv", "windows", "pool",
+    "cross_entropy", "ctc", "distance", "pad", "interpolate", "normalization", "batch_norm", "conv", "windows", "pool",
     "fractional_pool", "embedding_bag", "fold", "grid", "attention", "multihead", "recurrent_steps", "recurrent",
     "inverses", "decompositions", "linalg", "matrix_functions", "fft", "window_functions", "spectral", "low_level",
     "segments", "indefinite", "linear_cross_entropy", "recurrent_functions", "symbolic", "lobpcg", "files",

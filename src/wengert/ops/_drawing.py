@@ -113,13 +113,17 @@ def drawn(sampler: Sampler, generator: Generator, shape: tuple[int, ...], *args:
     return a
 
 
+_PLAIN = frozenset((np.ndarray, float, int))
+
+
 def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 0) -> Any:
     """``sampler(generator, *operands)`` with operands that may be payloads of a transform.
 
     Of a batched operand each example has its draw. ``rows``: how many trailing dims of the operands are the sampler's
     own (it takes one dim more, into which all batch dims are folded).
     """
-    if all(isinstance(a, (np.ndarray, np.generic, float, int)) for a in operands) and not LEVELS.get():
+    plain = _PLAIN.issuperset(map(type, operands))
+    if (plain or all(isinstance(a, (np.ndarray, np.generic, float, int)) for a in operands)) and not LEVELS.get():
         return sampler(generator, *operands)
     from .._values import Batched
 

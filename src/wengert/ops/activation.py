@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .._backends.kernels import recordable
+from .._backends.large import MANY
 from .._dims import normal_dim
 from .._dispatch import logical_dtype
 from .._dtypes import FLOATING, INEXACT
@@ -18,7 +20,7 @@ from .._out import SAME, exactly, with_out
 from .._parametric import parametric
 from .._registry import RAW, T, place, public
 from .._tensor import Tensor
-from ._elementwise import activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
+from ._elementwise import FLOAT32, activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
@@ -29,7 +31,23 @@ def _negative(xp: Any, x: Any) -> Any:
     return xp.where(x < 0, x, 0)
 
 
+def _split(lib: Any, x: Any) -> tuple[Any, Any]:
+    """The positive and the negative elements, each 0 elsewhere; -0 is in both, so that sums keep its sign."""
+    if x.size >= MANY:
+        return lib.limited(x, 0, None), lib.limited(x, None, 0)
+    zero = lib.ZEROS[x.dtype]
+    return lib.maximum(zero, x), lib.minimum(zero, x)
+
+
+def _decay(lib: Any, x: Any, scale: float) -> Any:
+    """``exp(x * scale)`` of many negative elements, 1 of the others (nan too)."""
+    return lib.exp(lib.fmin(lib.ZEROS[x.dtype], x) * scale)
+
+
 def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    if xp is RAW and self.size >= MANY and recordable(self):
+        slope = _decay(xp.lib, self, input_scale) * (input_scale * alpha * scale)
+        return g * (slope if input_scale * alpha == 1 else xp.where(self <= 0, slope, scale))
     below = g * (input_scale * alpha * scale) * xp.exp(_negative(xp, self) * input_scale)
     return xp.where(self <= 0, below, g * scale if scale != 1 else g)
 
@@ -44,8 +62,10 @@ def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scal
 )
 def _elu(lib, self, alpha, scale, input_scale):
     """``scale * x``, and ``scale * alpha * (exp(input_scale * x) - 1)`` where x is negative."""
-    below = lib.expm1(lib.minimum(self, lib.ZEROS[self.dtype]) * input_scale) * (alpha * scale)
-    return lib.where(self <= lib.ZEROS[self.dtype], below, self * scale if scale != 1 else self)
+    above, below = _split(lib, self)
+    below = lib.expm1(below * input_scale if input_scale != 1 else below)
+    factor = alpha * scale
+    return (above * scale if scale != 1 else above) + (below * factor if factor != 1 else below)
 
 
 @activation("nn.functional.elu", "nn.functional.elu_")
@@ -74,8 +94,14 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return _elu(input, SELU_ALPHA, SELU_SCALE, 1)
 
 
+def _celu_grad(xp: Any, g: Any, self: Any, alpha: float) -> Any:
+    if xp is RAW and self.size >= MANY and recordable(self):
+        return g * _decay(xp.lib, self, 1.0 / alpha)
+    return xp.where(self <= 0, g * xp.exp(_negative(xp, self) * (1.0 / alpha)), g)
+
+
 @parametric(
-    grad=lambda xp, g, self, alpha: xp.where(self <= 0, g * xp.exp(_negative(xp, self) * (1.0 / alpha)), g),
+    grad=_celu_grad,
     node="CeluBackward0",
     fast=FLOATING,
     check=refuse_all_but_floats("elu_cpu"),
@@ -84,8 +110,8 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 )
 def _celu(lib, self, alpha):
     """x, and ``alpha * (exp(x / alpha) - 1)`` where x is negative."""
-    below = lib.expm1(lib.minimum(self, lib.ZEROS[self.dtype]) * (1.0 / alpha)) * alpha
-    return lib.where(self <= 0, below, self)
+    above, below = _split(lib, self)
+    return above + lib.expm1(below * (1.0 / alpha)) * alpha
 
 
 @activation("torch.celu nn.functional.celu", "torch.celu_ nn.functional.celu_")
@@ -117,6 +143,8 @@ def sigmoid(lib, input):
     tensor([0.5000, 1.0000])
     """
     one = lib.ONES[input.dtype]
+    if input.size >= MANY and recordable(input):
+        return lib.divide(one, lib.one_and_exp_of_negative(input))
     return lib.divide(one, lib.exp(-input) + one)
 
 
@@ -124,6 +152,8 @@ place(T.tanh, "nn.functional.tanh")
 
 
 def _logsigmoid_grad(xp: Any, g: Any, self: Any) -> Any:
+    if xp is RAW and self.size >= MANY and recordable(self):
+        return g / xp.lib.one_and_exp_of_negative(-self)
     decay = xp.exp(xp.where(self < 0, self, -self))  # not of abs, whose derivative at 0 is 0
     part = decay / (1 + decay)
     return g * xp.where(self < 0, 1 - part, part)
@@ -159,9 +189,22 @@ def _silu_grad(xp: Any, g: Any, self: Any) -> Any:
     return g * (s * (1 + self * (1 - s)))
 
 
-@parametric(grad=_silu_grad, node="SiluBackward0", dtypes="fc", samples=[((3, 4), ()), ((), ())])
+def _silu_by_result(xp: Any, g: Any, self: Any, result: Any) -> Any:
+    s = xp.lib.factor_of(result, self)
+    return g * (s + result * (1 - s))
+
+
+@parametric(
+    grad=_silu_grad,
+    by_result=_silu_by_result,
+    node="SiluBackward0",
+    dtypes="fc",
+    samples=[((3, 4), ()), ((), ())],
+)
 def _silu(lib, self):
     """``x * sigmoid(x)``."""
+    if self.size >= MANY and recordable(self):
+        return self / lib.one_and_exp_of_negative(self)
     return self / (lib.exp(-self) + lib.ONES[self.dtype])
 
 
@@ -212,7 +255,14 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return _mish(input)
 
 
+def _unlimited(x: Any, beta: float, threshold: float) -> bool:
+    """Whether softplus of many elements is x above the threshold without being told."""
+    return beta == 1 and threshold >= 17 and x.size >= MANY and x.dtype == FLOAT32
+
+
 def _softplus_grad(xp: Any, g: Any, self: Any, beta: float, threshold: float) -> Any:
+    if xp is RAW and _unlimited(self, beta, threshold):
+        return g / xp.lib.one_and_exp_of_negative(self)
     large = self * beta > threshold
     z = xp.exp(xp.where(large, 0, self * beta))
     return xp.where(large, g, g * z / (z + 1))
@@ -228,6 +278,8 @@ def _softplus_grad(xp: Any, g: Any, self: Any, beta: float, threshold: float) ->
 )
 def _softplus(lib, self, beta, threshold):
     """``log(1 + exp(beta * x)) / beta``, and x above the threshold."""
+    if _unlimited(self, beta, threshold):
+        return lib.limited(self, 0, None) + lib.log1p(lib.exp(-lib.abs(self)))
     scaled = self * beta
     return lib.where(scaled > threshold, self, lib.log1p(lib.exp(scaled)) / beta)
 
@@ -259,8 +311,16 @@ def _gelu_grad(xp: Any, g: Any, self: Any, approximate: str) -> Any:
     return g * (self * pdf + cdf)
 
 
+def _gelu_by_result(xp: Any, g: Any, self: Any, result: Any, approximate: str) -> Any:
+    if approximate == "tanh":
+        return _gelu_grad(xp, g, self, approximate)
+    cdf = xp.lib.factor_of(result, self)
+    return g * (self * xp.lib.bell(self) + cdf)
+
+
 @parametric(
     grad=_gelu_grad,
+    by_result=_gelu_by_result,
     node="GeluBackward0",
     fast=FLOATING,
     check=refuse_all_but_floats("GeluKernelImpl"),

@@ -16,8 +16,9 @@ from .._dispatch import cast, common_dtype, logical_dtype
 from .._errors import warn
 from .._inplace import inplace_of
 from .._out import EXACT, write_out
-from .._registry import T, place
+from .._registry import REGISTRY, T, place
 from .._tensor import Tensor
+from ._unfused import with_sizes
 from .matmul import (
     as_tensors,
     check_batches,
@@ -128,6 +129,9 @@ _FACTS: dict[str, Any] = {
 )
 def affine_mm(mat1, mat2, input, beta, alpha):
     """``beta * input + alpha * mat1 @ mat2``."""
+
+
+with_sizes(REGISTRY["affine_mm"].node, "mat1", "mat2", kept=("alpha", "beta"))
 
 
 def _refuse_mv(info: Any, x: Any, y: Any, c: Any, *p: Any) -> Any:

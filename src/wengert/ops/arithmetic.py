@@ -179,7 +179,7 @@ def _add_scaled(lib, self, other, alpha):
     """``self + alpha * other``."""
     if self.dtype == bool:
         return lib.logical_or(self, lib.logical_and(other, bool(alpha)))
-    return self + other * alpha
+    return _in_float32(lambda x, y, k: x + y * k, self, other, alpha)
 
 
 @general(
@@ -193,7 +193,7 @@ def _add_scaled(lib, self, other, alpha):
 )
 def _sub_scaled(lib, self, other, alpha):
     """``self - alpha * other``."""
-    return self - other * alpha
+    return _in_float32(lambda x, y, k: x - y * k, self, other, alpha)
 
 
 @general(
@@ -207,7 +207,18 @@ def _sub_scaled(lib, self, other, alpha):
 )
 def _rsub_scaled(lib, self, other, alpha):
     """``other - alpha * self``."""
-    return other - self * alpha
+    return _in_float32(lambda x, y, k: y - x * k, self, other, alpha)
+
+
+HALF = np.dtype(np.float16)
+
+
+def _in_float32(f: Any, x: Any, y: Any, alpha: Any) -> Any:
+    """Of float16 operands as PyTorch computes it: the number rounded first, the result once, at the end."""
+    if x.dtype != HALF or y.dtype != HALF:
+        return f(x, y, alpha)
+    with np.errstate(all="ignore"):
+        return f(np.asarray(x, np.float32), np.asarray(y, np.float32), np.float32(np.float16(alpha))).astype(HALF)
 
 
 def _check_alpha(dtype: Any, alpha: Any, name: str) -> None:
@@ -330,6 +341,8 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
         if (EVERY or quiet_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
             return otherwise(self, other, third, alpha)
         if alpha is not ONE:
+            if a.dtype is HALF:
+                return otherwise(self, other, third, alpha)
             try:
                 b = b * (alpha if type(other) in SCALARS else CONSTANTS[a.dtype][alpha])
             except ARITHMETIC:

@@ -18,6 +18,7 @@ from .._errors import warn_once
 from .._general import general
 from .._inplace import inplace_of
 from .._linear import linear
+from .._modes import EVERY
 from .._out import EXACT, with_out
 from .._registry import public
 from .._tensor import Tensor, wrap
@@ -27,8 +28,8 @@ from .convert import clone
 from .copies import diagonal_copy
 from .create import allocate, element
 from .index import index
-from .join import stack, tensor_list
-from .shape import expand, ints, payload, unsqueeze_dim, view
+from .join import in_order, stack, tensor_list
+from .shape import COLONS, expand, ints, payload, unsqueeze_dim, view
 from .strided import checked_diagonal
 from .views import reshape_public, view_public
 
@@ -77,7 +78,18 @@ def rotate(lib, self, k, dims):
 )
 def roll_dims(lib, self, shifts, dims):
     """Elements moved along dimensions, those pushed out coming in at the other end; no dims: in row-major order."""
-    return lib.roll(self, shifts, dims) if dims else lib.roll(self, shifts[0])
+    if not dims:
+        return _rolled(lib, self.reshape(-1), shifts[0], 0).reshape(self.shape)
+    for shift, dim in zip(shifts, dims, strict=True):
+        self = _rolled(lib, self, shift, dim)
+    return self
+
+
+def _rolled(lib: Any, x: Any, shift: int, dim: int) -> Any:
+    n = x.shape[dim]
+    first = -shift % n if n else 0
+    lead = COLONS[dim]
+    return in_order(lib.concatenate((x[lead + (slice(first, None),)], x[lead + (slice(0, first),)]), dim))
 
 
 @linear(
@@ -399,6 +411,8 @@ def repeat_interleave(
             raise RuntimeError("Repeats must be non-negative")
         if output_size is not None and output_size != n * shape[dim]:
             raise RuntimeError("allocated size does not match required size")
+        if not EVERY and input._fn is None and type(input._a) is np.ndarray:
+            return wrap(in_order(input._a.repeat(n, dim)))
         more = expand(unsqueeze_dim(input, dim + 1), (*shape[: dim + 1], n, *shape[dim + 1 :]))
         return view_public(clone(more, "C"), (*shape[:dim], shape[dim] * n, *shape[dim + 1 :]))
     counts = _counts(repeats)

@@ -1,22 +1,30 @@
 """Attention: ``scaled_dot_product_attention``.
 
-Without dropout it is one operator that keeps its operands only: the weights, which are as large as the product of both
-lengths, are computed anew on the way back.
+Without dropout it is one operator, which works on a few heads of a few examples after the other, so that their weights
+are in cache from the first product to the last. Weights are as many as the product of both lengths; they are kept for
+the way back where that is not more than the operands take, and computed anew where it is.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
+from .._backends.large import row_sums
 from .._backends.numpy import in_lib, lib
+from .._blocks import each
 from .._dispatch import logical_dtype
 from .._general import general
-from .._registry import T, public
+from .._grad_mode import is_grad_enabled
+from .._registry import RAW, T, public
 from .._tensor import Tensor, wrap
+from ._large_softmax import moderate_exponential
 from .matmul import dtype_name
+
+_BLOCK = 1 << 15  # weights of a block
 
 
 def _weights(xp: Any, query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
@@ -30,8 +38,10 @@ def _weights(xp: Any, query: Any, key: Any, mask: Any, causal: bool, scale: floa
 
 
 def _attention_grads(
-    xp: Any, g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float
+    xp: Any, g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float, tape: Any
 ) -> tuple[Any, ...]:
+    if tape and xp is RAW and not needs[3]:
+        return xp.lib.attention_cotangents(g, query, key, value, mask, needs, causal, scale, tape)  # type: ignore[no-any-return]
     p = _weights(xp, query, key, mask, causal, scale)
     gv = xp.matmul_nd(p.mT, g) if needs[2] else None
     gq = gk = gm = None
@@ -57,16 +67,16 @@ def _attention_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     if not mine[0] and not mine[1] and not mine[2]:
         q = aligned[0]
         aligned[0] = U.expand(q, (aligned[3].shape[0], *(1,) * (rank - q.ndim), *q.shape))
-    return U.attention(*aligned, *p)
+    return U.attention(*aligned, *p[:2], None)
 
 
 def _samples(rng: Any) -> Any:
     draw = rng.standard_normal
     mask = np.where(rng.uniform(size=(3, 4)) < 0.7, draw((3, 4)), -1e3)
     return [
-        ((draw((2, 3, 2)), draw((2, 4, 2)), draw((2, 4, 5)), None), (False, 0.7)),
-        ((draw((2, 2, 3, 2)), draw((2, 2, 4, 2)), draw((2, 2, 4, 3)), mask), (False, 0.5)),
-        ((draw((3, 2)), draw((3, 2)), draw((3, 2)), None), (True, 1.0)),
+        ((draw((2, 3, 2)), draw((2, 4, 2)), draw((2, 4, 5)), None), (False, 0.7, None)),
+        ((draw((2, 2, 3, 2)), draw((2, 2, 4, 2)), draw((2, 2, 4, 3)), mask), (False, 0.5, None)),
+        ((draw((3, 2)), draw((3, 2)), draw((3, 2)), None), (True, 1.0, None)),
     ]
 
 
@@ -78,14 +88,123 @@ def _samples(rng: Any) -> Any:
     dtypes="f",
     samples=_samples,
 )
-def attention(lib, query, key, value, mask, causal, scale):
-    """``softmax(scale * query @ key.mT + mask) @ value``."""
+def attention(lib, query, key, value, mask, causal, scale, tape):
+    """``softmax(scale * query @ key.mT + mask) @ value``.
+
+    ``tape``: a list that is given the parts of the work and their weights for the way back, or ``None``.
+    """
+    parts = _parts(query, key, value, mask)
+    if parts is None:
+        return lib.matmul(_block_weights(query, key, mask, causal, scale), value)
+    count = query.size // query.shape[-1] * key.shape[-2]
+    keep = tape is not None and count <= query.size + key.size + value.size
+    if len(parts) == 1 and query.flags.c_contiguous:
+        weights = [_block_weights(query, key, mask, causal, scale)]
+        r = lib.matmul(weights[0], value)
+    else:
+        r = np.empty_like(query, shape=(*query.shape[:-1], value.shape[-1]))
+        mask = _by_parts(mask, query)
+
+        def work(part: Any) -> Any:
+            own = _block_weights(query[part], key[part], mask if mask is None else mask[part], causal, scale)
+            lib.matmul(own, value[part], out=r[part])
+            return own if keep else None
+
+        weights = each(work, parts)
+    if tape is not None:
+        tape[:] = [parts, weights if keep else [None] * len(parts)]
+    return r
+
+
+def _parts(query: Any, key: Any, value: Any, mask: Any) -> list[Any] | None:
+    """Indices that cut batch and heads into parts; ``None`` where operands are broadcast or there is nothing to cut."""
+    shape = query.shape
+    lead = shape[:-2]
+    if not lead or lead != key.shape[:-2] or lead != value.shape[:-2] or not query.size or not key.size:
+        return None
+    if mask is not None and not _fits(mask.shape[:-2], lead):
+        return None
+    each_part = max(_BLOCK // (shape[-2] * key.shape[-2]), 1)  # so many matrices
+    axis, inner = len(lead) - 1, 1
+    while axis and inner * lead[axis] <= each_part:
+        inner *= lead[axis]
+        axis -= 1
+    step = max(each_part // inner, 1)
+    slices = [slice(i, i + step) for i in range(0, lead[axis], step)]
+    if not axis:
+        return [(s,) for s in slices]
+    return [(*index, s) for index in np.ndindex(*lead[:axis]) for s in slices]
+
+
+def _fits(shape: Any, lead: Any) -> bool:
+    """Whether a mask of these first dimensions is broadcast to ``lead``, and nothing to the mask's."""
+    return len(shape) <= len(lead) and all(m in (1, n) for m, n in zip(shape[::-1], lead[::-1], strict=False))
+
+
+def _by_parts(mask: Any, query: Any) -> Any:
+    """A mask in a form that can be cut as the query is."""
+    return None if mask is None else np.broadcast_to(mask, (*query.shape[:-2], *mask.shape[-2:]))
+
+
+def _block_weights(query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
+    """The weights, ``(*, queries, keys)``."""
     scores = lib.matmul(query * query.dtype.type(scale), key.swapaxes(-1, -2))
     if causal:
+        if _past_softmax(scores):
+            return scores
         _hide(scores)
-    if mask is not None:
-        scores = scores + mask
-    return lib.matmul(lib.softmax_rows_or_zero(scores), value)
+    return lib.softmax_rows_or_zero(scores if mask is None else scores + mask)
+
+
+def _past_softmax(scores: Any) -> bool:
+    """softmax over no key that comes after its query, in place; false if scores are so large that they must be hidden.
+
+    Exponentials of what is hidden are multiplied by 0, which is sooner done than -inf is dealt with.
+    """
+    if scores.dtype.char not in "fd" or not scores.size or not moderate_exponential(scores, scores):
+        return False
+    queries, keys = scores.shape[-2:]
+    np.multiply(scores, _past(queries, keys, scores.dtype), scores)
+    rows = scores.reshape(-1, keys)
+    sums = row_sums(rows)
+    np.multiply(rows, np.reciprocal(sums, sums)[:, None], rows)
+    return True
+
+
+def _past(queries: int, keys: int, dtype: Any) -> Any:
+    """1 where a key does not come after its query, else 0."""
+    return (_kept_past if queries * keys <= _BLOCK else np.tri)(queries, keys, 0, dtype)
+
+
+_kept_past = functools.lru_cache(8)(np.tri)
+
+
+@in_lib
+def attention_cotangents(
+    g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float, tape: Any
+) -> tuple[Any, ...]:
+    """The cotangents of query, key and value, with the weights of each part, or computing them anew."""
+    gq, gk, gv = (np.empty_like(x) if need else None for x, need in zip((query, key, value), needs, strict=False))
+    mask = _by_parts(mask, query)
+
+    def work(job: Any) -> None:
+        part, weights = job
+        q, k, given = query[part], key[part], g[part]
+        if weights is None:
+            weights = _block_weights(q, k, mask if mask is None else mask[part], causal, scale)
+        if gv is not None:
+            lib.matmul(weights.swapaxes(-1, -2), given, out=gv[part])
+        if gq is None and gk is None:
+            return
+        gs = lib.softmax_backward_rows(lib.matmul(given, value[part].swapaxes(-1, -2)), weights, weights.ndim - 1)
+        gs *= gs.dtype.type(scale)
+        if gq is not None:
+            lib.matmul(gs, k, out=gq[part])
+        if gk is not None:
+            lib.matmul(gs.swapaxes(-1, -2), q, out=gk[part])
+
+    each(work, list(zip(*tape, strict=True)))
+    return gq, gk, gv, None
 
 
 @in_lib
@@ -211,7 +330,8 @@ def scaled_dot_product_attention(
         scale = 1 / math.sqrt(query._a.shape[-1]) if query._a.shape[-1] else 1.0
     mask = additive_mask(attn_mask, query)
     if not dropout_p:
-        return attention(query, key, value, mask, bool(is_causal), float(scale))
+        recorded = is_grad_enabled() and any(t._fn is not None for t in (query, key, value))
+        return attention(query, key, value, mask, bool(is_causal), float(scale), [] if recorded else None)
     weights = _weights(T, query, key, mask, is_causal, scale)
     from .._registry import PUBLIC
 

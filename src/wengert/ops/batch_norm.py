@@ -1,7 +1,7 @@
 """Normalisation by channel: ``batch_norm`` and ``instance_norm``.
 
-The work is done on ``(N, C, M)``, block after block, so that a block is read from memory once for each of the three
-things that need all of the one before: the means, the variances, the result. On the way back there are two.
+The work is done on ``(N, C, M)``, block after block, so that a block is read from memory once for each of the two
+things that need all of the one before: the sums of elements and squares, and the result. The way back has two as well.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from typing import Any
 import numpy as np
 
 from .._backends.numpy import in_lib, vector_of_ones
-from .._blocks import LARGE, cut_parts, each
+from .._blocks import LARGE, among_rows, each
 from .._dispatch import logical_dtype
 from .._general import general
 from .._grad_mode import no_grad
 from .._registry import RAW, T, public
-from .._tensor import Tensor, alias_payload, wrap
+from .._tensor import Tensor, wrap
 from .loss import refuse_weight_grad
 from .matmul import dtype_name
 from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, _widened, norm_groups
 
 View = tuple[int, int, int]
-_BLOCK = 1 << 16  # elements of a block
-_FEW = 1024  # so many numbers or fewer are added up by a product with ones
+_BLOCK = 1 << 17  # elements of a block
+_FEW = 4096  # so many numbers are summed in float64
+_NEAR, _NEAR_WIDENED = 4, 1e6  # a mean whose square is at most so many times the variance is not large
 _SAMPLES, _SHORT = 4, 1024  # from so many samples on, rows up to this length are short
 
 
@@ -34,9 +35,10 @@ def _parts(view: View) -> list[tuple[slice, slice]]:
     n, c, m = view
     if n * c * m < LARGE:
         return [(slice(0, n), slice(0, c))]
+    rows = max(_BLOCK // m, 1)
+    samples, channels = max(rows // c, 1), -(-c // -(-c // rows))
     return [
-        (part[0], slice(0, c)) if len(part) == 1 else (slice(part[0], part[0] + 1), part[1])
-        for part in cut_parts((n, c), max(_BLOCK // m, 1))
+        (slice(i, i + samples), slice(j, j + channels)) for i in range(0, n, samples) for j in range(0, c, channels)
     ]
 
 
@@ -55,109 +57,152 @@ def _row_products(x: Any, y: Any) -> Any:
     return (x * y).reshape(x.shape[:2]) if x.shape[2] == 1 else np.vecdot(x, y)
 
 
-def _over_samples(sums: Any) -> Any:
-    """The sums over all samples."""
-    n = len(sums)
-    if n == 1:
-        return sums[0]
-    if n <= _FEW:
-        return vector_of_ones(n, sums.dtype).dot(sums)
-    return np.add.reduce(sums, 0, np.float64).astype(sums.dtype)
+def _sums(of_rows: Any, parts: Any, view: View) -> Any:
+    """What ``of_rows`` gives for each part, two arrays ``(N, C)``, summed over the samples; in float64."""
+    if len(parts) == 1:
+        return [np.add.reduce(rows, 0, np.float64) for rows in of_rows(parts[0])]
+    rows = np.empty((2, *view[:2]))
+
+    def work(part: Any) -> None:
+        rows[0][part], rows[1][part] = of_rows(part)
+
+    each(work, parts)
+    return np.add.reduce(rows, 1)
 
 
-def _beside(values: Any, view: View) -> Any:
-    """A value for each channel, to be broadcast against ``(N, C, M)``.
+def _in_parts(work: Any, parts: Any, view: View) -> None:
+    """``work`` on each part, on threads, with NumPy's loops over rows."""
+    if len(parts) == 1:
+        work(parts[0])
+    else:
+        among_rows(view[2], lambda: each(work, parts))
+
+
+def _moments(x: Any, parts: Any, view: View) -> tuple[Any, Any, Any]:
+    """Mean and variance of each channel, and what is to be taken off, ``(C, 1)``, before anything is multiplied.
+
+    That is the mean, rounded, or ``None`` where means are not large beside deviations.
+
+    One look at the data gives the sums of the elements and of their squares, of a few numbers in float64. Where means
+    are too large for that the squares of the deviations are summed in a second look.
+    """
+    count = max(view[0] * view[2], 1)
+    y = x.astype(np.float64) if x.size <= _FEW else x
+
+    def of_rows(part: Any) -> Any:
+        block = y[part]
+        return _row_sums(block), _row_products(block, block)
+
+    total, squares = _sums(of_rows, parts, view)
+    mean = total / count
+    square = squares / count
+    shift = mean * mean
+    var = square - shift
+    if np.logical_and.reduce(shift <= _NEAR * var):
+        return mean, var, None
+    center = mean.astype(x.dtype)[:, None]
+    if y.dtype is not x.dtype and np.logical_and.reduce(shift <= _NEAR_WIDENED * var):
+        return mean, var, center
+
+    def of_deviations(part: Any) -> Any:
+        block = x[part] - center[part[1]]
+        return _row_sums(block), _row_products(block, block)
+
+    total, squares = _sums(of_deviations, parts, view)
+    rest = total / count
+    return center[:, 0] + rest, squares / count - rest * rest, center
+
+
+def _beside(values: Any, x: Any) -> list[Any]:
+    """For each row of values, one a channel, what broadcasts against ``x``, which is ``(N, C, M)``.
 
     Short rows are written out once, so that NumPy's loops go over whole samples.
     """
-    n, c, m = view
+    n, c, m = x.shape
+    values = np.array(values, x.dtype)[:, :, None]
     if n < _SAMPLES or not 1 < m <= _SHORT:
-        return values[:, None]
-    r = np.empty((c, m), values.dtype)
-    r[...] = values[:, None]
-    return r
+        return list(values)
+    tables = np.empty((len(values), c, m), x.dtype)
+    tables[...] = values
+    return list(tables)
 
 
-def _scaled_and_shifted(x: Any, factor: Any, shift: Any, parts: Any) -> Any:
-    """``x * factor + shift`` by channel."""
-    r = np.empty_like(x)
-    factor, shift = _beside(factor, x.shape), _beside(shift, x.shape)
+def _scaled_and_shifted(x: Any, center: Any, factor: Any, shift: Any, parts: Any, r: Any) -> None:
+    """``(x - center) * factor + shift`` by channel, into r."""
+    factor, shift = _beside((factor, shift), x)
 
     def work(part: Any) -> None:
-        out = r[part]
-        np.multiply(x[part], factor[part[1]], out)
+        out, block = r[part], x[part]
+        if center is not None:
+            block = np.subtract(block, center[part[1]], out)
+        np.multiply(block, factor[part[1]], out)
         np.add(out, shift[part[1]], out)
 
-    each(work, parts)
-    return r
+    _in_parts(work, parts, x.shape)
 
 
 @in_lib
 def normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: float, stats: Any) -> Any:
-    """Each channel standardised, scaled and shifted; ``stats`` is given mean, inverse deviation and variance."""
+    """Each channel standardised, scaled and shifted.
+
+    ``stats`` is given mean, inverse deviation and variance in float64, and what ``_moments`` says is to be taken off.
+    """
     x = np.ascontiguousarray(_widened(input)).reshape(view)
-    count = max(view[0] * view[2], 1)
     parts = _parts(view)
-    sums = np.empty(view[:2], x.dtype)
-
-    def add_up(part: Any) -> None:
-        sums[part] = _row_sums(x[part])
-
-    each(add_up, parts)
-    mean = _over_samples(sums) / count
-    center = _beside(mean, view)
-
-    def add_squares(part: Any) -> None:
-        r = x[part] - center[part[1]]
-        sums[part] = _row_products(r, r)
-
-    each(add_squares, parts)
-    var = _over_samples(sums) / count
+    mean, var, center = _moments(x, parts, view)
     scale = 1 / np.sqrt(var + eps)
     if stats is not None:
-        stats[:] = [mean, scale, var]
+        stats[:] = [mean, scale, var, center]
     factor = scale if weight is None else scale * weight
-    shift = -mean * factor
+    shift = (-mean if center is None else center[:, 0] - mean) * factor
     if bias is not None:
         shift += bias
-    return _scaled_and_shifted(x, factor, shift, parts).reshape(input.shape).astype(input.dtype, copy=False)
+    r = np.empty(input.shape, x.dtype)
+    _scaled_and_shifted(x, center, factor, shift, parts, r.reshape(view))
+    return r.astype(input.dtype, copy=False)
 
 
 @in_lib
 def channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: Any, view: View, stats: Any) -> Any:
     """The cotangents of input, weight and bias from the statistics that the forward pass left."""
     x, g = (np.ascontiguousarray(_widened(a)).reshape(view) for a in (input, g))
-    mean, scale, _ = stats
+    mean, scale, _, center = stats
     parts = _parts(view)
-    center = _beside(mean, view)
-    sums, products = np.empty(view[:2], x.dtype), np.empty(view[:2], x.dtype)
 
-    def add_up(part: Any) -> None:
-        sums[part] = _row_sums(g[part])
-        products[part] = _row_products(x[part] - center[part[1]], g[part])
+    def of_rows(part: Any) -> Any:
+        block, given = x[part], g[part]
+        return _row_sums(given), _row_products(block if center is None else block - center[part[1]], given)
 
-    each(add_up, parts)
-    total, product = _over_samples(sums), _over_samples(products)
+    total, product = _sums(of_rows, parts, view)
+    left = mean if center is None else mean - center[:, 0]
+    product -= left * total
     gw = (product * scale).reshape(weight.shape).astype(weight.dtype, copy=False) if needs[1] else None
     gb = total.reshape(bias_shape).astype(input.dtype, copy=False) if needs[2] else None
     if not needs[0]:
         return None, gw, gb
     count = max(view[0] * view[2], 1)
-    tilt, offset = _beside(product * scale * scale / -count, view), _beside(total / count, view)
-    factor = _beside(scale if weight is None else scale * weight, view)
-    gx = np.empty_like(x)
+    tilt = product * scale * scale / -count
+    offset = left * tilt + total / count
+    gx = np.empty(input.shape, x.dtype)
+    _tilted(x, g, center, tilt, offset, scale if weight is None else scale * weight, parts, gx.reshape(view))
+    return gx.astype(input.dtype, copy=False), gw, gb
+
+
+def _tilted(x: Any, g: Any, center: Any, tilt: Any, offset: Any, factor: Any, parts: Any, r: Any) -> None:
+    """``((x - center) * tilt + g - offset) * factor`` by channel, into r."""
+    tilt, offset, factor = _beside((tilt, offset, factor), x)
 
     def work(part: Any) -> None:
         c = part[1]
-        r = gx[part]
-        np.subtract(x[part], center[c], r)
-        np.multiply(r, tilt[c], r)
-        np.add(r, g[part], r)
-        np.subtract(r, offset[c], r)
-        np.multiply(r, factor[c], r)
+        out, block = r[part], x[part]
+        if center is not None:
+            block = np.subtract(block, center[c], out)
+        np.multiply(block, tilt[c], out)
+        np.add(out, g[part], out)
+        np.subtract(out, offset[c], out)
+        np.multiply(out, factor[c], out)
 
-    each(work, parts)
-    return gx.reshape(input.shape).astype(input.dtype, copy=False), gw, gb
+    _in_parts(work, parts, x.shape)
 
 
 @in_lib
@@ -172,8 +217,9 @@ def channels_by_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: A
     shift = -mean * factor
     if bias is not None:
         shift = shift + bias
-    factor, shift = factor.astype(x.dtype, copy=False), shift.astype(x.dtype, copy=False)
-    return _scaled_and_shifted(x, factor, shift, _parts(view)).reshape(input.shape).astype(input.dtype, copy=False)
+    r = np.empty(input.shape, x.dtype)
+    _scaled_and_shifted(x, None, factor, shift, _parts(view), r.reshape(view))
+    return r.astype(input.dtype, copy=False)
 
 
 # ------------------------------------------------------------------------------------------------------------ operators
@@ -264,19 +310,19 @@ def batch_norm(
     While training, ``running_mean`` and ``running_var`` (unbiased) move towards the batch's by ``momentum``.
     """
     shape = tuple(input._a.shape)
-    if training:
+    c = shape[1] if len(shape) > 1 else 0
+    view = (*shape[:1], c, math.prod(shape[2:]))
+    if training and (not shape or view[0] * view[2] == 1):
         _refuse_single(input.shape)
     if eps < 0 or (training and eps == 0):
         word = "positive during training" if training else "non-negative"
         raise ValueError(f"batch_norm eps must be {word}, but got {eps}")
-    c = shape[1] if len(shape) > 1 else 0
-    for what, t in (("running_mean", running_mean), ("running_var", running_var)):
-        if t is None and not training:
-            raise RuntimeError(f"{what} must be defined in evaluation mode")
-        if t is not None and t._a.size != c:
-            raise RuntimeError(f"{what} should contain {c} elements not {t._a.size}")
-    for what, t in (("weight", weight), ("bias", bias)):
-        if t is not None and t._a.size != c:
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for what, t in given.items():
+        if t is None:
+            if not training and what.startswith("running"):
+                raise RuntimeError(f"{what} must be defined in evaluation mode")
+        elif t._a.size != c:
             raise RuntimeError(f"{what} should contain {c} elements not {t._a.size}")
     if logical_dtype(input).kind in "iub":
         raise NotImplementedError(f"\"batch_norm\" not implemented for '{dtype_name(input)}'")
@@ -285,7 +331,6 @@ def batch_norm(
     if not training:
         return norm_by_statistics(input, running_mean, running_var, weight, bias, eps, along)
     stats: list[Any] = []
-    view = (shape[0], c, math.prod(shape[2:]))
     result = norm_channels(input, weight, bias, view, (0, 2), eps, along, stats)
     if running_mean is not None and running_var is not None:
         _update(running_mean, running_var, input, stats, view, momentum)
@@ -299,10 +344,10 @@ def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: fl
     unbiased = momentum * count / max(count - 1, 1)
     if stats and isinstance(input._a, np.ndarray):
         if type(mean._a) is type(var._a) is np.ndarray and mean._fn is var._fn is None:
-            for running, batch, share in ((mean, stats[0], momentum), (var, stats[2], unbiased)):
-                a = alias_payload(running)
-                a *= 1 - momentum
-                a += batch.reshape(a.shape) * share  # no write that versions count, as in PyTorch
+            for a, batch, share in ((mean._a, stats[0], momentum), (var._a, stats[2], unbiased)):
+                moved = (batch * share).astype(a.dtype)
+                np.multiply(a, 1 - momentum, a)
+                np.add(a, moved if a.ndim == 1 else moved.reshape(a.shape), a)  # PyTorch counts no write either
             return
         batch_mean, batch_var = (wrap(s.astype(mean._a.dtype, copy=False)) for s in stats[::2])
     else:  # the values of a transform

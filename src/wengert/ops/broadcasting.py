@@ -12,7 +12,7 @@ from .._modes import M
 from .._registry import T, public
 from .._tensor import Tensor
 from ._ties import tied
-from .shape import EXPAND, expand, ints, payload, unsqueeze_dim
+from .shape import EXPAND, expand, ints, payload, shape_of_other, unsqueeze_dim
 from .views import view_public
 
 
@@ -128,13 +128,13 @@ def _plan_expansion(a: Any, size: tuple[Any, ...]) -> Any:
 def broadcast_to(input: Tensor, size: Any) -> Tensor:
     """``input.expand(size)``."""
     payload(input, "broadcast_to")
-    return expand_public(input, ints((size,), "broadcast_to"))
+    return expand_public(input, size if type(size) is tuple else ints((size,), "broadcast_to"))
 
 
 @public("Tensor.expand_as")
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.expand(other.shape)``."""
-    return expand_public(self, tuple(other._a.shape))
+    return expand_public(self, shape_of_other(other, "expand_as"))
 
 
 @public("Tensor.sum_to_size")

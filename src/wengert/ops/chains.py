@@ -231,9 +231,7 @@ def _view_gather_recorded(self: Tensor, chain: Any) -> Tensor:
 T.view_gather = _view_gather_recorded
 
 
-AS_STRIDED = type(
-    "AsStridedBackward0", (REGISTRY["view_gather"].node,), {"__slots__": (), "__module__": "torch.autograd.graph"}
-)
+AS_STRIDED = type("AsStridedBackward0", (REGISTRY["view_gather"].node,), {"__slots__": (), "__module__": "builtins"})
 _renamed: dict[tuple[type, str], type] = {}
 
 

@@ -257,6 +257,9 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
         _check_clamped(input, "clamp")
         if min is None and max is None:
             raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+        for bound in (min, max):
+            if bound is not None and type(number_or_item(bound)) not in NUMBERS:
+                raise _no_clamp(min, max)
         if input._a.dtype not in FLOATING:
             input, min, max = _clamp_integers(input, min, max)
         return _clamp(input, number_or_item(min), number_or_item(max))
@@ -264,15 +267,19 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
         low, high = number_or_item(min), number_or_item(max)
         if not isinstance(low, Tensor) and not isinstance(high, Tensor):
             return clamp(input, low, high)  # a 0-dimensional tensor beside a number is taken for a number
-        raise TypeError(
-            f"clamp() received an invalid combination of arguments - got (Tensor, {type_text(min)}, "
-            f"{type_text(max)}), but expected one of:\n * (Tensor input, Tensor min = None, Tensor max = None, *, "
-            "Tensor out = None)\n * (Tensor input, Number min = None, Number max = None, *, Tensor out = None)\n"
-        )
+        raise _no_clamp(min, max)
     _check_clamped(input, "clamp")
     if common_dtype([t for t in (input, min, max) if t is not None]) is BOOL:
         raise not_implemented(REGISTRY["_clamp"], input)
     return _clamp_tensors(input, min, max)
+
+
+def _no_clamp(min: Any, max: Any) -> TypeError:
+    return TypeError(
+        f"clamp() received an invalid combination of arguments - got (Tensor, {type_text(min)}, "
+        f"{type_text(max)}), but expected one of:\n * (Tensor input, Tensor min = None, Tensor max = None, *, "
+        "Tensor out = None)\n * (Tensor input, Number min = None, Number max = None, *, Tensor out = None)\n"
+    )
 
 
 def _clamp_integers(input: Tensor, *bounds: Any) -> tuple[Any, ...]:

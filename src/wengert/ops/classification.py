@@ -1,34 +1,26 @@
-"""Losses over classes: ``nll_loss``, ``cross_entropy`` and the margin losses.
+"""Losses over classes: ``nll_loss`` and the margin losses. ``cross_entropy`` has a module of its own.
 
 ``nll`` picks one element per sample along dim 1; it is linear in its input, and ``nll_backward`` is its transpose.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
 import numpy as np
 
-from .._dispatch import cast, logical_dtype
+from .._dispatch import logical_dtype
 from .._errors import noted
 from .._general import general, named_by
 from .._registry import T, public
 from .._tensor import Tensor, wrap
+from ._large_softmax import row_starts
 from .loss import MEAN, NONE, SUM, reduce_values, reduction_code, refuse_weight_grad
 from .matmul import as_tensors, dtype_name
 
-_FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
-
 
 # --------------------------------------------------------------------------------------------- negative log-likelihoods
-@functools.lru_cache(64)
-def _row_starts(rows: int, columns: int) -> Any:
-    """Where each row of a matrix starts in memory."""
-    return np.arange(0, rows * columns, columns)
-
-
 def _picked(shape: tuple[int, ...], target: Any, ignore_index: int) -> tuple[Any, Any]:
     """The index of each sample's element, and which samples count (``None``: all)."""
     keep = None
@@ -156,7 +148,7 @@ def nll(lib, self, target, weight, reduction, ignore_index):
             self.dtype.type(math.nan if reduction == MEAN else 0) if reduction else lib.zeros(target.shape, self.dtype)
         )
     if weight is None and ignore_index is None and self.ndim == 2:
-        r = -self.reshape(self.size).take(target + _row_starts(*self.shape))
+        r = -self.reshape(self.size).take(target + row_starts(*self.shape))
         if reduction == NONE:
             return r
         total = lib.sum_of_all(r)
@@ -194,7 +186,7 @@ def nll_backward(lib, g, target, weight, size, reduction, ignore_index):
     if not r.size:
         return r
     if weight is None and ignore_index is None and len(size) == 2:
-        r.reshape(r.size)[target + _row_starts(*size)] = -g if reduction != MEAN else -g / target.size
+        r.reshape(r.size)[target + row_starts(*size)] = -g if reduction != MEAN else -g / target.size
         return r
     index, keep = _picked(size, target, ignore_index)
     w = _nll_weights(g.dtype, index, keep, weight, target.shape)
@@ -250,7 +242,7 @@ def _check_nll(input: Any, target: Any, weight: Any) -> None:
         )
 
 
-def _all_below(t: Any, n: int) -> bool:
+def all_below(t: Any, n: int) -> bool:
     """Whether all of a vector of int64 are from 0 to n - 1."""
     if len(t) <= 32:  # NumPy takes longer to begin
         numbers = t.tolist()
@@ -258,7 +250,7 @@ def _all_below(t: Any, n: int) -> bool:
     return bool(np.maximum.reduce(t.view(np.uint64)) < n)  # a negative number is a very large one here
 
 
-def _nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -> Any:
+def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -> Any:
     """Checks, and ``nll``. It is told ``ignore_index=None`` where every target is known to be a class that counts."""
     a, t = getattr(input, "_a", None), getattr(target, "_a", None)
     if (
@@ -270,7 +262,7 @@ def _nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) 
         and a.dtype.kind == "f"
         and len(t) == len(a) > 0
         and not 0 <= ignore_index < a.shape[1]
-        and _all_below(t, a.shape[1])
+        and all_below(t, a.shape[1])
     ):
         return nll(input, target, None, code, None)
     as_tensors("nll_loss_nd", ("input", input), ("target", target))
@@ -312,108 +304,7 @@ def nll_loss(
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
     tensor(2.5000)
     """
-    return _nll_nd(input, target, weight, reduction_code(reduction, size_average, reduce), ignore_index)
-
-
-# -------------------------------------------------------------------------------------------------------- cross entropy
-@public("nn.functional.cross_entropy")
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
-    """Cross entropy of ``softmax(input)`` and targets: classes (int64), or probabilities of the input's shape.
-
-    ``input`` holds logits, ``(C,)``, ``(N, C)`` or ``(N, C, d1, ...)``. See ``nll_loss`` for ``weight`` and
-    ``ignore_index``; ``label_smoothing`` mixes that share of the uniform distribution into the targets.
-
-    >>> import wengert as torch
-    >>> torch.nn.functional.cross_entropy(torch.zeros(2, 10), torch.tensor([3, 7]))
-    tensor(2.3026)
-    """
-    code = reduction_code(reduction, size_average, reduce)
-    a, t = getattr(input, "_a", None), getattr(target, "_a", None)
-    if type(a) is type(t) is np.ndarray and a.ndim == 2 and t.ndim == 1 and not label_smoothing and a.dtype in _FLOATS:
-        return _nll_nd(T.log_softmax(input, 1), target, weight, code, ignore_index)
-    as_tensors("cross_entropy_loss", ("input", input), ("target", target))
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    class_dim = 0 if input._a.ndim == 1 else 1
-    if tuple(input.shape) == tuple(target.shape):
-        if logical_dtype(target).kind != "f":
-            raise RuntimeError(
-                f"Expected floating point type for target with class probabilities, got {dtype_name(target)}"
-            )
-        if ignore_index >= 0:
-            raise RuntimeError("ignore_index is not supported for floating point target")
-        _check_class_weight(input, weight, class_dim)
-        return _from_probabilities(input, target, weight, code, label_smoothing, class_dim)
-    if logical_dtype(input).kind in "iub":
-        raise NotImplementedError(f"\"log_softmax_lastdim_kernel_impl\" not implemented for '{dtype_name(input)}'")
-    if label_smoothing:
-        _check_class_weight(input, weight, class_dim)
-        return _smoothed(
-            T.log_softmax(input, class_dim), target, weight, code, ignore_index, label_smoothing, class_dim
-        )
-    return _nll_nd(T.log_softmax(input, class_dim), target, weight, code, ignore_index)
-
-
-def _check_class_weight(input: Any, weight: Any, class_dim: int) -> None:
-    n = input._a.shape[class_dim]
-    if weight is not None and tuple(weight.shape) != (n,):
-        raise RuntimeError(
-            f"cross_entropy: weight tensor should be defined either for all {n} classes or no classes but got weight "
-            f"tensor of shape: {list(weight.shape)}"
-        )
-
-
-def _by_class(weight: Any, rank: int, class_dim: int) -> Any:
-    """The weights in a shape that broadcasts along the classes."""
-    return T.reshape(weight, tuple(weight._a.shape[0] if d == class_dim else 1 for d in range(rank)))
-
-
-def _from_probabilities(input: Any, target: Any, weight: Any, code: int, label_smoothing: float, class_dim: int) -> Any:
-    n = input._a.shape[class_dim]
-    if label_smoothing:
-        target = target * (1 - label_smoothing) + label_smoothing / n
-    product = T.log_softmax(input, class_dim) * target
-    if weight is not None:
-        product = product * _by_class(weight, input._a.ndim, class_dim)
-    if code == NONE:
-        return -product.sum(class_dim)
-    total = -product.sum()
-    if code == SUM:
-        return total
-    samples = math.prod(s for d, s in enumerate(input._a.shape) if d != class_dim)
-    return total / samples if samples else total * math.nan
-
-
-def _smoothed(
-    logs: Any, target: Any, weight: Any, code: int, ignore_index: int, label_smoothing: float, class_dim: int
-) -> Any:
-    """ATen's ``cross_entropy_loss_label_smoothing``: the picked class and the mean of all, each reduced by itself."""
-    picked = _nll_nd(logs, target, weight, code, ignore_index)
-    n = logs._a.shape[class_dim]
-    weighted = logs if weight is None else logs * _by_class(weight, logs._a.ndim, class_dim)
-    smooth = -weighted.sum(class_dim)
-    ignored = target == ignore_index
-    smooth = T.where(ignored, T.zeros_like(smooth), smooth)
-    if code == SUM:
-        smooth = smooth.sum()
-    elif code == MEAN:
-        kept = ~ignored
-        if weight is None:
-            smooth = smooth.sum() / kept.sum()
-        else:
-            share = weight[T.where(ignored, T.zeros_like(target), target)]
-            total = (share * cast(kept, logical_dtype(share))).sum()
-            smooth = smooth.sum() / total
-    return picked * (1 - label_smoothing) + smooth * (label_smoothing / n)
+    return nll_nd(input, target, weight, reduction_code(reduction, size_average, reduce), ignore_index)
 
 
 # -------------------------------------------------------------------------------------------------------- margin losses

@@ -1,11 +1,30 @@
-"""Sliding windows over signals, images and volumes, and the products of convolution on NumPy arrays.
+"""Sliding windows over signals, images and volumes on NumPy arrays, and columns: those windows as matrices.
 
-Each product is a GEMM on *columns*: the windows of the padded input, as a matrix with a row for each weight of a filter
-and a column for each place that the filter visits. The windows are a strided view; they are copied into a buffer of a
-bounded size, block after block, so that a block of columns is still in the cache when BLAS reads it.
+A matrix of columns has a row for each element of a filter and a column for each place that the filter visits, so that
+the products of convolution (``convolving``) are products of matrices. What BLAS does not do must cost little beside it:
 
-Shapes: input ``(N, G C, *size)``, weight ``(G O, C, *kernel)``, output ``(N, G O, *out)`` with G groups of C input and
-O output channels.
+- Columns are made block after block in a buffer that is still in the cache when BLAS reads it, of samples that were
+  padded there; nothing as large as all columns or as the padded input is ever made.
+- For stride one and a flattened image, the inputs of one element of the filter are one long run of memory: the whole
+  image, shifted. Rows of columns are copied so, with some places at the end of each image row that do not exist and
+  are left out of the result (NOTE [ Runs ]).
+- With a stride the input is parted into phases first (every second element, and those between them), in each of which
+  the stride is one (NOTE [ Phases ]).
+
+NOTE [ Phases ]
+    Element e of a window at place t lies at ``t * stride + e * dilation`` of the padded input. With
+    ``e * dilation = shift * stride + residue`` that is element ``t + shift`` of the phase ``residue``, every
+    ``stride``-th element from ``residue`` on. Each dimension has at most ``stride`` phases, of which those that no
+    element of the window lies in are not made. With stride one there is one phase, the padded input. Windows as large
+    as those of patches, which hardly overlap, would have too many: their columns are taken from the padded input as
+    they lie.
+
+NOTE [ Runs ]
+    In a flattened phase of row length W, place (i, j) lies at ``i W + j`` and what element e of its window needs at
+    ``i W + j + shift(e)``. So a row of columns may be copied as one run from ``shift(e)`` on, if the places between
+    the last one of a row and the first one of the next, W - out of them, are computed too. Rows are short and slow to
+    copy; but places that do not exist are work for BLAS, and leaving them out is a copy of the result's rows: the
+    products weigh them.
 """
 
 from __future__ import annotations
@@ -13,18 +32,16 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterator
-from typing import Any
+import operator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._blas import over_samples
-from .._blocks import LARGE
-
 Ints = tuple[int, ...]
-_BLOCK = 1 << 20  # bytes of columns that are made at a time
-_LIMIT = 1 << 21  # bytes of columns of one sample beyond which it is cut into rows
-_FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
+BLOCK = 1 << 19  # bytes of columns that samples are put together for
+_MOST_PHASES = 16
+LIMIT = 1 << 21  # bytes of columns of one sample beyond which it is cut
+ROW, ELEMENT = 330, 5  # a row takes as long to copy as so many multiplications, and as so many for each element
 
 
 def out_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
@@ -35,6 +52,232 @@ def out_size(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: In
     )
 
 
+# ------------------------------------------------------------------------------------------------------------- geometry
+class Phase(NamedTuple):
+    """One phase of the input and the elements of a window that lie in it."""
+
+    kernel: tuple[slice, ...]  # which elements of the window
+    counts: Ints  # how many along each dimension
+    shift: int  # where in the flattened phase the first of them lies
+    steps: Ints  # how much further the next one along each dimension lies
+    source: tuple[slice, ...]  # what of the input
+    target: tuple[slice, ...]  # goes where in the phase; zeros around it
+
+
+class Geometry(NamedTuple):
+    """What follows from the sizes alone."""
+
+    out: Ints
+    places: int
+    inner: Ints  # the size of a phase
+    length: int
+    strides: Ints  # of a phase, in elements
+    run: int  # from the first place to the last one
+    phases: tuple[Phase, ...]
+    plain: bool  # the only phase is the input
+    strided: bool  # the places are so far apart that the only phase is the padded input
+    covered: bool  # every element of the input lies in a phase
+
+    def rows(self, rows: slice) -> slice:
+        """The run of some rows of places."""
+        step = self.strides[0]
+        return slice(rows.start * step, (rows.stop - 1) * step + self.run - (self.out[0] - 1) * step)
+
+
+def strides_of(size: Ints) -> Ints:
+    return tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
+
+
+def _residues(k: int, s: int, d: int) -> list[tuple[slice, int, int, int, int]]:
+    """Along one dimension: elements of the window, how many, their phase, the first one's shift, the next one's."""
+    period = s // math.gcd(s, d)
+    return [
+        (slice(e, None, period), len(range(e, k, period)), e * d % s, e * d // s, period * d // s)
+        for e in range(min(period, k))
+    ]
+
+
+def _taken(n: int, inner: int, s: int, p: int, residue: int) -> tuple[slice, slice]:
+    """Which of ``n`` elements with ``p`` zeros before them lie in a phase of size ``inner``, and where."""
+    first = max(0, -((residue - p) // s))
+    last = min(inner, (n - 1 + p - residue) // s + 1)
+    if last <= first:
+        return slice(0, 0), slice(0, 0)
+    start = residue - p + s * first
+    return slice(start, start + s * (last - first - 1) + 1, s), slice(first, last)
+
+
+def geometry(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Geometry:
+    """What follows from the sizes of a convolution."""
+    residues = [_residues(*sizes) for sizes in zip(kernel, stride, dilation, strict=True)]
+    if math.prod(map(len, residues)) > _MOST_PHASES:
+        return _without_phases(size, kernel, stride, padding, dilation, out)
+    reach = [max(shift + (count - 1) * step for _, count, _, shift, step in r) for r in residues]
+    inner = tuple(map(operator.add, out, reach))
+    strides = strides_of(inner)
+    phases = []
+    for parts in itertools.product(*residues):
+        ends = list(map(_taken, size, inner, stride, padding, [part[2] for part in parts]))
+        phases.append(
+            Phase(
+                tuple(part[0] for part in parts),
+                tuple(part[1] for part in parts),
+                sum(part[3] * step for part, step in zip(parts, strides, strict=True)),
+                tuple(part[4] * step for part, step in zip(parts, strides, strict=True)),
+                tuple(source for source, _ in ends),
+                tuple(target for _, target in ends),
+            )
+        )
+    covered = True
+    for i, r in enumerate(residues):
+        targets = [_taken(size[i], inner[i], stride[i], padding[i], residue)[1] for _, _, residue, _, _ in r]
+        covered &= sum(t.stop - t.start for t in targets) == size[i]
+    run = sum((o - 1) * step for o, step in zip(out, strides, strict=True)) + 1
+    plain = not any(padding) and inner == size and math.prod(stride) == 1
+    return Geometry(
+        out, math.prod(out), inner, math.prod(inner), strides, run, tuple(phases), plain, strided=False, covered=covered
+    )
+
+
+def _without_phases(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Geometry:
+    """Where there would be too many phases, as in windows that do not overlap: columns from the padded input."""
+    inner = tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
+    strides = strides_of(inner)
+    phase = Phase(
+        tuple(slice(0, None, 1) for _ in size),
+        kernel,
+        0,
+        tuple(map(operator.mul, strides, dilation)),
+        tuple(slice(0, n) for n in size),
+        tuple(slice(p, p + n) for n, p in zip(size, padding, strict=True)),
+    )
+    places, apart = math.prod(out), tuple(map(operator.mul, strides, stride))
+    plain = not any(padding)
+    return Geometry(out, places, inner, math.prod(inner), apart, places, (phase,), plain, strided=True, covered=True)
+
+
+def junk(g: Geometry) -> float:
+    """How many places that do not exist follow each row of places in a run; infinitely many if there are no runs."""
+    return math.inf if g.strided else (g.run - g.places) * g.out[-1] / g.places
+
+
+# --------------------------------------------------------------------------------------------------------------- blocks
+class Cut(NamedTuple):
+    """How much is done at a time."""
+
+    samples: int
+    groups: int
+    rows: list[slice]  # of places, along the first dimension
+
+    def parts(self, mine: slice, groups: int) -> list[tuple[slice, slice]]:
+        """Samples and groups."""
+        return [
+            (slice(i, min(i + self.samples, mine.stop)), slice(j, min(j + self.groups, groups)))
+            for i in range(mine.start, mine.stop, self.samples)
+            for j in range(0, groups, self.groups)
+        ]
+
+
+def cut(samples: int, groups: int, rows: int, row_bytes: int) -> Cut:
+    """Whole samples; where one has too many columns, some of its groups; some of its rows only where it must be."""
+    group_bytes = max(row_bytes * rows, 1)
+    if group_bytes * groups <= LIMIT:
+        return Cut(evenly(samples, BLOCK // (group_bytes * groups)), groups, [slice(0, rows)])
+    return Cut(1, evenly(groups, LIMIT // group_bytes), slices(rows, evenly(rows, LIMIT // row_bytes)))
+
+
+def slices(n: int, step: int) -> list[slice]:
+    """``range(n)`` in parts of at most ``step``."""
+    return [slice(i, min(i + step, n)) for i in range(0, n, step)]
+
+
+def evenly(n: int, most: int) -> int:
+    """The size of parts of n things, as equal as possible, with at most so many of them."""
+    most = min(max(most, 1), n)
+    return -(-n // -(-n // most))
+
+
+class Columns:
+    """The columns of ``(N, G, C, *size)``, block by block, in buffers that are used again.
+
+    ``copied``: whether samples are copied into a buffer even where their columns could be taken as they lie. The
+    buffers refer to no input, and serve any other of the same sizes that is contiguous if this one was.
+    """
+
+    def __init__(self, x: Any, g: Geometry, kernel: Ints, runs: bool, cut: Cut, copied: bool) -> None:
+        self.geometry, self.runs = g, runs
+        channels, lead = x.shape[2], (cut.samples, cut.groups)
+        self.images: Any = None
+        self.views: list[Any] = []
+        if copied or not g.plain or not x.flags.c_contiguous:
+            self.images = np.zeros((len(g.phases), *lead, channels, *g.inner), x.dtype)
+            self.views = [self._view(image, phase) for image, phase in zip(self.images, g.phases, strict=True)]
+        self.blocks = []
+        sizes = [g.rows(rows) if runs else rows for rows in cut.rows]
+        rest = () if runs else g.out[1:]
+        longest = max(at.stop - at.start for at in sizes) * math.prod(rest)
+        buffer = np.empty(math.prod(lead) * channels * math.prod(kernel) * longest, x.dtype)
+        places = (slice(None),) * (1 + len(rest))
+        for at in sizes:
+            columns: Any = np.ndarray((*lead, channels, *kernel, at.stop - at.start, *rest), x.dtype, buffer)
+            parts = [columns[(..., *phase.kernel, *places)] for phase in g.phases]
+            self.blocks.append(
+                (parts, (..., at, *places[1:]), columns.reshape(*lead, channels * math.prod(kernel), -1))
+            )
+        parts, at_all, _ = self.blocks[0]
+        self.whole = (
+            [
+                (image[(..., *phase.target)], (..., *phase.source), into, view[at_all])
+                for image, phase, into, view in zip(self.images, g.phases, parts, self.views, strict=True)
+            ]
+            if copied
+            else []
+        )
+
+    def _view(self, whole: Any, phase: Phase) -> Any:
+        """The view ``(n, G, C, *elements of the window in a phase, *places)`` of samples."""
+        g, size = self.geometry, whole.itemsize
+        places, steps = ((g.run,), (1,)) if self.runs else (g.out, g.strides)
+        return np.ndarray(
+            (*whole.shape[:3], *phase.counts, *places),
+            whole.dtype,
+            whole,
+            phase.shift * size,
+            (*whole.strides[:3], *(s * size for s in (*phase.steps, *steps))),
+        )
+
+    def take(self, x: Any, part: tuple[slice, slice], n: int, m: int) -> list[Any]:
+        """Pad some samples' groups; what ``block`` is to be given."""
+        phases = self.geometry.phases
+        if self.images is None:
+            return [self._view(x, phases[0])[part]]
+        for image, phase in zip(self.images, phases, strict=True):
+            image[(slice(n), slice(m), ..., *phase.target)] = x[(*part, ..., *phase.source)]
+        return [view[:n, :m] for view in self.views]
+
+    def block(self, number: int, views: list[Any], n: int, m: int) -> Any:
+        """The columns ``(n, G, C kernel, places or run)`` of a block of rows of places, always in the same buffer."""
+        parts, at, columns = self.blocks[number]
+        for into, view in zip(parts, views, strict=True):
+            np.copyto(into[:n, :m], view[at])
+        return columns[:n, :m]
+
+    def all(self, x: Any) -> Any:
+        """The columns of all samples, which are one block, in a buffer that ``copied`` them."""
+        for image, source, into, view in self.whole:
+            image[...] = x[source]
+            np.copyto(into, view)
+        return self.blocks[0][2]
+
+
+def run_buffer(lead: Ints, g: Geometry, rows: slice, dtype: Any) -> tuple[Any, Any]:
+    """A buffer for some rows of places as a run, with zeros at places that do not exist; the view of those that do."""
+    buffer: Any = np.zeros((*lead, rows.stop - rows.start, *g.inner[1:]), dtype)
+    run = g.rows(rows)
+    return buffer.reshape(*lead, -1)[..., : run.stop - run.start], buffer[(..., *(slice(o) for o in g.out[1:]))]
+
+
+# -------------------------------------------------------------------------------------------------------- windows alone
 def padded(x: Any, padding: Ints) -> Any:
     """Zeros around the last dimensions; contiguous."""
     if not any(padding):
@@ -65,102 +308,18 @@ def windows(x: Any, groups: int, kernel: Ints, stride: Ints, dilation: Ints, out
     )
 
 
-def _blocks(samples: int, out: Ints, row_bytes: int) -> Iterator[tuple[slice, slice]]:
-    """Which samples and which first-dimension rows of the output to treat together."""
-    whole = max(row_bytes * out[0], 1)
-    count = max(1, _BLOCK // whole)
-    rows = out[0] if whole <= _LIMIT else max(1, _BLOCK // row_bytes)
-    for i in range(0, samples, count):
-        for r in range(0, out[0], rows):
-            yield slice(i, min(i + count, samples)), slice(r, min(r + rows, out[0]))
-
-
-def _places_of(rows: slice, out: Ints) -> slice:
-    """The places of some rows."""
-    n = math.prod(out[1:])
-    return slice(rows.start * n, rows.stop * n)
-
-
-def _pointwise(kernel: Ints, stride: Ints) -> bool:
-    return math.prod(kernel) == 1 and math.prod(stride) == 1
-
-
-def _column_blocks(view: Any, k: int, size: int) -> Iterator[tuple[slice, slice, Any]]:
-    """Blocks of columns ``(n, G, C kernel, places)`` in one buffer, each with its samples and its places."""
-    samples, groups = view.shape[:2]
-    out = view.shape[-k:]
-    row_bytes = math.prod(view.shape[1:]) // max(out[0], 1) * size
-    buffer = None
-    for some, rows in _blocks(samples, out, row_bytes):
-        part = view[(some, *(slice(None),) * (2 + k), rows)]
-        if buffer is None or buffer.shape != part.shape:
-            buffer = np.empty(part.shape, view.dtype)
-        np.copyto(buffer, part)
-        yield some, _places_of(rows, out), buffer.reshape(part.shape[0], groups, -1, math.prod(part.shape[-k:]))
-
-
-# -------------------------------------------------------------------------------------------- few places, many channels
-#
-# With few places per sample a window's rows are too short to copy fast and its columns too few for BLAS. Then the
-# channels go last: a window is a few long runs of memory, and the places of all samples are the rows of one matrix.
-def _few(samples: int, places: int, groups: int) -> bool:
-    return groups == 1 and samples > 1 and places < _FEW
-
-
-def _last(x: Any) -> Any:
-    """``(N, C, *size)`` as a contiguous ``(N, *size, C)``."""
-    return np.ascontiguousarray(np.moveaxis(x, 1, -1))
-
-
-def _filters_last(weight: Any) -> Any:
-    """``(O, C, *kernel)`` as a matrix ``(O, kernel C)``."""
-    return np.moveaxis(weight, 1, -1).reshape(len(weight), -1)
-
-
-def _rows(x: Any, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Any:
-    """The windows of a contiguous ``(N, *size, C)`` as the rows of a matrix ``(N places, kernel C)``."""
-    steps = x.strides
-    inner = steps[1:-1]
-    view = np.ndarray(
-        (len(x), *out, *kernel, x.shape[-1]),
-        x.dtype,
-        x,
-        0,
-        (
-            steps[0],
-            *(s * t for s, t in zip(inner, stride, strict=True)),
-            *(s * d for s, d in zip(inner, dilation, strict=True)),
-            steps[-1],
-        ),
-    )
-    return view.reshape(len(x) * math.prod(out), -1)
-
-
-def _convolve_few(x: Any, weight: Any, stride: Ints, dilation: Ints, out: Ints) -> Any:
-    rows = _rows(_last(x), weight.shape[2:], stride, dilation, out)
-    y = rows.dot(_filters_last(weight).T).reshape(len(x), *out, len(weight))
-    return np.ascontiguousarray(np.moveaxis(y, -1, 1))
-
-
-def _input_few(g: Any, weight: Any, size: Ints, stride: Ints, dilation: Ints) -> Any:
-    kernel, out = weight.shape[2:], g.shape[2:]
-    rows = _last(g).reshape(-1, len(weight)).dot(_filters_last(weight))
-    columns = rows.reshape(len(g), *out, *kernel, -1)
+def scatter_windows(r: Any, columns: Any, stride: Ints, dilation: Ints, first: int = 0) -> None:
+    """Add ``(n, G, C, *kernel, *out)`` to the elements of ``r`` that the windows cover, from a row of places on."""
     k = len(stride)
-    r = np.zeros((len(g), *size, weight.shape[1]), rows.dtype)
-    for offset, place in _places(kernel, out, stride, dilation):
-        r[(slice(None), *place)] += columns[(slice(None),) * (k + 1) + offset]
-    return np.moveaxis(r, -1, 1)
-
-
-def _weight_few(x: Any, g: Any, kernel: Ints, stride: Ints, dilation: Ints) -> Any:
-    rows = _rows(_last(x), kernel, stride, dilation, g.shape[2:])
-    r = _last(g).reshape(-1, g.shape[1]).T.dot(rows).reshape(g.shape[1], *kernel, x.shape[1])
-    return np.ascontiguousarray(np.moveaxis(r, -1, 1))
+    kernel, out = columns.shape[3 : 3 + k], columns.shape[3 + k :]
+    if first:
+        r = r[(..., slice(first * stride[0], None), *(slice(None),) * (k - 1))]
+    for offset, place in places_of(kernel, out, stride, dilation):
+        r[(..., *place)] += columns[(slice(None),) * 3 + offset]
 
 
 @functools.lru_cache(256)
-def _places(kernel: Ints, out: Ints, stride: Ints, dilation: Ints) -> list[tuple[Ints, tuple[Any, ...]]]:
+def places_of(kernel: Ints, out: Ints, stride: Ints, dilation: Ints) -> list[tuple[Ints, tuple[Any, ...]]]:
     """For each element of a window its offset, and the index of that element of all windows in an input."""
     return [
         (
@@ -172,172 +331,3 @@ def _places(kernel: Ints, out: Ints, stride: Ints, dilation: Ints) -> list[tuple
         )
         for offset in itertools.product(*map(range, kernel))
     ]
-
-
-# ------------------------------------------------------------------------------------------------ one channel per group
-def _by_channel(weight: Any, offset: Ints, k: int) -> Any:
-    return weight[(slice(None), 0, *offset)].reshape(-1, *(1,) * k)
-
-
-def _convolve_each(x: Any, weight: Any, stride: Ints, dilation: Ints, out: Ints) -> Any:
-    k = len(stride)
-    y = np.zeros((*x.shape[:2], *out), x.dtype)
-    part = np.empty_like(y)
-    for offset, place in _places(weight.shape[2:], out, stride, dilation):
-        y += np.multiply(x[(..., *place)], _by_channel(weight, offset, k), part)
-    return y
-
-
-def _input_each(g: Any, weight: Any, size: Ints, stride: Ints, dilation: Ints) -> Any:
-    k = len(stride)
-    r = np.zeros((*g.shape[:2], *size), g.dtype)
-    part = np.empty(g.shape, g.dtype)
-    for offset, place in _places(weight.shape[2:], g.shape[2:], stride, dilation):
-        r[(..., *place)] += np.multiply(g, _by_channel(weight, offset, k), part)
-    return r
-
-
-def _weight_each(x: Any, g: Any, kernel: Ints, stride: Ints, dilation: Ints) -> Any:
-    r: Any = np.empty((x.shape[1], 1, *kernel), x.dtype)
-    letters = "nc" + "xyz"[: len(kernel)]
-    for offset, place in _places(kernel, g.shape[2:], stride, dilation):
-        part = x[(..., *place)]
-        r[(slice(None), 0, *offset)] = np.einsum(f"{letters},{letters}->c", part, g)
-    return r
-
-
-# --------------------------------------------------------------------------------------------------- the three products
-def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int, bias: Any = None) -> Any:
-    """Every filter applied at every place, plus a number for each filter."""
-    k = len(stride)
-    kernel = weight.shape[2:]
-    x = padded(x, padding)
-    out = out_size(x.shape[2:], kernel, stride, (0,) * k, dilation)
-    samples, filters = x.shape[0], weight.shape[0] // groups
-    w = weight.reshape(groups, filters, -1)
-    places = math.prod(out)
-    if _pointwise(kernel, stride):
-        y = np.matmul(w, x.reshape(samples, groups, x.shape[1] // groups, places))
-    elif not samples:
-        y = np.zeros((0, groups * filters, *out), x.dtype)
-    elif _few(samples, places, groups):
-        y = _convolve_few(x, weight, stride, dilation, out)
-    elif filters == weight.shape[1] == 1 < groups:
-        y = _convolve_each(x, weight, stride, dilation, out)
-    else:
-        y = np.empty((samples, groups, filters, places), np.result_type(x, weight))
-        view = windows(x, groups, kernel, stride, dilation, out)
-        added = None if bias is None else bias.reshape(groups, filters, 1)
-
-        def work(mine: slice) -> None:
-            into = y[mine]
-            for some, at, columns in _column_blocks(view[mine], k, x.itemsize):
-                part = into[some, :, :, at]
-                np.matmul(w, columns, out=part)
-                if added is not None:
-                    part += added
-
-        _for_samples(work, samples, view.size)
-        bias = None
-    y = y.reshape(samples, groups * filters, *out)
-    if bias is not None:
-        y += bias.reshape(-1, *(1,) * k)
-    return y
-
-
-def _for_samples(work: Any, samples: int, size: int) -> list[Any]:
-    """``work(slice)`` for all samples; large work is cut."""
-    return over_samples(work, samples) if size >= LARGE else [work(slice(0, samples))]
-
-
-def _cheap_as_convolution(filters: int, channels: int, groups: int, size: Ints, out: Ints, around: Ints) -> bool:
-    """Whether the transpose for stride one is better computed as a convolution of the cotangent with zeros around it.
-
-    It has windows of all filters at all places of the input, but nothing to add up.
-    """
-    if min(around) < 0 or groups * channels == groups == filters * groups:
-        return False
-    places, given = math.prod(size), math.prod(out)
-    return given >= _FEW and places * filters <= 1.5 * given * channels
-
-
-def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
-    """The transpose of ``convolve`` in its input: what each place sends back to the elements of its window."""
-    kernel, out = weight.shape[2:], g.shape[2:]
-    samples, filters, channels = g.shape[0], weight.shape[0] // groups, weight.shape[1]
-    around = tuple(d * (n - 1) - p for d, n, p in zip(dilation, kernel, padding, strict=True))
-    if math.prod(stride) == 1 and _cheap_as_convolution(filters, channels, groups, size, out, around):
-        turned = np.flip(weight, tuple(range(2, weight.ndim))).reshape(groups, filters, channels, *kernel)
-        turned = turned.swapaxes(1, 2).reshape(groups * channels, filters, *kernel)
-        return convolve(g, turned, stride, around, dilation, groups)
-    w = weight.reshape(groups, filters, -1).swapaxes(1, 2)
-    g = np.ascontiguousarray(g).reshape(samples, groups, filters, *out)
-    whole_size = tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
-    if _pointwise(kernel, stride) and whole_size == out:
-        r = np.matmul(w, g.reshape(samples, groups, filters, math.prod(out)))
-    elif _few(samples, math.prod(out), groups) and g.size:
-        r = _input_few(g.reshape(samples, filters, *out), weight, whole_size, stride, dilation)
-    elif filters == channels == 1 < groups:
-        r = _input_each(g.reshape(samples, groups, *out), weight, whole_size, stride, dilation)
-    else:
-        r = np.zeros((samples, groups, channels, *whole_size), np.result_type(g, weight))
-        flat = g.reshape(samples, groups, filters, math.prod(out))
-        row_bytes = groups * channels * math.prod(kernel) * math.prod(out[1:]) * g.itemsize
-
-        def work(mine: slice) -> None:
-            given, into = flat[mine], r[mine]
-            for some, rows in _blocks(len(into), out, row_bytes):
-                columns = np.matmul(w, given[some, :, :, _places_of(rows, out)])
-                columns = columns.reshape(*columns.shape[:2], channels, *kernel, -1, *out[1:])
-                scatter_windows(into[some], columns, stride, dilation, rows.start)
-
-        if g.size:
-            _for_samples(work, samples, samples * out[0] * row_bytes // g.itemsize)
-    r = r.reshape(samples, groups * channels, *whole_size)
-    return r[(..., *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))] if any(padding) else r
-
-
-def scatter_windows(r: Any, columns: Any, stride: Ints, dilation: Ints, first: int = 0) -> None:
-    """Add ``(n, G, C, *kernel, *out)`` to the elements of ``r`` that the windows cover, from a row of places on."""
-    k = len(stride)
-    kernel, out = columns.shape[3 : 3 + k], columns.shape[3 + k :]
-    if first:
-        r = r[(..., slice(first * stride[0], None), *(slice(None),) * (k - 1))]
-    for offset, place in _places(kernel, out, stride, dilation):
-        r[(..., *place)] += columns[(slice(None),) * 3 + offset]
-
-
-def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
-    """The transpose of ``convolve`` in its weight: how each weight's inputs and outputs go together."""
-    k = len(stride)
-    x = padded(x, padding)
-    samples, out = x.shape[0], g.shape[2:]
-    filters, channels = g.shape[1] // groups, x.shape[1] // groups
-    g = np.ascontiguousarray(g).reshape(samples, groups, filters, *out)
-    dtype = np.result_type(x, g)
-    shape = (groups * filters, channels, *kernel)
-    if not samples or not math.prod(out):
-        return np.zeros(shape, dtype)
-    flat = g.reshape(samples, groups, filters, -1)
-    if _pointwise(kernel, stride):
-        columns = x.reshape(samples, groups, channels, -1)
-        if flat.shape[-1] >= _FEW:
-            return np.add.reduce(np.matmul(flat, columns.swapaxes(2, 3)), 0).reshape(shape)
-    if _few(samples, math.prod(out), groups):
-        return _weight_few(x, g.reshape(samples, filters, *out), kernel, stride, dilation)
-    if filters == channels == 1 < groups:
-        return _weight_each(x, g.reshape(samples, groups, *out), kernel, stride, dilation)
-    view = windows(x, groups, kernel, stride, dilation, out)
-
-    def work(mine: slice) -> Any:
-        r = np.zeros((groups, filters, channels * math.prod(kernel)), dtype)
-        given = flat[mine]
-        for some, at, columns in _column_blocks(view[mine], k, x.itemsize):
-            product = np.matmul(given[some, :, :, at], columns.swapaxes(2, 3))
-            r += product[0] if len(product) == 1 else np.add.reduce(product, 0)
-        return r
-
-    first, *others = _for_samples(work, samples, view.size)
-    for r in others:
-        first += r
-    return first.reshape(shape)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from .._dispatch import default_np, logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
 from .._general import general
@@ -426,4 +428,10 @@ def equal(input: Tensor, other: Tensor) -> bool:
                 f"equal(): argument '{('input', 'other')[position]}' (position {position + 1}) must be Tensor, not "
                 f"{type_text(t)}"
             )
-    return input.shape == other.shape and bool(eq(input, other)._a.all())
+    a, b = input._a, other._a
+    if a.shape != b.shape:
+        return False
+    if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind != "V":
+        same = a == b
+        return not same.size or same.item(same.argmin())  # where the first that is not the same stands
+    return bool(eq(input, other)._a.all())

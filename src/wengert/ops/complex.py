@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .._backends.kernels import recordable
+from .._backends.large import MANY
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, FLOATING
 from .._general import general
@@ -404,4 +406,6 @@ def sgn(lib, input):
     >>> torch.sgn(torch.tensor([3 + 4j]))
     tensor([0.6000+0.8000j])
     """
+    if input.size >= MANY and recordable(input):
+        return lib.signs(input)
     return lib.sign(input) if input.dtype.kind == "c" else lib.subtract(input > 0, input < 0, dtype=input.dtype)

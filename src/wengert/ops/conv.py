@@ -18,7 +18,7 @@ from .._errors import warn
 from .._linear import bilinear
 from .._registry import T, public
 from .._tensor import Tensor
-from . import columns
+from . import columns, convolving
 from .matmul import dtype_name
 
 Ints = tuple[int, ...]
@@ -35,14 +35,14 @@ def _wide(*arrays: Any) -> Any:
 def conv_forward(x: Any, w: Any, bias: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """Convolution plus bias."""
     values, filters = _wide(x, w)
-    return columns.convolve(values, filters, stride, padding, dilation, groups, bias).astype(x.dtype, copy=False)
+    return convolving.convolve(values, filters, stride, padding, dilation, groups, bias).astype(x.dtype, copy=False)
 
 
 @in_lib
 def conv_back(g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """The transpose of convolution in its input."""
     values, filters = _wide(g, w)
-    r = columns.convolve_input(values, filters, size, stride, padding, dilation, groups)
+    r = convolving.convolve_input(values, filters, size, stride, padding, dilation, groups)
     return r.astype(g.dtype, copy=False)
 
 
@@ -50,7 +50,7 @@ def conv_back(g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation:
 def conv_filters(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """The transpose of convolution in its weight."""
     values, cotangents = _wide(x, g)
-    r = columns.convolve_weight(values, cotangents, kernel, stride, padding, dilation, groups)
+    r = convolving.convolve_weight(values, cotangents, kernel, stride, padding, dilation, groups)
     return r.astype(x.dtype, copy=False)
 
 

@@ -20,7 +20,9 @@ from .._values import Batched, Const, Dual, Lift, Value
 from .chains import renamed
 from .create import _empty_in
 from .like import _dense_like
-from .shape import payload
+from .shape import payload, shape_of_other
+
+_CPU = _dtypes.device("cpu")
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
@@ -133,6 +135,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """
     if len(args) == 1 and not kwargs and type(args[0]) is Dtype:
         return converted(self, args[0])
+    if len(args) == 1 and not kwargs and (args[0] is _CPU or (type(args[0]) is str and args[0] == "cpu")):
+        return self
     dtype, copy_, memory_format = _to_arguments(args, kwargs)
     return converted(self, self.dtype if dtype is None else dtype, copy_, memory_format)
 
@@ -204,6 +208,7 @@ for _name, _dtype in {
 @public("Tensor.type_as")
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype of another."""
+    shape_of_other(other, "type_as")
     return converted(self, other.dtype)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._backends.numpy import in_lib
 from .._dims import rank
-from .._dispatch import logical_dtype
+from .._dispatch import logical_dtype, type_text
 from .._general import general
 from .._out import exactly
 from .._registry import public
@@ -92,6 +92,8 @@ def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Te
     tensor([0., 2., 1., 0.])
     """
     rank(input, "histc")
+    if not isinstance(bins, int):
+        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type_text(bins)}")
     if not is_kind(input, "fV"):
         raise unimplemented("linspace_cpu" if is_kind(input, "b") else "histogram_cpu", input)
     if bins <= 0:

@@ -19,8 +19,9 @@ from .._construct import check_flag, cpu_only, made, no_pinning, strided_only
 from .._dtypes import BY_NUMPY, as_dtype, type_name
 from .._dtypes import dtype as Dtype
 from .._limits import finfo
+from .._modes import M
 from .._registry import public
-from .._tensor import Tensor
+from .._tensor import Tensor, wrap
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
@@ -41,6 +42,18 @@ def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None
     if isinstance(size[0], (tuple, list)):
         raise TypeError(f"{function}() takes 1 positional argument but {len(size)} were given")
     return _sizes(function, size, False)
+
+
+_INT_ONLY = frozenset((int,))
+
+
+def plain_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """The shape if it is given as ints or as one tuple of ints, whatever they are; ``None`` if it is not."""
+    if len(size) == 1 and isinstance(size[0], tuple):
+        size = size[0]
+    elif not size:
+        return None
+    return size if _INT_ONLY.issuperset(map(type, size)) else None
 
 
 def _sizes(function: str, items: Any, listed: bool) -> tuple[int, ...]:
@@ -178,6 +191,8 @@ def element(value: Any, np_dtype: Any) -> Any:
     kind = np_dtype.kind
     if kind == "b":
         return bool(value)
+    if kind == "f" and np_dtype.itemsize > 2 and type(value) in (float, int) and -3e38 < value < 3e38:
+        return value
     ok = True
     if kind != "c" and isinstance(value, complex):
         ok, value = value.imag == 0, value.real
@@ -228,6 +243,13 @@ def zeros(
     (tensor([[0., 0., 0.],
             [0., 0., 0.]]), tensor([0, 0]))
     """
+    if layout is device is out is None and requires_grad is False and not (pin_memory or kwargs or M):
+        plain = plain_shape(size) if dtype is None or type(dtype) is Dtype else None
+        if plain is not None:
+            try:
+                return wrap(np.zeros(plain, _dtypes.default_np if dtype is None else dtype.np))
+            except (ValueError, MemoryError):
+                pass  # below is said what is wrong
     dtype = options("zeros", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("zeros", size, kwargs)
     return finish(allocate(np.zeros, shape, dtype_chosen(dtype, out)), out, requires_grad)
@@ -250,6 +272,15 @@ def ones(
     >>> torch.ones(2, requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
+    if layout is device is out is None and requires_grad is False and not (pin_memory or kwargs or M):
+        plain = plain_shape(size) if dtype is None or type(dtype) is Dtype else None
+        if plain is not None:
+            try:
+                a = np.empty(plain, _dtypes.default_np if dtype is None else dtype.np)
+                a.fill(1)
+                return wrap(a)
+            except (ValueError, MemoryError):
+                pass  # below is said what is wrong
     dtype = options("ones", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("ones", size, kwargs)
     return finish(filled(shape, 1, dtype_chosen(dtype, out)), out, requires_grad)
@@ -273,6 +304,14 @@ def empty(
     >>> torch.empty(2, 3).shape
     torch.Size([2, 3])
     """
+    if layout is device is out is memory_format is None and requires_grad is False:
+        quick = not (pin_memory or kwargs or M) and (dtype is None or type(dtype) is Dtype)
+        plain = plain_shape(size) if quick else None
+        if plain is not None:
+            try:
+                return wrap(np.empty(plain, _dtypes.default_np if dtype is None else dtype.np))
+            except (ValueError, MemoryError):
+                pass  # below is said what is wrong
     dtype = options("empty", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("empty", size, kwargs)
     if memory_format is _dtypes.preserve_format:

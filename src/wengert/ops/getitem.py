@@ -21,7 +21,7 @@ from .._node import box_of, ticks
 from .._registry import REGISTRY, U, public
 from .._tensor import Tensor, make, wrap
 from ._ties import recorded, tied
-from .index import INDEX, index, index_put, index_raw, result_shape, without_masks
+from .index import INDEX, index, index_put, index_raw, result_shape, take_at, without_masks
 from .shape import COLONS, NEW_AT, alias, unsqueeze_dim
 from .strided import select, slice_dim
 
@@ -77,10 +77,21 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         taken = _by_one_tensor(self, key)
         if taken is not None:
             return taken
-    if ty is tuple and not M and type(self._a) is np.ndarray and _BASIC.issuperset(map(type, key)):
-        x = _by_views(self, key)
-        if x is not None:
-            return alias(x) if x is self else x
+    if ty is list and not M and set(map(type, key)) == _INTS:
+        taken = _by_one_tensor(self, wrap(np.array(key)))
+        if taken is not None:
+            return taken
+    if key is None and not M and type(self._a) is np.ndarray:
+        return tied(UNSQUEEZE, self, (0,), self._a[None])
+    if ty is tuple and not M and type(self._a) is np.ndarray:
+        if _BASIC.issuperset(map(type, key)):
+            x = _by_views(self, key)
+            if x is not None:
+                return alias(x) if x is self else x
+        else:
+            found = by_tensors(self, key)
+            if found is not None:
+                return indexed(self, *found)
     try:
         x, dims, indices = parsed(self, key)
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
@@ -135,9 +146,9 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     kind = i.dtype.kind
     try:
         if kind == "i" and i.dtype.itemsize >= 4:
-            r = a.take(i, 0) if a.flags.c_contiguous else a[i]
+            r = a.take(i, 0) if i.size < 1024 and a.flags.c_contiguous else take_at(a, (0,), (i,))
         elif kind == "b" and i.shape == a.shape[: i.ndim]:
-            r = a[i]
+            r = take_at(a, (0,), (i,))
         else:
             return None
     except IndexError:
@@ -149,6 +160,24 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     return recorded(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
 
 
+def by_tensors(x: Tensor, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
+    """``parsed`` for a plain array and a key of tensors of integers and ``:`` only; ``None`` if it is another key."""
+    dims = []
+    tensors = []
+    for d, item in enumerate(key):
+        if type(item) is Tensor:
+            i = item._a
+            if type(i) is not np.ndarray or not i.ndim or i.dtype.char not in "lqi":
+                return None
+            dims.append(d)
+            tensors.append(item)
+        elif type(item) is not slice or item != COLON:
+            return None
+    return None if len(key) > x._a.ndim else (tuple(dims), tensors)
+
+
+COLON = slice(None)
+_INTS = {int}
 public("Tensor.__getitem__")(getitem)
 
 
@@ -311,7 +340,11 @@ def _array(items: Any) -> Any:
     a = np.array(_plain(items)) if not isinstance(items, range) else np.array(items, np.int64)
     if a.dtype.kind == "b":
         return a
-    if a.dtype.kind not in "iuf":
+    kind = a.dtype.kind
+    wide = kind in "uf" and a.size and a.max() >= 2.0**63  # of small and large ints NumPy makes floats
+    if wide or (kind == "O" and all(isinstance(x, int) for x in a.flat)):
+        raise ValueError("Overflow when unpacking long long")
+    if kind not in "iuf":
         raise TypeError(f"new(): invalid data type '{type_text(items)}'")
     return a.astype(np.int64)
 

@@ -21,6 +21,7 @@ from .._linear import linear
 from .._registry import public
 from .._tensor import Tensor
 from .matmul import dtype_name
+from .ranges import _spaced
 
 Ints = tuple[int, ...]
 
@@ -217,10 +218,11 @@ def _base_grid(size: Ints, align: bool, dtype: Any) -> Any:
     """The places of an untransformed image's elements, with a 1 behind: ``(elements, k + 1)``, x first."""
     lines = []
     for n in size:
-        line = np.linspace(-1, 1, n) if n > 1 else np.zeros(n)
-        lines.append(line if align else line * (n - 1) / n)
+        # To the bit as in PyTorch: an image that is not moved has its places at grid_sample's kinks.
+        line = _spaced(-1, 1, n, dtype) if n > 1 else np.zeros(n, dtype)
+        lines.append(line if align else line * dtype.type(n - 1) / dtype.type(n))
     axes = np.meshgrid(*lines, indexing="ij")
-    return np.stack([*(a.reshape(-1) for a in axes[::-1]), np.ones(math.prod(size))], 1).astype(dtype)
+    return np.stack([*(a.reshape(-1) for a in axes[::-1]), np.ones(math.prod(size), dtype)], 1)
 
 
 @linear(

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from .._backends.numpy import in_lib
 from .._batching import batch_size
+from .._blocks import LARGE, each
 from .._general import general
 from .._registry import RAW, REGISTRY, U
 from .._saved import payload_dtype
 from .._tensor import Tensor
+from ._accumulate import add_rows
 from .like import _dense_like
 from .shape import COLONS
 
@@ -61,28 +62,21 @@ def _element_strides(shape: tuple[int, ...]) -> list[int]:
     return strides
 
 
-def _positions(shape: tuple[int, ...], dims: Any, arrays: Any, check: bool = False) -> tuple[Any, int]:
+def _positions(shape: tuple[int, ...], dims: Any, arrays: Any) -> tuple[Any, int]:
     """Where the elements of the result of ``index`` lie in a contiguous array of this shape, and the length of a run.
 
-    Runs are trailing dimensions that no index array stands at: what is given is the number of the run. ``check``:
-    refuse indices that are out of range.
+    Runs are trailing dimensions that no index array stands at: what is given is the number of the run. Indices that
+    are out of range are refused.
     """
     last = dims[-1]
     strides = _element_strides(shape[: last + 1])
     run = math.prod(shape[last + 1 :])
-    at: Any = 0
+    at: Any = None
     for d, i in zip(dims, arrays, strict=True):
-        n = shape[d]
-        if i.size:
-            if i.dtype.itemsize < 8:
-                i = i.astype(np.int64)
-            if i.min() < 0:
-                i = np.where(i < 0, i + n, i)
-            if check and (i.max() >= n or i.min() < 0):
-                bad = i.max() if i.max() >= n else i.min() - n
-                raise IndexError(f"index {bad} is out of bounds for dimension {d} with size {n}")
-        step = strides[d]
-        at = at + (i if step == 1 else i * step)
+        part = _not_negative(i, shape[d], d)
+        if strides[d] != 1:
+            part = part * strides[d]
+        at = part if at is None else at + part
     k = at.ndim
     lead = [d for d in range(last) if d not in dims]
     if not lead:
@@ -97,100 +91,66 @@ def _positions(shape: tuple[int, ...], dims: Any, arrays: Any, check: bool = Fal
     return at, run
 
 
-_SHORT = 64  # bytes: runs that are shorter are added up element by element
-_LONG = 1 << 14  # bytes: runs that are longer are added up one by one
+def _not_negative(i: Any, n: int, dim: int) -> Any:
+    """Indices of a dimension of size ``n`` counted from 0, as int64; an error if one is out of range."""
+    if i.dtype.itemsize < 8:
+        i = i.astype(np.int64)
+    if not i.size or np.maximum.reduce(i.view(np.uint64), None) < n:
+        return i  # seen as unsigned, what is negative is large
+    low, high = int(i.min()), int(i.max())
+    if low < -n or high >= n:
+        bad = high if high >= n else low
+        raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {n}")
+    return np.where(i < 0, i + n, i)
 
 
-def _as_runs(x: Any, run: int) -> Any:
-    """The runs of a contiguous array as elements of their own, which NumPy copies whole."""
-    return x.reshape(-1).view(f"V{run * x.itemsize}")
+_SEVERAL = 64  # rows from which it pays to look closer
+_MANY = 1024  # elements of a mask from which their numbers are found first: NumPy's choice stumbles at each change
 
 
-def _elements(at: Any, run: int) -> Any:
-    """The places of all elements of the runs."""
-    return at if run == 1 else (at[:, None] * run + np.arange(run)).reshape(-1)
+def take_at(x: Any, dims: tuple[int, ...], indices: Any) -> Any:
+    """What index arrays take from an array, in NumPy's order of the dimensions."""
+    if len(dims) == 1:
+        i = indices[0]
+        contiguous = x.flags.c_contiguous
+        if i.dtype.kind != "b":
+            if contiguous:
+                return _taken(x, i, dims[0])
+        elif contiguous and i.size >= _MANY and not dims[0] and i.shape == x.shape[: i.ndim]:
+            return x.reshape(i.size, *x.shape[i.ndim :]).take(i.reshape(-1).nonzero()[0], 0)
+    return x[numpy_key(dims, indices)]
 
 
-def _stable_order(at: Any) -> Any:
-    """``at.argsort(kind="stable")``: the number of each element is its key's low bits, as a plain sort is quicker."""
-    bits = len(at).bit_length()
-    if int(at.max()) >> (62 - bits):
-        return at.argsort(kind="stable")
-    keys = at << bits
-    keys += np.arange(len(at))
-    keys.sort()
-    keys &= (1 << bits) - 1
-    return keys
-
-
-def _sums_by_run(at: Any, runs: Any, dtype: Any) -> tuple[Any, Any]:
-    """Each place of ``at`` once, and the sum of its runs, which are added up pairwise."""
-    order = _stable_order(at)
-    places = at[order]
-    number = np.arange(len(at))
-    first = number.copy()
-    first[1:][places[1:] == places[:-1]] = 0
-    rank = number - np.maximum.accumulate(first)  # each place's runs are numbered, and every second added to the first
-    while True:
-        odd = (rank & 1).astype(bool)
-        second = odd.nonzero()[0]
-        kept = (~odd).nonzero()[0]
-        rows = runs.take(order[kept])
-        if not second.size:
-            return places, rows
-        into = second - 1 - number[: len(second)]
-        sums = rows.take(into).view(dtype)
-        sums += runs.take(order[second]).view(dtype)
-        rows.put(into, sums.view(rows.dtype))
-        runs, order, places, rank = rows, number[: len(kept)], places[kept], rank[kept] >> 1
-
-
-def _each_place_once(at: Any, runs: Any, count: int, dtype: Any) -> Any:
-    """Pairs of places, all below ``count``, and runs; those that fall on the same place are added up before."""
-    repeated = np.bincount(at, minlength=count).take(at) > 1
-    again = repeated.nonzero()[0]
-    if again.size * 2 > at.size:
-        yield _sums_by_run(at, runs, dtype)
-        return
-    if again.size:
-        yield _sums_by_run(at[again], runs.take(again), dtype)
-        once = (~repeated).nonzero()[0]
-        at, runs = at[once], runs.take(once)
-    yield at, runs
-
-
-@in_lib
-def add_runs(r: Any, at: Any, run: int, values: Any) -> None:
-    """Add up ``values`` in the contiguous array ``r``, in runs of ``run`` elements, ``at`` the number of each."""
-    at, values = at.reshape(-1), np.ascontiguousarray(values).reshape(-1)
-    if not values.size:
-        return
-    if run * r.itemsize < _SHORT or r.dtype.kind not in "fciu":
-        np.add.at(r.reshape(-1), _elements(at, run), values)
-    elif run * r.itemsize > _LONG:
-        rows = r.reshape(-1, run)
-        for i, v in zip(at.tolist(), values.reshape(-1, run), strict=True):
-            rows[i] += v
+def _taken(x: Any, i: Any, dim: int) -> Any:
+    """``x.take(i, dim)`` of a contiguous array, large results on several threads."""
+    shape = x.shape
+    count = i.size * (x.size // shape[dim]) if i.ndim and shape[dim] else 0
+    if count < (LARGE if dim else LARGE << 2) or i.min() < -shape[dim] or i.max() >= shape[dim]:
+        return x.take(i, dim)
+    r = np.empty((*shape[:dim], *i.shape, *shape[dim + 1 :]), x.dtype)
+    step = max(LARGE // (count // len(r)) >> 1, 1)  # rows of a part
+    parts = [slice(k, k + step) for k in range(0, len(r), step)]
+    if dim:  # "wrap" is right for what is in range, and "raise" makes a copy
+        each(lambda part: x[part].take(i, dim, r[part], "wrap"), parts)
     else:
-        given, runs = _as_runs(values, run), _as_runs(r, run)
-        for places, sums in _each_place_once(at, given, len(runs), r.dtype):
-            total = runs.take(places)
-            there = total.view(r.dtype)
-            there += sums.view(r.dtype)
-            runs.put(places, total)
-
-
-@in_lib
-def runs_put_together(size: Any, at: Any, run: int, values: Any) -> Any:
-    """Zeros of a size with ``values`` added, in runs of ``run`` elements, ``at`` the number of each."""
-    r = np.zeros(size, values.dtype)
-    if not values.size or not _SHORT <= run * r.itemsize <= _LONG or r.dtype.kind not in "fciu":
-        add_runs(r, at, run, values)
-        return r
-    given, runs = _as_runs(np.ascontiguousarray(values), run), _as_runs(r, run)
-    for places, sums in _each_place_once(at.reshape(-1), given, len(runs), r.dtype):
-        runs.put(places, sums)
+        each(lambda part: x.take(i[part], 0, r[part], "wrap"), parts)
     return r
+
+
+def write_at(x: Any, dims: tuple[int, ...], indices: Any, values: Any) -> None:
+    """Write values where index arrays point."""
+    if len(dims) == 1 and not dims[0] and indices[0].size >= _SEVERAL and x.flags.c_contiguous:
+        i = indices[0]
+        if i.dtype.kind == "b":
+            if i.size >= _MANY and i.shape == x.shape[: i.ndim]:
+                x.reshape(i.size, *x.shape[i.ndim :])[i.reshape(-1).nonzero()[0]] = values
+                return
+        elif type(values) is np.ndarray and values.dtype is x.dtype and values.shape == i.shape + x.shape[1:]:
+            if x.ndim > 1 and values.size and values.flags.c_contiguous:
+                row = f"V{values.nbytes // i.size}"  # whole rows as elements: NumPy copies them several times as fast
+                x.reshape(-1).view(row)[i.reshape(-1)] = values.reshape(-1).view(row)
+                return
+    x[numpy_key(dims, indices)] = values
 
 
 # ------------------------------------------------------------------------------------------------------- batching rules
@@ -297,7 +257,7 @@ def result_shape(shape: tuple[int, ...], dims: Any, shapes: Any) -> tuple[int, .
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
-_FEW = 512  # so few elements are added up by rows: the time goes into preparing a flat index
+_FEW = 128  # so few elements NumPy adds up where they belong: the time goes into preparing a flat index
 
 
 def _nones(shapes: Any, *first: Any) -> tuple[Any, ...]:
@@ -333,12 +293,10 @@ def _index_samples(rng: Any) -> Any:
 def index(lib, tensors, dims):
     """What index tensors (the rest of ``tensors``) at some dims take from the first tensor."""
     x = tensors[0]
-    if len(dims) == 1:
-        i = tensors[1]
-        if i.dtype.kind != "b" and x.flags.c_contiguous:
-            return x.take(i, dims[0])
-    r = x[numpy_key(dims, tensors[1:])]
-    return r if r.ndim < 2 else _in_order(r, x, dims, tensors[1:])
+    r = take_at(x, dims, tensors[1:])
+    if r.ndim < 2 or (len(dims) == 1 and x.flags.c_contiguous and tensors[1].dtype.kind != "b"):
+        return r
+    return _in_order(r, x, dims, tensors[1:])
 
 
 def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
@@ -393,21 +351,24 @@ def _is_mask(i: Any) -> bool:
 def index_back(lib, tensors, size, dims):
     """Zeros of a size with the first tensor added where the index tensors point."""
     g = tensors[0]
-    if g.size > _FEW and (len(dims) > 1 or tensors[1].dtype.kind != "b"):
-        dims, arrays = without_masks(dims, tensors[1:])
-        return lib.runs_put_together(size, *_positions(tuple(size), dims, arrays), g)
     r = lib.zeros(size, g.dtype)
     if len(dims) == 1 and tensors[1].dtype.kind == "b":
-        r[numpy_key(dims, tensors[1:])] = g
-    else:
+        write_at(r, dims, tensors[1:], g)
+    elif g.size <= _FEW:
         lib.add.at(r, numpy_key(dims, tensors[1:]), g)
+    else:
+        dims, arrays = without_masks(dims, tensors[1:])
+        at, run = _positions(tuple(size), dims, arrays)
+        add_rows(r, at, run, g)
     return r
 
 
 def dense(x: Any) -> Any:
     """A copy, the dimensions in the same order in memory."""
-    if type(x) is not np.ndarray or x.flags.c_contiguous:
+    if type(x) is not np.ndarray:
         return np.array(x)
+    if x.flags.c_contiguous:
+        return x.copy()
     r = _dense_like(x, x.dtype)
     r[...] = x
     return r
@@ -461,18 +422,21 @@ def index_put(lib, tensors, dims, accumulate, into):
     """
     x, v = tensors[0], tensors[1]
     if accumulate and not (len(dims) == 1 and tensors[2].dtype.kind == "b"):
-        r = x if into and x.flags.c_contiguous else lib.array(x, order="C")
+        r = x if into and x.flags.c_contiguous else x.copy() if type(x) is np.ndarray else lib.array(x)
+        if v.size <= _FEW:
+            lib.add.at(r, numpy_key(dims, tensors[2:]), v)
+            return r
         ds, arrays = without_masks(dims, tensors[2:])
-        at, run = _positions(r.shape, ds, arrays, check=True)
+        at, run = _positions(r.shape, ds, arrays)
         if v.ndim != r.ndim or v.size != at.size * run:
             v = lib.broadcast_to(v, result_shape(r.shape, ds, [i.shape for i in arrays]))
-        lib.add_runs(r, at, run, v)
+        add_rows(r, at, run, v)
         return r
     r = x if into else dense(x)
     if accumulate:
         r[numpy_key(dims, tensors[2:])] += v
     else:
-        r[numpy_key(dims, tensors[2:])] = v
+        write_at(r, dims, tensors[2:], v)
     return r
 
 

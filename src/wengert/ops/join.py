@@ -282,18 +282,18 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
     return stack(tensors, normal_dim(dim, len(first) + 1, "stack"))
 
 
-def _joined(tensors: Any, name: str, at_least: Any) -> list[Tensor]:
+def _joined(tensors: Any, name: str, ndim: int, at_least: Any) -> list[Tensor]:
     tensors = tensor_list(tensors, name)
     if not tensors:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
-    return [at_least(x) for x in tensors]
+    return [x if x._a.ndim >= ndim else at_least(x) for x in tensors]
 
 
 @public("torch.hstack")
 @with_out(_CONCATENATED)
 def hstack(tensors: Any) -> Tensor:
     """Tensors one after the other along the second dimension, vectors along their only one."""
-    tensors = _joined(tensors, "hstack", atleast_1d)
+    tensors = _joined(tensors, "hstack", 1, atleast_1d)
     return cat_public(tensors, 0 if tensors[0]._a.ndim == 1 else 1)
 
 
@@ -301,23 +301,21 @@ def hstack(tensors: Any) -> Tensor:
 @with_out(_CONCATENATED)
 def vstack(tensors: Any) -> Tensor:
     """Tensors one below the other; vectors are rows."""
-    return cat_public(_joined(tensors, "vstack", atleast_2d), 0)
+    return cat_public(_joined(tensors, "vstack", 2, atleast_2d), 0)
 
 
 @public("torch.dstack")
 @with_out(_CONCATENATED)
 def dstack(tensors: Any) -> Tensor:
     """Tensors one behind the other along the third dimension."""
-    return cat_public(_joined(tensors, "dstack", atleast_3d), 2)
+    return cat_public(_joined(tensors, "dstack", 3, atleast_3d), 2)
 
 
 @public("torch.column_stack")
 @with_out(_CONCATENATED)
 def column_stack(tensors: Any) -> Tensor:
     """Vectors as the columns of a matrix, matrices side by side."""
-    return hstack(
-        _joined(tensors, "column_stack", lambda x: reshape_public(x, (x._a.size, 1)) if x._a.ndim <= 1 else x)
-    )
+    return hstack(_joined(tensors, "column_stack", 2, lambda x: reshape_public(x, (x._a.size, 1))))
 
 
 # ------------------------------------------------------------------------------------------------------------ splitting

@@ -302,11 +302,18 @@ def new_tensor(
 def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """PyTorch 0.1's form of ``new_empty`` (given sizes) and ``new_tensor`` (given a list).
 
+    Of a sparse tensor: a sparse one, of a size, or of indices, values and a size.
+
     >>> import wengert as torch
     >>> torch.tensor([1]).new([4, 5]), torch.ones(1).new(2, 3).shape
     (tensor([4, 5]), torch.Size([2, 3]))
     """
     from .._legacy_types import name_of_type, new_of
+    from .sparse import is_sparse, sparse_coo_tensor
 
     dtype = BY_NUMPY[logical_dtype(self)]
+    if is_sparse(self):
+        if args and isinstance(args[0], int):
+            args = (args,)
+        return sparse_coo_tensor(*(args or ((0,),)), dtype=dtype, **kwargs)
     return new_of(dtype, name_of_type(dtype), args, kwargs)

@@ -10,7 +10,8 @@ import numpy as np
 from .._affine import affine
 from .._backends.numpy import in_lib
 from .._linear import linear as kind_linear
-from .._registry import T
+from .._registry import REGISTRY, T
+from ._unfused import layer_graph, shown_as, with_sizes
 from .matmul import matmul, refuse_expand, refuse_mm
 
 
@@ -33,9 +34,9 @@ def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
     if w.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D")
     if bias is None:
-        return matmul(input, T.permute(weight, (1, 0)))
+        return matmul(input, T.matrix_t(weight))
     if bias._a.ndim > 1:
-        return matmul(input, T.permute(weight, (1, 0))) + bias
+        return matmul(input, T.matrix_t(weight)) + bias
     lead = tuple(a.shape[:-1])
     rows = T.linear(T.reshape(input, (prod(lead), a.shape[-1])), weight, bias)
     return T.reshape(rows, (*lead, w.shape[0]))
@@ -124,3 +125,10 @@ def linear(input, weight, bias):
     >>> torch.nn.functional.linear(torch.tensor([[1., 2.]]), torch.tensor([[1., 1.], [0., 1.]]), torch.tensor([.5, 0.]))
     tensor([[3.5000, 2.0000]])
     """
+
+
+LAYER = REGISTRY["linear"]
+shown_as(LAYER.node, layer_graph)
+with_sizes(LAYER.node, "mat1", "mat2", transposed=True, alpha=1, beta=1)
+shown_as(LAYER.node_without, layer_graph)  # type: ignore[attr-defined]
+with_sizes(LAYER.node_without, "self", "mat2", transposed=True)  # type: ignore[attr-defined]

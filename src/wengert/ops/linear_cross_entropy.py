@@ -9,7 +9,7 @@ from .._dispatch import logical_dtype
 from .._errors import warn
 from .._registry import T, public
 from .._tensor import Tensor
-from .classification import cross_entropy
+from .cross_entropy import cross_entropy
 from .linear import linear
 from .matmul import as_tensors
 

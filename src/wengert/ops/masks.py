@@ -72,7 +72,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         raise RuntimeError(
             f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtype_name(logical_dtype(mask))}"
         )
-    if logical_dtype(source) is not logical_dtype(input):
+    if logical_dtype(tensor_argument(source, "masked_scatter", "source", 3)) is not logical_dtype(input):
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{dtype_name(logical_dtype(input))} "
             f"and {dtype_name(logical_dtype(source))}"
@@ -107,7 +107,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
     """
     payload(input, "nonzero")
     a = np.asarray(known_values(input, "nonzero"))
-    found = wrap(np.argwhere(a))
+    found = wrap(np.argwhere(a) if a.ndim != 1 else a.nonzero()[0].reshape(-1, 1))
     if as_tuple:
         return unbind(found, 1) if a.ndim else (wrap(a.reshape(1).nonzero()[0]),)
     if out is None:

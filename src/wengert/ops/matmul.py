@@ -22,6 +22,7 @@ from .._linear import between, bilinear
 from .._out import EXACT, exactly, with_out, write_out
 from .._registry import REGISTRY, T, place, public
 from .._tensor import Tensor
+from ._unfused import matmul_graph, row_graph, shown_as, with_sizes
 
 lib.product = np.ndarray.dot  # the method: half the price of the function np.dot, which asks for overrides first
 
@@ -284,6 +285,11 @@ def bmm(self, mat2):
 def conj_dot(lib, self, other):
     """Sum of the products of one vector's conjugates and the other's elements."""
     return lib.product(self.conj(), other)
+
+
+with_sizes(REGISTRY["mat_mat"].node, "self", "mat2")
+shown_as(REGISTRY["matmul_nd"].node, matmul_graph)
+shown_as(REGISTRY["vec_mat"].node, row_graph)
 
 
 # ------------------------------------------------------------------------------------------------------ what users call

@@ -17,7 +17,7 @@ from .._tensor import Tensor, wrap
 from ._drawing import closed, opened
 from .decompositions import LinAlgError, threshold
 from .linalg import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
-from .matmul import dtype_name, matmul
+from .matmul import as_tensors, dtype_name, matmul
 
 place(LinAlgError, "linalg.LinAlgError")
 
@@ -255,6 +255,7 @@ def cross_product(lib, self, other, dim):
 @with_out(EXACT)
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
+    as_tensors("cross", ("input", input), ("other", other))
     a, b = tuple(input._a.shape), tuple(other._a.shape)
     if len(a) != len(b):
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")

@@ -7,13 +7,12 @@ the two. The sums over a contiguous last dimension are left to BLAS.
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
 import numpy as np
 
-from .._backends.numpy import in_lib, table_of_ones, vector_of_ones
+from .._backends.numpy import in_lib, vector_of_ones
 from .._blocks import among_rows
 from .._constants import Size
 from .._dispatch import logical_dtype
@@ -21,7 +20,7 @@ from .._dtypes import FLOATING
 from .._general import general
 from .._registry import RAW, T, public
 from .._tensor import Tensor
-from . import _large_norms
+from . import _large_norms, _small_norms
 from .matmul import dtype_name
 
 Dims = tuple[int, ...]
@@ -59,68 +58,26 @@ def standardized(x: Any, dims: Dims, eps: float, center: bool) -> tuple[Any, Any
         mean = _sums(x, dims)
         mean /= n
         r = x - mean
-    var = _sums(x, dims, x) if r is None else _sums(r, dims, r)
+    var, scale = _spread(x if r is None else r, dims, n, eps)
+    if r is None:
+        return x * scale, scale, mean, var
+    if x.dtype.itemsize == 4 and x.size and not np.maximum.reduce(abs(mean * scale), None) <= _large_norms.FAR:
+        rest = _sums(r, dims)  # the sum of large numbers has lost digits that count
+        rest /= n
+        r -= rest
+        mean += rest
+        var, scale = _spread(r, dims, n, eps)
+    return np.multiply(r, scale, r), scale, mean, var
+
+
+def _spread(r: Any, dims: Dims, n: int, eps: float) -> tuple[Any, Any]:
+    """The mean squares, and one over the root of them and eps."""
+    var = _sums(r, dims, r)
     var /= n
     scale = var + eps
     np.sqrt(scale, scale)
     np.reciprocal(scale, scale)
-    return x * scale if r is None else np.multiply(r, scale, r), scale, mean, var
-
-
-# Small rows are added up by products with ones (``table_of_ones``).
-_SMALL_ROW, _SMALL = 64, 65536
-
-
-@functools.lru_cache(64)
-def _square(n: int, dtype: Any) -> tuple[Any, Any]:
-    """A square of ones, and its size as an array."""
-    return table_of_ones(n, n, dtype), np.full((), n, dtype)
-
-
-def _is_small(x: Any, view: Any, dims: Dims) -> bool:
-    return dims == (1,) and 0 < view[1] <= _SMALL_ROW and x.size * view[1] <= _SMALL and x.dtype in _BY_BLAS
-
-
-_BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
-
-
-def _standardized_small(x: Any, eps: float) -> tuple[Any, Any, Any, Any]:
-    """``standardized`` over the rows of a small matrix."""
-    ones, n = _square(x.shape[1], x.dtype)
-    mean = x.dot(ones)
-    mean /= n
-    r = x - mean
-    var = (r * r).dot(ones)
-    var /= n
-    scale = var + eps
-    np.sqrt(scale, scale)
-    np.reciprocal(scale, scale)
-    r *= scale
-    return r, scale, mean, var
-
-
-def _small_cotangents(g: Any, x: Any, weight: Any, needs: Any, mean: Any, scale: Any) -> tuple[Any, Any, Any]:
-    """``norm_cotangents`` of the rows of a small matrix."""
-    z = x - mean
-    z *= scale
-    ones = vector_of_ones(len(x), x.dtype)
-    gw = ones.dot(g * z) if needs[1] else None
-    gb = ones.dot(g) if needs[2] else None
-    return (_small_cotangent(z, g if weight is None else g * weight, scale) if needs[0] else None), gw, gb
-
-
-def _small_cotangent(z: Any, gh: Any, scale: Any) -> Any:
-    """The cotangent of the input from the standardised rows and the cotangent times the weight; z is written to."""
-    ones, n = _square(z.shape[1], z.dtype)
-    slope = (z * gh).dot(ones)
-    slope /= n
-    z *= slope
-    shift = gh.dot(ones)
-    shift /= n
-    z += shift
-    np.subtract(gh, z, z)
-    z *= scale
-    return z
+    return var, scale
 
 
 def _widened(x: Any) -> Any:
@@ -201,6 +158,8 @@ def _norm_grads(
     stats: Any,
 ) -> tuple[Any, Any, Any]:
     if stats and xp is RAW:
+        if len(stats) == 1:
+            return _small_norms.cotangents(g, weight, bias_shape, needs, view, along, stats[0])
         return xp.lib.norm_cotangents(g, input, weight, bias_shape, needs, view, dims, along, stats)
     shape = tuple(input.shape)
     gx = gw = gb = None
@@ -260,25 +219,19 @@ def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: f
     """The input standardised over ``dims`` of its ``view``, scaled and shifted along the dimensions ``along``.
 
     ``stats``: a list that is given the mean, the inverse deviation and the variance, for the way back (where nothing is
-    differentiated further) and for running statistics.
+    differentiated further); of little input the one thing that ``_small_norms`` needs instead.
     """
+    if _small_norms.suits(input, view, dims):
+        r, found = _small_norms.norm(input, view, weight, bias, eps, along)
+        if stats is not None:
+            stats[:] = (found,)
+        return r
     if input.size < _MEDIUM:
         return _normalized(input, weight, bias, view, dims, eps, along, stats)
     return among_rows(view[-1], lambda: _normalized(input, weight, bias, view, dims, eps, along, stats))
 
 
 def _normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
-    if _is_small(input, view, dims):
-        r, scale, mean, var = _standardized_small(input.reshape(view), eps)
-        if stats is not None:
-            stats[:] = (mean, scale, var)
-        if r.shape != input.shape:
-            r = r.reshape(input.shape)
-        if weight is not None:
-            np.multiply(r, weight if weight.shape == along else weight.reshape(along), r)
-        if bias is not None:
-            np.add(r, bias if bias.shape == along else bias.reshape(along), r)
-        return r
     if input.dtype.itemsize > 2 and _large_norms.suits(input, view, dims):
         r, *found = _large_norms.forward(input, weight, bias, view, eps, along)
         if stats is not None:
@@ -325,27 +278,24 @@ def _cotangents(
     if dtype.itemsize > 2 and _large_norms.suits(x, view, dims):
         gx, gw, gb = _large_norms.backward(g, x, weight, needs, view, along, mean, scale)
         return gx, None if gw is None else gw.reshape(weight.shape), None if gb is None else gb.reshape(bias_shape)
-    if shape == view and along == view[1:] and _is_small(x, view, dims):  # layer norm
-        return _small_cotangents(g, x, weight, needs, mean, scale)
     g, x = _widened(g), _widened(x)
-    z = x.reshape(view) - mean
+    gx = np.empty(shape, x.dtype)  # an array of its own, not a view, may be given away as a gradient
+    z = np.subtract(x.reshape(view), mean, gx.reshape(view))
     z *= scale
-    gx = gw = gb = None
+    gw = gb = None
     if needs[1]:
-        gw = _along_sums(g, along, z.reshape(shape)).reshape(weight.shape).astype(weight.dtype, copy=False)
+        gw = _along_sums(g, along, gx).reshape(weight.shape).astype(weight.dtype, copy=False)
     if needs[2]:
         gb = _along_sums(g, along).reshape(bias_shape).astype(dtype, copy=False)
-    if needs[0]:
-        gh = (g if weight is None else g * weight.reshape(along)).reshape(view)
-        if _is_small(x, view, dims):
-            return _small_cotangent(z, gh, scale).reshape(shape), gw, gb
-        n = max(_count(view, dims), 1)
-        z *= _sums(z, dims, gh) / -n
-        z += gh
-        z -= _sums(gh, dims) / n
-        z *= scale
-        gx = z.reshape(shape).astype(dtype, copy=False)
-    return gx, gw, gb
+    if not needs[0]:
+        return None, gw, gb
+    gh = (g if weight is None else g * weight.reshape(along)).reshape(view)
+    n = max(_count(view, dims), 1)
+    z *= _sums(z, dims, gh) / -n
+    z += gh
+    z -= _sums(gh, dims) / n
+    z *= scale
+    return gx.astype(dtype, copy=False), gw, gb
 
 
 @_normalizer(
@@ -377,7 +327,10 @@ def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
 def _check_float(t: Any, kernel: str, *others: Any) -> None:
     if logical_dtype(t).kind in "iub":
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(t)}'")
-    if any(o is not None and logical_dtype(o) is not logical_dtype(t) for o in others):
+    others_dtypes = {logical_dtype(o) for o in others if o is not None}
+    if others_dtypes == {np.dtype("f4")} and str(logical_dtype(t)) == "bfloat16":
+        return  # as in PyTorch, for regions of autocast
+    if others_dtypes - {logical_dtype(t)}:
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
@@ -465,6 +418,9 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     if eps is None:
         dtype = logical_dtype(input)
         eps = float(np.finfo(np.float32 if dtype.itemsize == 2 else dtype).eps)
+    if weight is not None and logical_dtype(input).itemsize == 2:  # the product is rounded once, and to input's dtype
+        wide = rms_norm(input.float(), normalized_shape, weight.float(), eps)  # type: ignore[attr-defined]
+        return wide.to(input.dtype)
     whole = tuple(input._a.shape)
     if logical_dtype(input).kind == "c":  # PyTorch squares without taking absolute values
         dims = tuple(range(len(whole) - len(shape), len(whole)))

@@ -269,6 +269,8 @@ def _dist(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
     tensor(5.)
     """
     rank(input, "dist")
+    if not isinstance(other, Tensor):
+        raise TypeError(f"dist(): argument 'other' (position 2) must be Tensor, not {type_text(other)}")
     if not (is_kind(input, "fcV") or is_kind(other, "fcV")):
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {dtype_text(input)} instead."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,23 @@ import numpy as np
 from .._dims import normal_dim
 from .._dispatch import cast, logical_dtype
 from .._general import general
-from .._inplace import apply_inplace, inplace_of
+from .._inplace import apply_inplace, inplace_of, unrecorded, written
+from .._modes import EVERY, M
+from .._node import box_of
 from .._out import EXACT, exactly, with_out, write_out
-from .._registry import public
+from .._registry import RAW, public
 from .._tensor import Tensor, wrap
+from ._lines import all_below
+from ._ties import recorded
 from .chains import renamed, untied
-from .getitem import indexed, is_plain, normal_part, put_at
+from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
+from .index import INDEX, INDEX_PUT, dense, index_raw, write_at
 from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public, tensor_argument
-from .setitem import number, put_into
-from .shape import expand, payload
+from .setitem import assign_at_several, number, put_into
+from .shape import COLONS, expand, payload
 from .views import reshape_public
+
+index_put_raw = RAW.index_put
 
 
 # ------------------------------------------------------------------------------------------------- index_select and kin
@@ -48,12 +56,30 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
 def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
     """An index that is out of range; ``None`` if there is none, or none can be known inside of a transform."""
     if is_plain(index) and index._a.size:
-        if not least and index._a.dtype.itemsize == 8 and np.maximum.reduce(index._a.view(np.uint64), None) < n:
-            return None  # seen as unsigned, what is negative is large
+        if not least and index._a.dtype.itemsize == 8 and all_below(index._a, n):
+            return None
         low, high = int(np.minimum.reduce(index._a, None)), int(np.maximum.reduce(index._a, None))
         if low < least or high >= n:
             return low if low < least else high
     return None
+
+
+def _fitting(self: Any, dim: Any, index: Any, ndim: int | None = 1) -> int:
+    """The dim counted from 0 if these are plain arrays that fit, which is most often so; -1: the long way tells.
+
+    The index has ``ndim`` dimensions, for ``None`` any number.
+    """
+    try:
+        a, i = self._a, index._a
+    except AttributeError:
+        return -1
+    if EVERY or type(a) is not np.ndarray or type(i) is not np.ndarray or type(dim) is not int:
+        return -1
+    if i.dtype.char not in "lq" or ndim not in (i.ndim, None) or not -a.ndim <= dim < a.ndim or not i.size:
+        return -1
+    if dim < 0:
+        dim += a.ndim
+    return dim if all_below(i, a.shape[dim]) else -1
 
 
 _SELECTED = exactly("index_select(): self and result must have the same scalar type")
@@ -70,6 +96,15 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     """
     if out is not None:
         return write_out(out, index_select, (input, dim, index), None, _SELECTED)  # type: ignore[no-any-return]
+    d = _fitting(input, dim, index)
+    if d >= 0:
+        a, i, fx = input._a, index._a, input._fn
+        if fx is None:
+            return wrap(index_raw([a, i], (d,)))
+        if not M:
+            r = index_raw([a, i], (d,))
+            saved = [[box_of(index)], [a.shape, i.shape], (d,)]
+            return renamed(recorded(INDEX, (fx, None), saved, r), "IndexSelectBackward0")
     dim, where, x = _line_index("index_select", input, dim, index)
     if not input._a.ndim and where._a.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._a.size} value(s)")
@@ -143,6 +178,17 @@ def _check_copied(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None
 
 def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into: bool) -> Tensor:
     source = tensor_argument(source, "index_add", "source", 4)
+    d = _fitting_source(self, dim, index, source)
+    if d >= 0 and type(alpha) is int and alpha == 1 and not into:
+        fx, fs = self._fn, source._fn
+        if not M or (fx is None and fs is None):
+            a, i = self._a, index._a
+            r = index_put_raw([a, source._a, i], (d,), True, False)
+            if fx is None and fs is None:
+                return wrap(r)
+            needs = (fx is not None, fs is not None)
+            saved = [[box_of(index)], [a.shape, source._a.shape, i.shape], (d,), True, needs]
+            return renamed(recorded(INDEX_PUT, (fx, fs, None), saved, r), "IndexAddBackward0")
     if alpha != 1:
         source = source * alpha
     return _line_put("index_add_", self, dim, index, source, into)
@@ -163,7 +209,22 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 @public("Tensor.index_add_")
 def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """In-place form of ``index_add``."""
+    d = _fitting_source(self, dim, index, source)
+    if d >= 0 and alpha == 1 and unrecorded(self, source._fn) and self._a.flags.c_contiguous and _apart(self, source):
+        index_put_raw([self._a, source._a, index._a], (d,), True, True)
+        written(self, getframe(1))
+        return self
     return apply_inplace(lambda x, s: _index_add(x, dim, index, s, alpha, _apart(x, s)), self, (source,))
+
+
+def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
+    """``_fitting``, and whether the source's parts fit too."""
+    d = _fitting(self, dim, index)
+    s = getattr(source, "_a", None)
+    if d < 0 or type(s) is not np.ndarray or s.dtype is not self._a.dtype:
+        return -1
+    have = self._a.shape
+    return d if s.shape == (*have[:d], index._a.size, *have[d + 1 :]) else -1
 
 
 def _apart(x: Tensor, source: Any) -> bool:
@@ -216,7 +277,20 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     return _shaped_as(input, put_at(x, v, (dim,), [where], False, False), name)
 
 
-public("Tensor.index_fill_")(inplace_of(index_fill, "index_fill_"))
+_index_fill_in_place = inplace_of(index_fill, "index_fill_")
+
+
+@public("Tensor.index_fill_")
+def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """In-place form of ``index_fill``."""
+    d = _fitting(self, dim, index)
+    if d >= 0 and type(value) is float and self._a.dtype.kind in "fc" and unrecorded(self, None):
+        a = self._a
+        if a.dtype.itemsize > 2 and a.flags.writeable and -3e38 < value < 3e38:
+            a[COLONS[d] + (index._a,)] = value
+            written(self, getframe(1))
+            return self
+    return _index_fill_in_place(self, dim, index, value)  # type: ignore[no-any-return]
 
 
 @public("torch.index_reduce Tensor.index_reduce")
@@ -262,6 +336,27 @@ def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor
     return tuple(dims), found
 
 
+def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
+    """``index_put`` where plain arrays are written at places that NumPy checks; ``None``: the long way tells."""
+    if type(values) is not Tensor or type(input._a) is not np.ndarray or values._a.dtype is not input._a.dtype:
+        return None
+    found = by_tensors(input, tuple(indices))
+    if found is None or len(found[1]) != len(indices):
+        return None
+    a, v = input._a, values._a
+    r = dense(a)
+    try:
+        write_at(r, found[0], [i._a for i in found[1]], v)
+    except (IndexError, ValueError):
+        return None
+    fx, fv = input._fn, values._fn
+    if fx is None and fv is None:
+        return wrap(r)
+    shapes = [a.shape, v.shape, *[i._a.shape for i in found[1]]]
+    saved = [[box_of(i) for i in found[1]], shapes, found[0], False, (fx is not None, fv is not None)]
+    return recorded(INDEX_PUT, (fx, fv, *[None] * len(found[1])), saved, r)
+
+
 @public("torch.index_put Tensor.index_put")
 def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points.
@@ -271,6 +366,9 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
     tensor([2., 0., 0.])
     """
     payload(input, "index_put")
+    done = None if accumulate or M or type(indices) not in (tuple, list) else _put_plainly(input, indices, values)
+    if done is not None:
+        return done
     dims, found = _places_of(input, indices)
     _same_dtype(input, values)
     return put_at(input, values, dims, found, bool(accumulate), False)
@@ -286,6 +384,9 @@ def _same_dtype(x: Tensor, values: Tensor) -> None:
 @public("Tensor.index_put_ torch.index_put_")
 def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """In-place form of ``index_put``."""
+    plain = not accumulate and type(values) is Tensor and type(indices) in (tuple, list)
+    if plain and assign_at_several(self, tuple(indices), values):
+        return self
     dims, found = _places_of(self, indices)
     _same_dtype(self, values)
     return put_into(self, values, dims, found, bool(accumulate))
@@ -444,6 +545,11 @@ def embedding_public(
     if payload(weight, "embedding").ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     n = weight._a.shape[0]
+    if max_norm is None and not (sparse or scale_grad_by_freq) and _fitting(weight, 0, input, None) == 0:
+        if padding_idx is None:
+            return embedding(weight, input, -1, False)  # type: ignore[no-any-return]
+        if 0 <= padding_idx < n:
+            return embedding(weight, input, padding_idx, False)  # type: ignore[no-any-return]
     if padding_idx is None:
         padding_idx = -1
     elif padding_idx >= n or padding_idx < -n:

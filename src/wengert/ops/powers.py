@@ -54,7 +54,7 @@ def _power(x: Any, y: Any) -> Any:
         short = _SHORT.get(y)
         if short is not None and x.dtype in INEXACT:
             return short(x)
-        if (y >= 3 or y <= -3) and y == int(y) and x.size >= MANY and recordable(x):
+        if x.size >= MANY and 3 <= abs(y) < 1 << 24 and y == int(y) and recordable(x):
             return _whole_power(x, y)
     return x**y
 

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
@@ -17,20 +19,27 @@ from .._construct import made
 from .._dispatch import logical_dtype
 from .._dtypes import dtype as Dtype
 from .._dtypes import type_name
-from .._inplace import apply_inplace
+from .._inplace import apply_inplace, unrecorded, written
+from .._modes import M
 from .._registry import public
 from .._tensor import Tensor, wrap
 from .._vmap_randomness import LEVELS
-from ..random import Generator
+from ..random import Generator, default_generator
 from . import _drawing as zero
 from ._drawing import Sampler, drawn, needs, source_of
-from .create import allocate, options, resized, shape_of, tuple_shape
+from .create import allocate, options, plain_shape, resized, shape_of, tuple_shape
 from .like import empty_array_like, like_options, memory_order
 
 
 # ------------------------------------------------------------------------------------------------------- filling memory
 def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
     """Write draws into a tensor, in the order of its memory; what it was before gets a gradient of zeros."""
+    a = self._a
+    if type(a) is np.ndarray and a.flags.c_contiguous and a.flags.writeable and a.dtype in _NATIVE:
+        if not LEVELS.get() and unrecorded(self, None):
+            a[...] = sampler(generator, a.shape, a.dtype, *args)
+            written(self, getframe(2))
+            return self
     tracked = needs(self)
     check_inplace(self, tracked)
     a = self._a if not isinstance(self._a, (np.ndarray, np.generic)) else writable(self)
@@ -47,6 +56,9 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
             "randomness. If this is necessary for your usage, please file an issue with functorch."
         )
     return apply_inplace(lambda _: wrap(values), self, ())
+
+
+_NATIVE = frozenset(map(np.dtype, (np.float32, np.float64, np.int64)))
 
 
 def in_memory_order(a: Any, sampler: Sampler, generator: Generator, np_dtype: Any, *args: Any) -> Any:
@@ -191,6 +203,25 @@ def new_random(
     return out.requires_grad_() if requires_grad else out
 
 
+_SHORT = 1 << 16  # elements that there is memory for
+
+
+def _short_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """The shape of a small tensor given in the commonest ways; ``None``: it must be looked at."""
+    shape = plain_shape(size)
+    return shape if shape and min(shape) >= 0 and math.prod(shape) < _SHORT else None
+
+
+def _short_range(args: tuple[Any, ...]) -> tuple[int, int, tuple[int, ...]] | None:
+    """The same for the arguments of ``randint``: its limits and the shape."""
+    if len(args) == 2:
+        args = (0, *args)
+    if len(args) != 3 or type(args[0]) is not int or type(args[1]) is not int or not isinstance(args[2], tuple):
+        return None
+    shape = _short_shape(args[2:])
+    return None if shape is None else (args[0], args[1], shape)
+
+
 @public("torch.rand")
 def rand(
     *size: Any,
@@ -210,6 +241,10 @@ def rand(
     >>> torch.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
     """
+    if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
+        short = None if pin_memory or kwargs or M or LEVELS.get() else _short_shape(size)
+        if short:
+            return wrap(_samplers.uniform(default_generator, short, _dtypes.default_np))
     dtype = options("rand", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("rand", size, kwargs)
     return new_random("rand", shape, dtype, out, requires_grad, _dtypes.default_np, _samplers.uniform, generator)
@@ -234,6 +269,10 @@ def randn(
     >>> torch.randn(3)
     tensor([ 1.5410, -0.2934, -2.1788])
     """
+    if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
+        short = None if pin_memory or kwargs or M or LEVELS.get() else _short_shape(size)
+        if short:
+            return wrap(_samplers.normal(default_generator, short, _dtypes.default_np))
     dtype = options("randn", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("randn", size, kwargs)
     return new_random("randn", shape, dtype, out, requires_grad, _dtypes.default_np, _samplers.normal, generator)
@@ -258,6 +297,11 @@ def randint(
     >>> torch.randint(0, 10, (5,))
     tensor([4, 9, 3, 0, 3])
     """
+    if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
+        short = None if pin_memory or kwargs or M or LEVELS.get() else _short_range(args)
+        if short:
+            low, high, shape = short
+            return wrap(_samplers.randint(default_generator, shape, _dtypes.int64.np, low, high))
     dtype = options("randint", dtype, layout, device, pin_memory, requires_grad)
     low, high, size = _randint_arguments("randint", ("high", "size"), ("low", "high", "size"), args, kwargs)
     shape = tuple_shape("randint", size)
@@ -328,19 +372,22 @@ def _permutations(generator: Generator, shape: tuple[int, ...], np_dtype: Any) -
     return np.array(rows, np_dtype).reshape(shape)
 
 
+_LIKE: dict[str, Sampler] = {
+    "uniform_": _samplers.uniform,
+    "normal_": _samplers.normal,
+    "random_": _samplers.randint,
+}
+
+
 def _like(
     function: str, input: Any, dtype: Any, layout: Any, device: Any, pin: Any, requires_grad: Any, order: Any,
     generator: Any, fill: str, *args: Any,
 ) -> Tensor:  # fmt: skip
     np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
-    if LEVELS.get():
-        samplers: dict[str, Sampler] = {
-            "uniform_": _samplers.uniform,
-            "normal_": _samplers.normal,
-            "random_": _samplers.randint,
-        }
-        sampler = samplers[fill]
-        return made(drawn(sampler, source_of(generator, function), tuple(input.shape), np_dtype, *args), requires_grad)
+    a = input._a
+    if LEVELS.get() or (order is None and type(a) is np.ndarray and a.flags.c_contiguous):
+        source = source_of(generator, function)
+        return made(drawn(_LIKE[fill], source, tuple(a.shape), np_dtype, *args), requires_grad)
     t = wrap(empty_array_like(input, np_dtype, order))
     getattr(t, fill)(*args, generator=generator)
     return made(t._a, requires_grad)

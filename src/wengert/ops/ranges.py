@@ -44,7 +44,10 @@ def arange(
         if 0 <= args[0] < 1 << 31 and device is None:  # the commonest call, without the checks it does not need
             return made(np.arange(args[0]))
     dtype = options("arange", dtype, layout, device, pin_memory, requires_grad)
-    start, end, step = _range_arguments("arange", args, kwargs)
+    if not kwargs and 2 <= len(args) <= 3 and _PLAIN_NUMBERS.issuperset(map(type, args)):
+        start, end, step = args if len(args) == 3 else (*args, 1)
+    else:
+        start, end, step = _range_arguments("arange", args, kwargs)
     if out is not None:
         dtype = BY_NUMPY[dtype_chosen(dtype, out)]
     elif dtype is None:
@@ -54,6 +57,9 @@ def arange(
     _check_range(start, end, step)
     count = _range_count(start, end, step, dtype)
     return finish(_range_values(start, step, count, dtype), out, requires_grad)
+
+
+_PLAIN_NUMBERS = frozenset((int, float))
 
 
 def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -196,7 +202,8 @@ def linspace(
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
     dtype = options("linspace", dtype, layout, device, pin_memory, requires_grad)
-    start, end, steps = _space_arguments("linspace", start, end, steps)
+    if not (type(start) in _PLAIN_NUMBERS and type(end) in _PLAIN_NUMBERS and type(steps) is int and steps >= 0):
+        start, end, steps = _space_arguments("linspace", start, end, steps)
     dtype = _space_dtype("linspace", start, end, dtype, out)
     return finish(_spaced(start, end, steps, dtype.np), out, requires_grad)
 
@@ -288,11 +295,16 @@ def _spaced(start: Any, end: Any, steps: int, np_dtype: Any) -> Any:
         spaced.imag = _spaced(start.imag, end.imag, steps, part)
         return spaced
     i = np.arange(steps)
-    back = i[::-1]
-    first = i < steps // 2
     number = np.float64 if kind in "iu" else np_dtype.type
     low, high = (number(int(x)) if kind in "iu" else number(element(x, np_dtype)) for x in (start, end))
     step = (high - low) / number(steps - 1)
+    if np_dtype.itemsize == 4 and kind == "f" and steps < 1 << 24 and math.isfinite(step):
+        wide = i.astype(np.float64)  # products of two float32 are exact there
+        spaced = wide * float(step) + float(low)
+        spaced[steps // 2 :] = (steps - 1 - wide[steps // 2 :]) * (0.0 - float(step)) + float(high)
+        return spaced.astype(np_dtype)
+    back = i[::-1]
+    first = i < steps // 2
     if np_dtype.itemsize == 2:  # each operation rounded
         return np.where(first, low + step * i.astype(np_dtype), high - step * back.astype(np_dtype))
     up = fused_multiply_add(i.astype(np.float64), float(step), float(low))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._backends.kernels import recordable
 from .._backends.large import MANY
 from .._dispatch import logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
@@ -18,7 +19,7 @@ from .._kinds import unary
 from .._limits import finfo
 from .._out import SAME, with_out
 from .._parametric import parametric
-from .._registry import PUBLIC, REGISTRY, T, place, public
+from .._registry import PUBLIC, RAW, REGISTRY, T, place, public
 from .._tensor import Tensor, wrap
 from ._drawing import closed, opened
 from ._elementwise import BOOL, activation, floats_only, refuse_all_but_floats
@@ -45,8 +46,14 @@ def _threshold_backward(lib, grad, self, threshold):
     return lib.where(self <= (lib.ZEROS[self.dtype] if threshold == 0 else threshold), zero, grad)
 
 
+def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
+    if xp is RAW and g.size >= MANY and recordable(g):
+        return xp.lib.where_not_zero(g, result)
+    return xp._threshold_backward(g, result, 0)
+
+
 @unary(
-    grad=lambda xp, g, result: xp._threshold_backward(g, result, 0),
+    grad=_relu_grad,
     names="torch.relu Tensor.relu",
     to_float=False,
     integers=True,
@@ -64,7 +71,7 @@ def relu(lib, input):
     """
     if input.size >= MANY:
         return lib.limited(input, 0, None)
-    return lib.maximum(input, lib.ZEROS[input.dtype])
+    return lib.maximum(lib.ZEROS[input.dtype], input)  # in this order it keeps the sign of -0, as PyTorch does
 
 
 @public("nn.functional.relu")
@@ -124,8 +131,14 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
+def _leaky_relu_grad(xp: Any, g: Any, self: Any, negative_slope: float) -> Any:
+    if xp is RAW and g.size >= MANY and recordable(g):
+        return xp.lib.with_slope(g, self, negative_slope)
+    return xp.where(self > 0, g, g * negative_slope)
+
+
 @parametric(
-    grad=lambda xp, g, self, negative_slope: xp.where(self > 0, g, g * negative_slope),
+    grad=_leaky_relu_grad,
     node="LeakyReluBackward0",
     fast=FLOATING,
     check=refuse_all_but_floats("leaky_relu_cpu"),
@@ -302,7 +315,7 @@ def _rrelu_with_noise(lib, self, noise):
 )
 def _hardsigmoid(lib, self):
     """``min(max(0, x + 3), 6) / 6``."""
-    return lib.minimum(lib.maximum(self + 3, 0), 6) / 6
+    return lib.limited(self + 3, 0, 6) / 6
 
 
 @public("nn.functional.hardsigmoid")
@@ -318,8 +331,16 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     return _hardsigmoid(input)
 
 
+def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
+    if xp is RAW and self.size >= MANY and recordable(self):
+        below = self < 3
+        slope = xp.where((self > -3) & below, self / 3 + 0.5, 0) + (~below).astype(self.dtype)
+        return g * slope
+    return xp.where(self <= -3, 0, xp.where(self < 3, g * (self / 3 + 0.5), g))
+
+
 @parametric(
-    grad=lambda xp, g, self: xp.where(self <= -3, 0, xp.where(self < 3, g * (self / 3 + 0.5), g)),
+    grad=_hardswish_grad,
     node="HardswishBackward0",
     fast=FLOATING,
     check=refuse_all_but_floats("hardswish_cpu"),
@@ -328,7 +349,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 )
 def _hardswish(lib, self):
     """``x * min(max(0, x + 3), 6) / 6``."""
-    return self * lib.minimum(lib.maximum(self + 3, 0), 6) / 6
+    return self * lib.limited(self + 3, 0, 6) / 6
 
 
 @public("nn.functional.hardswish")

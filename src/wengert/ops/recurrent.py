@@ -158,9 +158,12 @@ def _cotangents(
 ) -> tuple[Any, ...]:
     """The cotangents of all operands: from the tape of the forward pass, or through the composed form."""
     if tape and xp is RAW:
-        *_, w_ih, w_hh, bias, _ = operands
-        back = {"LSTM": xp.lib.lstm_cotangents, "GRU": xp.lib.gru_cotangents}.get(mode, xp.lib.rnn_cotangents)
-        return back(g, w_ih, w_hh, bias is not None, needs, mode, reverse, ends, tape)  # type: ignore[no-any-return]
+        input, *_, w_ih, w_hh, bias, _ = operands
+        biased = bias is not None
+        if mode == "LSTM":
+            return xp.lib.lstm_cotangents(g, input, w_ih, w_hh, biased, needs, reverse, ends, tape)  # type: ignore[no-any-return]
+        back = xp.lib.gru_cotangents if mode == "GRU" else xp.lib.rnn_cotangents
+        return back(g, w_ih, w_hh, biased, needs, mode, reverse, ends, tape)  # type: ignore[no-any-return]
     ds = _composed_cotangents(g, operands, needs, mode, reverse, ends)
     return tuple(wrap(d) if xp is T and d is not None and not isinstance(d, Tensor) else d for d in ds)
 

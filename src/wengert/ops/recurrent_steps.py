@@ -11,11 +11,14 @@ last state. What the steps behind it compute is looked at by nobody, so nothing 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from .._backends.large import row_sums
 from .._backends.numpy import in_lib
+from ._large_softmax import has_fast_exp2
 
 
 def _with_bias(w_ih: Any, bias: Any, w_hh: Any) -> Any:
@@ -24,9 +27,9 @@ def _with_bias(w_ih: Any, bias: Any, w_hh: Any) -> Any:
     return np.concatenate([w_ih, column, w_hh], 1)
 
 
-def _exchanged(w: Any, n: int) -> Any:
-    """The last two of four gates exchanged, so that those with a sigmoid stand together; a copy."""
-    return np.concatenate([w[: 2 * n], w[3 * n :], w[2 * n : 3 * n]])
+def _gates_exchanged(w: Any, order: Any) -> Any:
+    """The rows of each gate in another order; a copy."""
+    return w.reshape(len(order), -1, w.shape[1])[order].reshape(w.shape)
 
 
 def _inputs_and_states(input: Any, h: Any, reverse: bool) -> Any:
@@ -46,6 +49,20 @@ def _outputs(z: Any, inputs: int, reverse: bool, ends: Any) -> tuple[Any, Any]:
     return np.ascontiguousarray(states[::-1] if reverse else states), np.ascontiguousarray(last)
 
 
+# NOTE [ The LSTM's memory ]
+#     What a step calculates stands in one block of eight parts, (features, batch) each:
+#         input, output and forget gate; candidate; tanh of the cell;
+#         input * candidate, output * tanh, forget * cell
+#     The product with the weights fills the first four. The order is such that calls work on neighbours. A step of the
+#     way back needs six parts, made from these while they are in cache:
+#         what the states' cotangents are multiplied with for input, output and forget gate, (1 - gate) * product; for
+#         the candidate, input - candidate * product, and for the cell, output - tanh * product; the forget gate
+#     Where parts are small, the blocks of a few steps are kept for that, as a call then costs more than its work.
+_SMALL = 4096  # elements of one part of all blocks that are kept
+_FEWEST, _MOST = 4, 16  # of which there are so many, or one
+_LSTM_ORDER = [0, 3, 1, 2]  # PyTorch's is input, forget, candidate, output
+
+
 def _for_each_step(length: int, keep: bool, shape: tuple[int, ...], dtype: Any) -> Any:
     """Memory for every step; the same for all if nothing is kept."""
     if keep:
@@ -54,11 +71,18 @@ def _for_each_step(length: int, keep: bool, shape: tuple[int, ...], dtype: Any) 
     return np.ndarray((length, *shape), dtype, once, 0, (0, *once.strides))
 
 
-def _sigmoid_of_negated(x: Any, one: Any) -> None:
-    """``1 / (1 + exp(x))`` in place."""
-    np.exp(x, x)
+def _power_of_sigmoid(dtype: Any) -> tuple[Any, float]:
+    """A power function and a number such that ``1 / (1 + power(number * x))`` is the sigmoid of x."""
+    if dtype.itemsize == 4 and has_fast_exp2():
+        return np.exp2, -math.log2(math.e)
+    return np.exp, -1.0
+
+
+def _sigmoid(x: Any, power: Any, one: Any) -> None:
+    """``1 / (1 + power(x))`` in place; see ``_power_of_sigmoid``."""
+    power(x, x)
     np.add(x, one, x)
-    np.reciprocal(x, x)
+    np.divide(one, x, x)
 
 
 def _one_minus_square(x: Any, one: Any, out: Any) -> Any:
@@ -70,109 +94,125 @@ def _one_minus_square(x: Any, one: Any, out: Any) -> Any:
 def lstm_forward(
     input: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, reverse: bool, ends: Any, tape: Any
 ) -> Any:
-    """Outputs, last hidden and last cell state. The gates stand in the order input, forget, output, cell."""
+    """Outputs, last hidden and last cell state; see NOTE [ The LSTM's memory ]."""
     length, batch, inputs = input.shape
     n, dtype = w_hh.shape[1], input.dtype
-    keep = tape is not None
-    w = _exchanged(_with_bias(w_ih, None if b_ih is None else b_ih + b_hh, w_hh), n)
-    np.negative(w[: 3 * n], w[: 3 * n])
+    one = np.ones((), dtype)
+    w = _gates_exchanged(_with_bias(w_ih, None if b_ih is None else b_ih + b_hh, w_hh), _LSTM_ORDER)
+    power, factor = _power_of_sigmoid(dtype)
+    w[: 3 * n] *= factor
     z = _inputs_and_states(input, h, reverse)
-    gates = _for_each_step(length, keep, (4 * n, batch), dtype)
-    tanhs = _for_each_step(length, keep, (n, batch), dtype)
-    cells = np.empty((length + 1, n, batch), dtype)
-    cells[0] = c.T
-    part, one = np.empty((n, batch), dtype), np.ones((), dtype)
+    keep = tape is not None
+    factors = np.empty((length if keep else 0, 6, n, batch), dtype)
+    cells = None if ends is None else np.empty((length, n, batch), dtype)
+    together = _SMALL // max(n * batch, 1)  # so many steps
+    together = min(together, _MOST) if together >= _FEWEST else 1
+    blocks = np.empty((together, 8, n, batch), dtype)
+    steps = [(b[:4].reshape(-1, batch), b[:3], *b) for b in blocks]
+    cell = np.array(c.T, order="C")
     dot, multiply, add, tanh = np.dot, np.multiply, np.add, np.tanh
-    for x, gate, sigmoids, i, f, o, candidate, before, now, squashed, after in zip(
-        z[:-1],
-        gates,
-        gates[:, : 3 * n],
-        gates[:, :n],
-        gates[:, n : 2 * n],
-        gates[:, 2 * n : 3 * n],
-        gates[:, 3 * n :],
-        cells[:-1],
-        cells[1:],
-        tanhs,
-        z[1:, inputs + 1 :],
-        strict=True,
-    ):
-        dot(w, x, gate)
+    for step in range(length):
+        place = step % together
+        gates, sigmoids, i, o, f, candidate, squashed, new, out, old = steps[place]
+        dot(w, z[step], gates)
         tanh(candidate, candidate)
-        _sigmoid_of_negated(sigmoids, one)
-        multiply(f, before, now)
-        multiply(i, candidate, part)
-        add(now, part, now)
-        tanh(now, squashed)
-        multiply(o, squashed, after)
+        _sigmoid(sigmoids, power, one)
+        multiply(f, cell, old)
+        multiply(i, candidate, new)
+        add(old, new, cell)
+        tanh(cell, squashed)
+        state = z[step + 1, inputs + 1 :]
+        if keep:
+            multiply(o, squashed, out)
+            state[...] = out
+            if place == together - 1 or step == length - 1:
+                _lstm_factors(blocks[: place + 1], factors[step - place : step + 1], one)
+        else:
+            multiply(o, squashed, state)
+        if cells is not None:
+            cells[step] = cell
+    states = np.ascontiguousarray(z[:, inputs + 1 :].swapaxes(1, 2))
     if keep:
-        tape[:] = [z, gates, cells, tanhs]
-    last = cells[-1].T if ends is None else cells[ends + 1, :, np.arange(batch)]
-    return (*_outputs(z, inputs, reverse, ends), np.ascontiguousarray(last))
+        tape[:] = [factors, states[:-1]]
+    outputs = (states[:0:-1] if reverse else states[1:]).copy()
+    if cells is None:
+        return outputs, states[-1].copy(), np.ascontiguousarray(cell.T)
+    rows = np.arange(batch)
+    return outputs, states[ends + 1, rows], cells[ends, :, rows]
+
+
+def _lstm_factors(blocks: Any, r: Any, one: Any) -> None:
+    """What the way back needs of the steps with these blocks, into r."""
+    sigmoids, tanhs, products = blocks[:, :3], blocks[:, 3:5], blocks[:, 5:]
+    slopes, others = r[:, :3], r[:, 3:5]
+    np.subtract(one, sigmoids, slopes)
+    np.multiply(slopes, products, slopes)
+    np.multiply(tanhs, products[:, :2], others)
+    np.subtract(sigmoids[:, :2], others, others)
+    r[:, 5] = sigmoids[:, 2]
 
 
 @in_lib
 def lstm_cotangents(
-    g: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, mode: str, reverse: bool, ends: Any, tape: Any
+    g: Any, input: Any, w_ih: Any, w_hh: Any, biased: bool, needs: Any, reverse: bool, ends: Any, tape: Any
 ) -> Any:
     """The cotangents of all operands of ``lstm_forward``."""
-    z, gates, cells, tanhs = tape
-    length, n, batch = tanhs.shape
-    d, dh, dc = _lstm_gate_cotangents(g, _exchanged(w_hh, n), reverse, ends, gates, cells, tanhs)
-    flat = _side_by_side(d)
+    factors, states = tape
+    length, _, n, batch = factors.shape
+    d, dh, dc = _lstm_gate_cotangents(g, w_hh, reverse, ends, factors, needs[1])
+    flat = np.empty((4, n, length, batch), d.dtype)
+    for here, there in enumerate(_LSTM_ORDER):  # in the order of the weights
+        flat[there] = d[:, here].swapaxes(0, 1)
     del d
-    dx = _input_cotangent([(flat, _exchanged(w_ih, n))], length, batch, reverse) if needs[0] else None
-    weights = _weight_cotangents(flat, z, w_ih.shape[1], biased, ends) if any(needs[3:]) else (None,) * 4
-    return (dx, dh.T, dc.T, *(w if w is None else _exchanged(w, n) for w in weights))
+    flat = flat.reshape(4 * n, -1)
+    dx = _input_cotangent([(flat, w_ih)], length, batch, reverse) if needs[0] else None
+    weights: Any = (None,) * 4
+    if any(needs[3:]):
+        x = input[::-1] if reverse else input
+        if ends is not None:
+            x, states = (_until_the_ends(a, ends) for a in (x, states))
+        bias = row_sums(flat) if biased else None
+        weights = (flat.dot(x.reshape(length * batch, -1)), flat.dot(states.reshape(-1, n)), bias, bias)
+    return (dx, None if dh is None else dh.T, dc.T, *weights)
+
+
+def _until_the_ends(x: Any, ends: Any) -> Any:
+    """A copy of ``(L, N, ...)`` with nothing behind the ends, where it may be infinite."""
+    x = x.copy()
+    x[np.arange(len(x))[:, None] > ends] = 0
+    return x
 
 
 def _lstm_gate_cotangents(
-    g: Any, w_hh: Any, reverse: bool, ends: Any, gates: Any, cells: Any, tanhs: Any
+    g: Any, w_hh: Any, reverse: bool, ends: Any, factors: Any, needs_state: bool
 ) -> tuple[Any, Any, Any]:
     """The cotangents of what stands before the gates at each step, and of the first states."""
-    length, n, batch = tanhs.shape
-    one = np.ones((), gates.dtype)
-    candidate = gates[:, 3 * n :]
-    # what the cotangents of the states are multiplied with to be those of what stands before each gate
-    d = np.empty_like(gates)
-    sigmoids = gates[:, : 3 * n]
-    np.multiply(sigmoids, sigmoids, d[:, : 3 * n])
-    np.subtract(sigmoids, d[:, : 3 * n], d[:, : 3 * n])
-    d[:, :n] *= candidate
-    d[:, n : 2 * n] *= cells[:-1]
-    d[:, 2 * n : 3 * n] *= tanhs
-    _one_minus_square(candidate, one, d[:, 3 * n :])
-    d[:, 3 * n :] *= gates[:, :n]
-    into_cell = _one_minus_square(tanhs, one, np.empty_like(tanhs))
-    into_cell *= gates[:, 2 * n : 3 * n]
-    dh, given = _state_cotangents(g, length, (n, batch), gates.dtype, reverse, ends)
-    dc, given_cells = _cell_cotangents(g[2], length, (n, batch), gates.dtype, ends)
-    back = np.ascontiguousarray(w_hh.T)
-    part = np.empty_like(dh)
+    length, _, n, batch = factors.shape
+    dtype = factors.dtype
+    both = np.empty((2, n, batch), dtype)
+    dc, dh = both
+    last, given = _state_cotangents(g, length, (n, batch), dtype, reverse, ends)
+    dh[...] = last
+    dc[...], given_cells = _cell_cotangents(g[2], length, (n, batch), dtype, ends)
+    d = np.empty((length, 4, n, batch), dtype)
+    back = np.ascontiguousarray(_gates_exchanged(w_hh, _LSTM_ORDER).T)
+    part = np.empty((n, batch), dtype)
     dot, multiply, add = np.dot, np.multiply, np.add
-    for arrived, arrived_cells, all_gates, input_and_forget, output, cell, f, through in zip(
-        given,
-        given_cells,
-        d[::-1],
-        d[:, : 2 * n].reshape(length, 2, n, batch)[::-1],
-        d[::-1, 2 * n : 3 * n],
-        d[::-1, 3 * n :],
-        gates[::-1, n : 2 * n],
-        into_cell[::-1],
-        strict=True,
-    ):
+    for step, arrived, arrived_cells in zip(range(length - 1, -1, -1), given, given_cells, strict=True):
+        kept, now = factors[step], d[step]
         if arrived is not None:
             add(dh, arrived, dh)
         if arrived_cells is not None:
             add(dc, arrived_cells, dc)
-        multiply(dh, through, part)
+        multiply(dh, kept[4], part)
         add(dc, part, dc)
-        multiply(input_and_forget, dc, input_and_forget)
-        multiply(cell, dc, cell)
-        multiply(output, dh, output)
-        multiply(dc, f, dc)
-        dot(back, all_gates, dh)
-    return d, dh, dc
+        multiply(kept[:2], both, now[:2])
+        multiply(kept[2], dc, now[2])
+        multiply(kept[3], dc, now[3])
+        multiply(dc, kept[5], dc)
+        if step or needs_state:
+            dot(back, now.reshape(4 * n, batch), dh)
+    return d, dh if needs_state else None, dc
 
 
 def _state_cotangents(
@@ -208,10 +248,11 @@ def _side_by_side(x: Any) -> Any:
 def _input_cotangent(products: Any, length: int, batch: int, reverse: bool) -> Any:
     """The input's cotangent (L, N, inputs): the sum of products of gates ``(rows, L N)`` and the weights' rows."""
     (gates, w), *others = products
-    dx = gates.T.dot(w)
+    dx = np.empty((length, batch, w.shape[1]), w.dtype)  # memory of its own: a leaf's gradient is not copied then
+    rows = dx.reshape(length * batch, -1)
+    np.dot(gates.T, w, rows)
     for gates, w in others:
-        dx += gates.T.dot(w)
-    dx = dx.reshape(length, batch, -1)
+        rows += gates.T.dot(w)
     return np.ascontiguousarray(dx[::-1]) if reverse else dx
 
 
@@ -240,7 +281,8 @@ def gru_forward(
     n, dtype = w_hh.shape[1], input.dtype
     keep = tape is not None
     sums = _with_bias(w_ih[: 2 * n], None if b_ih is None else (b_ih + b_hh)[: 2 * n], w_hh[: 2 * n])
-    np.negative(sums, sums)
+    power, factor = _power_of_sigmoid(dtype)
+    sums *= factor
     from_input = _with_bias(w_ih[2 * n :], None if b_ih is None else b_ih[2 * n :], w_hh[2 * n :])[:, : inputs + 1]
     from_state = _with_bias(w_ih[2 * n :], None if b_ih is None else b_hh[2 * n :], w_hh[2 * n :])[:, inputs:]
     z = _inputs_and_states(input, h, reverse)
@@ -261,7 +303,7 @@ def gru_forward(
         dot(sums, x, sigmoids)
         dot(from_state, x[inputs:], state)
         dot(from_input, x[: inputs + 1], new)
-        _sigmoid_of_negated(sigmoids, one)
+        _sigmoid(sigmoids, power, one)
         multiply(reset, state, part)
         add(new, part, new)
         tanh(new, new)

@@ -152,7 +152,18 @@ def _resized(a: Any, size: tuple[int, ...]) -> Any:
 
 @public("Tensor.resize_as_ torch.resize_as_")
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
-    """``self.resize_(other.shape)``."""
+    """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
+    from .sparse import is_sparse
+
+    if is_sparse(self) and is_sparse(other) and not self._a.values.size:
+        from .._sparse import Sparse
+
+        like = other._a
+        values = np.empty((0, *like.values.shape[1:]), self._a.values.dtype)
+        self._a.become(Sparse(np.empty((len(like.indices), 0), np.int64), values, like.shape, True))
+        self._a.shape = like.shape
+        bump(self)
+        return self
     return resize_(self, tuple(other._a.shape))
 
 

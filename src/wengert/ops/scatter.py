@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
-from .._backends.numpy import in_lib
 from .._dims import normal_dim
 from .._dispatch import broadcast_error, logical_dtype, type_text
 from .._dtypes import BY_NUMPY
 from .._errors import warn_once
 from .._general import general
-from .._inplace import inplace_of
-from .._modes import M
+from .._inplace import inplace_of, unrecorded, written
+from .._modes import EVERY, M
 from .._node import box_of
 from .._out import EXACT, with_out, write_out
 from .._registry import RAW, REGISTRY, public
 from .._tensor import Tensor, wrap
+from .._values import Value
+from ._drawing import opened
+from ._lines import add_along, all_below, check_range, put_along, read_along
 from ._ties import recorded
 from .chains import renamed, untied
 from .create import element
@@ -28,35 +31,7 @@ from .strided import slice_dim
 from .views import reshape_public
 
 
-# ------------------------------------------------------------------------------------------- places along one dimension
-@in_lib
-def along(shape: tuple[int, ...], index: Any, dim: int) -> Any:
-    """Where ``index`` along ``dim`` points to in a contiguous array of this shape, each element in its own line."""
-    if not shape or not index.ndim:
-        return index
-    at = index if index.dtype.itemsize == 8 else index.astype(np.int64)
-    step = 1
-    strides = [1] * len(shape)
-    for d in range(len(shape) - 1, -1, -1):
-        strides[d] = step
-        step *= shape[d]
-    if strides[dim] != 1:
-        at = at * strides[dim]
-    for d, n in enumerate(index.shape):
-        if d != dim and n > 1:
-            lines = (np.arange(n) * strides[d]).reshape((n,) + (1,) * (index.ndim - d - 1))
-            at = at + lines if at is index else np.add(at, lines, at)
-    return at
-
-
-def _check_range(index: Any, dim: int, n: int) -> None:
-    if not index.size or (index.dtype.itemsize == 8 and np.maximum.reduce(index.view(np.uint64), None) < n):
-        return  # seen as unsigned, what is negative is large
-    low, high = np.minimum.reduce(index, None), np.maximum.reduce(index, None)
-    if low < 0 or high >= n:
-        raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {n}")
-
-
+# ----------------------------------------------------------------------------------------------------------- primitives
 def _batch_gather_back(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
     from .._batching import batch_size
 
@@ -86,7 +61,7 @@ def sample_places(*shape: int) -> Any:
 def gather(lib, self, index, dim):
     """The elements at ``index`` along a dimension, each in its own line."""
     if not self.ndim or self.flags.c_contiguous:
-        return self.reshape(-1).take(lib.along(self.shape, index, dim))
+        return read_along(self, index, dim)
     key = [lib.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape)]
     key[dim] = index
     return self[tuple(key)]
@@ -106,7 +81,7 @@ def gather(lib, self, index, dim):
 def gather_back(lib, self, index, size, dim):
     """Zeros of a size with the tensor added at ``index`` along a dimension."""
     r = lib.zeros(size, self.dtype)
-    lib.add.at(r.reshape(-1), lib.along(r.shape, index, dim).reshape(-1), self.reshape(-1))
+    add_along(r, index, dim, self)
     return r
 
 
@@ -127,8 +102,7 @@ def gather_back(lib, self, index, size, dim):
 def scatter(lib, self, index, src, dim):
     """A copy of ``self`` with ``src`` written at ``index`` along a dimension; of several, the last stays."""
     r = lib.array(self, order="C")
-    value = src.reshape(-1) if isinstance(src, (np.ndarray, np.generic)) else src
-    r.reshape(-1)[lib.along(r.shape, index, dim).reshape(-1)] = value
+    put_along(r, index, dim, src)
     return r
 
 
@@ -146,7 +120,7 @@ def scatter(lib, self, index, src, dim):
 def scatter_add(lib, self, index, src, dim):
     """A copy of ``self`` with ``src`` added at ``index`` along a dimension."""
     r = lib.array(self, order="C")
-    lib.add.at(r.reshape(-1), lib.along(r.shape, index, dim).reshape(-1), src.reshape(-1))
+    add_along(r, index, dim, src)
     return r
 
 
@@ -274,7 +248,7 @@ def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = Non
     """The shapes of ``gather`` and ``scatter``, and the range of the index."""
     have, want = _at_least_1d(self._a.shape), _at_least_1d(index._a.shape)
     if have == want and src is None and type(index._a) is np.ndarray:
-        return _check_range(index._a, dim, have[dim])
+        return check_range(index._a, dim, have[dim])
     if 0 in want:
         return
     from_ = None if src is None else _at_least_1d(src._a.shape)
@@ -296,7 +270,9 @@ def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = Non
             f"dimension {dim}" + ("" if src is None else f" and to be no larger size than src {list(src._a.shape)}")
         )
     if is_plain(index):
-        _check_range(index._a, dim, have[dim])
+        check_range(index._a, dim, have[dim])
+    elif isinstance(index._a, Value):
+        check_range(opened(index._a)[0], dim, have[dim])
 
 
 def _at_least_1d(shape: Any) -> tuple[int, ...]:
@@ -317,18 +293,15 @@ def gather_public(
     """
     if out is not None:
         return write_out(out, gather_public, (input, dim, index), None, EXACT)  # type: ignore[no-any-return]
-    a = payload(input, "gather")
-    ndim = a.ndim
-    if not M and type(a) is np.ndarray and ndim and type(index) is Tensor and type(dim) is int and -ndim <= dim < ndim:
-        i = index._a
-        direct = type(i) is np.ndarray and i.dtype.kind == "i" and i.dtype.itemsize == 8 and i.ndim == ndim and i.size
-        if direct and not sparse_grad:
-            d = dim if dim >= 0 else dim + ndim
-            _check_lines(input, index, d)
-            r = _gather_raw(a, i, d)
-            if input._fn is None:
-                return wrap(r)
-            return recorded(GATHER, (input._fn, None), [a.shape, box_of(index), d], r)
+    d = -1 if sparse_grad else _fitting(input, dim, index)
+    if d >= 0:
+        a, fx = input._a, input._fn
+        r = _gather_raw(a, index._a, d)
+        if fx is None:
+            return wrap(r)
+        if not M:
+            return recorded(GATHER, (fx, None), [a.shape, box_of(index), d], r)
+    ndim = payload(input, "gather").ndim
     index = _index_tensor(index, "gather")
     dim = normal_dim(dim, ndim, "gather")
     _check_lines(input, index, dim)
@@ -345,8 +318,34 @@ def gather_public(
     return reshape_public(gather(at_least_vector(input), at_least_vector(index), dim), tuple(index._a.shape))
 
 
-GATHER = REGISTRY["gather"]
+def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
+    """The dim counted from 0 if these are plain arrays that fit, which is most often so; -1: the long way tells."""
+    try:
+        a, i = self._a, index._a
+    except AttributeError:
+        return -1
+    if EVERY or type(a) is not np.ndarray or type(i) is not np.ndarray or type(dim) is not int:
+        return -1
+    ndim = a.ndim
+    if i.dtype.char not in "lq" or i.ndim != ndim or not -ndim <= dim < ndim or not i.size:
+        return -1
+    have, want = a.shape, i.shape
+    if dim < 0:
+        dim += ndim
+    if have != want:
+        for d in range(ndim):
+            if want[d] > have[d] and d != dim:
+                return -1
+    if src is not None:
+        s = getattr(src, "_a", None)
+        if type(s) is not np.ndarray or s.dtype is not a.dtype or s.shape != want:
+            return -1
+    return dim if all_below(i, have[dim]) else -1
+
+
+GATHER, SCATTER, SCATTER_ADD = REGISTRY["gather"], REGISTRY["scatter"], REGISTRY["scatter_add"]
 assert GATHER.formulas.uses == ("self_shape", "index", "dim")  # type: ignore[attr-defined]
+assert SCATTER.formulas.uses == SCATTER_ADD.formulas.uses == ("index", "dim")  # type: ignore[attr-defined]
 _gather_raw = RAW.gather
 
 
@@ -413,6 +412,13 @@ def scatter_public(
     """
     if src is None:
         src = value
+    if reduce is None and isinstance(src, Tensor):
+        d = _fitting(input, dim, index, src)
+        fx, fs = getattr(input, "_fn", None), src._fn
+        if d >= 0 and (not M or (fx is None and fs is None)):
+            r = input._a.copy()
+            put_along(r, index._a, d, src._a)
+            return wrap(r) if fx is None and fs is None else recorded(SCATTER, (fx, None, fs), [box_of(index), d], r)
     if isinstance(src, np.generic):
         src = src.item()
     if not isinstance(src, (Tensor, bool, int, float, complex)):
@@ -439,14 +445,24 @@ def scatter_public(
 
 
 @public("torch.scatter_add Tensor.scatter_add")
-@with_out(EXACT)
-def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``.
 
     >>> import wengert as torch
     >>> torch.zeros(3).scatter_add(0, torch.tensor([0, 2, 0]), torch.ones(3))
     tensor([2., 0., 1.])
     """
+    if out is not None:
+        return write_out(out, scatter_add_public, (input, dim, index, src), None, EXACT)  # type: ignore[no-any-return]
+    d = _fitting(input, dim, index, src)
+    if d >= 0:
+        fx, fs = input._fn, src._fn
+        if not M or (fx is None and fs is None):
+            r = input._a.copy()
+            add_along(r, index._a, d, src._a)
+            if fx is None and fs is None:
+                return wrap(r)
+            return recorded(SCATTER_ADD, (fx, None, fs), [None if fs is None else box_of(index), d], r)
     return _scattered("scatter_add", input, dim, index, tensor_argument(src, "scatter_add", "src", 4), scatter_add)
 
 
@@ -475,8 +491,58 @@ def scatter_reduce_public(
     )
 
 
-public("Tensor.scatter_")(inplace_of(scatter_public, "scatter_"))
-public("Tensor.scatter_add_")(inplace_of(scatter_add_public, "scatter_add_"))
+def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
+    """Write straight into self's memory, if nothing is recorded and nothing speaks against it."""
+    d = _fitting(self, dim, index)
+    tensor = isinstance(src, Tensor)
+    if d < 0 or not unrecorded(self, src._fn if tensor else None):
+        return False
+    a, i = self._a, index._a
+    if not (a.flags.c_contiguous and a.flags.writeable) or (a.dtype is i.dtype and np.may_share_memory(a, i)):
+        return False
+    if tensor:
+        src = src._a
+        if type(src) is not np.ndarray or src.dtype is not a.dtype or src.ndim != i.ndim or np.may_share_memory(a, src):
+            return False
+        if src.shape != i.shape:  # a part of it is written
+            src = src[tuple(map(slice, i.shape))]
+            if src.shape != i.shape:
+                return False
+    write(a, i, d, src)
+    written(self, getframe(2))
+    return True
+
+
+def _is_small_number(value: Any, self: Any) -> bool:
+    """Whether this is a number that every floating tensor can hold, and this is such a tensor."""
+    return type(value) in (float, int) and -3e38 < value < 3e38 and type(self) is Tensor and self._a.dtype.char in "fd"
+
+
+_scatter_in_place = inplace_of(scatter_public, "scatter_")
+_scatter_add_in_place = inplace_of(scatter_add_public, "scatter_add_")
+
+
+@public("Tensor.scatter_")
+def scatter_(
+    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Tensor:
+    """In-place form of ``scatter``."""
+    given = value if src is None else src
+    if reduce is None and (isinstance(given, Tensor) or _is_small_number(given, self)):
+        if _into(self, dim, index, given, put_along):
+            return self
+    rest = {} if src is not None else {"value": value}
+    return _scatter_in_place(self, dim, index, *(() if src is None else (src,)), reduce=reduce, **rest)  # type: ignore[no-any-return]
+
+
+@public("Tensor.scatter_add_")
+def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """In-place form of ``scatter_add``."""
+    if isinstance(src, Tensor) and _into(self, dim, index, src, add_along):
+        return self
+    return _scatter_add_in_place(self, dim, index, src)  # type: ignore[no-any-return]
+
+
 public("Tensor.scatter_reduce_")(inplace_of(scatter_reduce_public, "scatter_reduce_"))
 
 
@@ -505,6 +571,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             f"dimensions for input, and {len(want)} dimensions for indices"
         )
     dim = normal_dim(dim, len(have), "take_along_dim")
+    if _fitting(input, dim, indices) >= 0 and have[:dim] + have[dim + 1 :] == want[:dim] + want[dim + 1 :]:
+        return gather_public(input, dim, indices)
     try:
         both = np.broadcast_shapes(have[:dim] + (1,) + have[dim + 1 :], want[:dim] + (1,) + want[dim + 1 :])
     except ValueError:

@@ -18,8 +18,8 @@ from .._registry import RAW, REGISTRY, public
 from .._tensor import Tensor, wrap
 from .chains import AS_STRIDED, address_of
 from .create import element
-from .getitem import _BASIC, all_plain, parsed, place_error, put_at, slice_bounds, value_error
-from .index import INDEX_PUT, numpy_key
+from .getitem import _BASIC, all_plain, by_tensors, parsed, place_error, put_at, slice_bounds, value_error
+from .index import INDEX_PUT, write_at
 from .shape import COLONS, NEW_AT
 
 
@@ -30,7 +30,10 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key))):
         if _assign_basic(self, key, value) or _assign_recorded(self, key, value):
             return
-    elif ty is Tensor and _assign_at(self, key, value):
+    elif ty is Tensor:
+        if _assign_at(self, key, value):
+            return
+    elif ty is tuple and assign_at_several(self, key, value):
         return
     if key is False:
         return
@@ -112,7 +115,34 @@ def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
     else:
         return False
     try:
-        a[i] = v
+        if i.size < 64:
+            a[i] = v
+        else:
+            write_at(a, (0,), (i,), v)
+    except (ValueError, IndexError, TypeError):
+        return False
+    written(self, getframe(2))
+    return True
+
+
+def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
+    """The same for a key of index tensors and ``:``."""
+    a = self._a
+    if type(a) is not np.ndarray or not a.flags.writeable:
+        return False
+    if type(value) is Tensor:
+        v, fy = value._a, value._fn
+        if v.dtype is not a.dtype:
+            return False
+    elif type(value) in (float, int) and a.dtype.kind in "fc":
+        v, fy = value, None
+    else:
+        return False
+    found = by_tensors(self, key)
+    if found is None or not unrecorded(self, fy):
+        return False
+    try:
+        a[tuple([item if type(item) is slice else item._a for item in key])] = v
     except (ValueError, IndexError, TypeError):
         return False
     written(self, getframe(2))
@@ -248,6 +278,8 @@ def _as_value(value: Any, x: Tensor) -> Tensor:
 
 def number(value: Any, dtype: Any) -> Any:
     """A Python number as a 0-dimensional array of a dtype; PyTorch's error for one that does not fit."""
+    if type(value) is float and dtype.char in "fd" and -3e38 < value < 3e38:
+        return np.array(value, dtype)
     with np.errstate(over="ignore"):
         return np.array(element(value, dtype)).astype(dtype)
 
@@ -270,7 +302,7 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
     a = x._a
     if type(a) is np.ndarray and not accumulate and unrecorded(x, value._fn) and all_plain([value, *indices]):
         try:
-            writable(x)[numpy_key(dims, [i._a for i in indices])] = value._a
+            write_at(writable(x), dims, [i._a for i in indices], value._a)
         except IndexError as error:
             raise place_error(error, indices) from None
         except ValueError as error:

@@ -18,6 +18,7 @@ from .._dispatch import type_text
 from .._errors import noted
 from .._linear import linear
 from .._registry import REGISTRY, Info
+from .._tensor import Tensor
 
 
 # ------------------------------------------------------------------------------------------- batching of view operators
@@ -248,6 +249,13 @@ def payload(input: Any, name: str) -> Any:
         return input._a
     except AttributeError:
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}") from None
+
+
+def shape_of_other(other: Any, name: str) -> tuple[int, ...]:
+    """The shape of a method's argument ``other``, which must be a Tensor."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {type_text(other)}")
+    return tuple(other._a.shape)
 
 
 def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:

@@ -6,70 +6,40 @@ Each saves its result only. Its derivative is an operator of its own, as in PyTo
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._backends.large import row_products, row_sums
-from .._backends.numpy import in_lib, table_of_ones
-from .._blocks import LARGE, among_rows, rows
+from .._backends.numpy import in_lib, table_of_ones, vector_of_ones
+from .._blocks import LARGE, composite, rows
 from .._dims import normal_dim, rank
 from .._dtypes import FLOATING
 from .._errors import warn
 from .._general import general
 from .._out import EXACT, of_kind
-from .._registry import public
+from .._registry import RAW, public
 from .._tensor import Tensor
+from . import _large_softmax
 from .extrema import along_one
 from .reduce import Dims, in_dtype, reduction, restored, to_default, unimplemented, wanted_dims
 
 if TYPE_CHECKING:
     from .._dtypes import dtype as DType
 
-# NOTE [ When softmax need not look for each row's maximum ]
-#     exp(x) / sum(exp(x)) is as accurate as the form with x - max(x) as long as no exponential leaves the normal
-#     numbers and no sum overflows. The extremes of the whole array tell that, in a third of the time that the rows'
-#     maxima take.
-#     log_softmax may not do so: it would lose the digits of log-probabilities near zero.
-_SAFE_EXPONENT = {"float32": 60.0, "float64": 500.0}
-_LARGE = 4096  # elements from which these considerations pay
 _max: Any = np.maximum.reduce
 _min: Any = np.minimum.reduce
 _add: Any = np.add.reduce
 _exp: Any = np.exp
-
-
-def _rows_summed(r: Any, dim: int) -> Any:
-    """The sum along a dim, kept."""
-    if dim == r.ndim - 1 and r.size >= _LARGE and r.dtype.kind == "f":
-        return row_sums(r)[..., None]
-    return _add(r, dim, None, None, True)
-
-
-def _rows_maximum(x: Any, dim: int) -> Any:
-    """The maximum along a dim, kept. For many short rows, column by column: NumPy starts anew for each row."""
-    n = x.shape[dim]
-    if dim == x.ndim - 1 and n <= 64 and x.size >= _LARGE:
-        columns = x.reshape(-1, n)
-        r = columns[:, 0].copy()
-        for k in range(1, n):
-            np.maximum(r, columns[:, k], out=r)
-        return r.reshape(*x.shape[:-1], 1)
-    return _max(x, dim, None, None, True)
-
-
-# NOTE [ Small rows ]
-#     Products with ones take the place of reductions (``table_of_ones``). And where the squares of all elements add up
-#     to little, no exponential is extreme (see above), which one product tells too.
-_SMALL_ROW, _SMALL, _SAFE_SQUARES = 64, 65536, 3600.0
+_MANY = 4096  # elements from which kernels and blocks pay
 _BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 
-
-def _few_summed(r: Any, dim: int) -> Any:
-    """The sum along a dim of a few elements, kept."""
-    if dim == r.ndim - 1 and r.dtype in _BY_BLAS:
-        return r.dot(table_of_ones(r.shape[dim], 1, r.dtype))
-    return _add(r, dim, None, None, True)
+# NOTE [ Small rows ]
+#     Products with ones take the place of reductions (``table_of_ones``). A sum of squares, which is one product, tells
+#     whether any exponential is extreme (``_large_softmax``); log_softmax is computed in float64, whose digits suffice
+#     without a look at the rows' maxima.
+_SMALL_ROW, _SMALL = 64, 65536
+_SAFE_SQUARES, _SAFE_SQUARES_64 = 60.0**2, 600.0**2
 
 
 def _is_small(x: Any, dim: int) -> bool:
@@ -77,125 +47,119 @@ def _is_small(x: Any, dim: int) -> bool:
     return n <= _SMALL_ROW and x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in _BY_BLAS
 
 
-def _is_narrow(x: Any) -> bool:
-    return bool(x.dtype.itemsize == 2)
+def _has_rows(dim: int, *arrays: Any) -> bool:
+    """Whether there are many rows, whole in memory, that ``_large_softmax`` takes."""
+    first = arrays[0]
+    return bool(
+        first.size >= _MANY
+        and dim == first.ndim - 1
+        and first.dtype in _BY_BLAS
+        and all([a.flags.c_contiguous and a.dtype is first.dtype for a in arrays])  # noqa: C419  faster so
+    )
 
 
 def _filled(fill: Any, dim: int, *arrays: Any) -> Any:
-    """A new array that ``fill(array, *arrays, dim)`` fills; large ones in blocks of rows, if the rows are whole."""
+    """A new array that ``fill(array, *arrays)`` fills along dim 1 of three; large ones block by block."""
     first = arrays[0]
-    n = first.shape[-1]
-    if first.size < LARGE or dim != first.ndim - 1 or not all(a.flags.c_contiguous for a in arrays):
-        r = np.empty_like(first)
-        among_rows(n, lambda: fill(r, *arrays, dim))
-        return r
+    shape = first.shape or (1,)
+    outer, n, inner = math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :])
     r = np.empty(first.shape, first.dtype)
-    flat = [a.reshape(-1, n) for a in (r, *arrays)]
-    rows(lambda part: fill(*[a[part] for a in flat], 1), first.size // n, n)
+    views = [a.reshape(outer, n, inner) for a in (r, *arrays)]
+    if first.size < LARGE or outer == 1:
+        fill(*views)
+    else:
+        rows(lambda part: fill(*[a[part] for a in views]), outer, n * inner)
     return r
 
 
-def _fill_softmax(r: Any, x: Any, dim: int) -> None:
-    safe = _SAFE_EXPONENT.get(x.dtype.name, 0.0) if x.size >= _LARGE else 0.0
-    if safe and _max(x, None) <= safe and _min(x, None) >= -safe:
-        _exp(x, r)
-    else:
-        np.subtract(x, _rows_maximum(x, dim), r)
+def _fill_softmax(r: Any, x: Any) -> None:
+    if x.size < _MANY or not _large_softmax.moderate_exponential(x, r):
+        np.subtract(x, _max(x, 1, None, None, True), r)
         _exp(r, r)
-    r /= _rows_summed(r, dim)
+    r /= _add(r, 1, None, None, True)
 
 
-def _fill_log_softmax(r: Any, x: Any, dim: int) -> None:
-    np.subtract(x, _rows_maximum(x, dim), r)
-    s = _rows_summed(_exp(r), dim)
+def _fill_log_softmax(r: Any, x: Any) -> None:
+    np.subtract(x, _max(x, 1, None, None, True), r)
+    s = _add(_exp(r), 1, None, None, True)
     r -= np.log(s, s)
 
 
-def _fill_softmax_backward(r: Any, g: Any, y: Any, dim: int) -> None:
-    if dim == y.ndim - 1 and y.size >= _LARGE:
-        s = row_products(g, y)[..., None]
-    else:
-        s = _add(g * y, dim, None, None, True)
+def _fill_softmax_backward(r: Any, g: Any, y: Any) -> None:
+    np.multiply(g, y, r)
+    s = _add(r, 1, None, None, True)
     np.subtract(g, s, r)
     r *= y
 
 
-def _fill_log_softmax_backward(r: Any, g: Any, y: Any, dim: int) -> None:
+def _fill_log_softmax_backward(r: Any, g: Any, y: Any) -> None:
     _exp(y, r)
-    r *= _rows_summed(g, dim)
+    r *= _add(g, 1, None, None, True)
     np.subtract(g, r, r)
 
 
 @in_lib
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
-    if 0 < x.size < _LARGE and x.dtype.itemsize > 2:
-        if _is_small(x, dim):
-            flat = x.reshape(-1)
-            r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
-            r /= r.dot(table_of_ones(x.shape[dim], x.shape[dim], x.dtype))
-            return r
-        r = x - _max(x, dim, None, None, True)
-        _exp(r, r)
-        r /= _few_summed(r, dim)
+    if _is_small(x, dim) and x.size:
+        flat = x.ravel()
+        r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
+        r /= r.dot(table_of_ones(x.shape[dim], x.shape[dim], x.dtype))
         return r
-    if _is_narrow(x):
+    if x.dtype.itemsize == 2:
         return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
+    if _has_rows(dim, x):
+        return _large_softmax.filled(_large_softmax.softmax, x)
     return _filled(_fill_softmax, dim, x) if x.size else x.copy()
 
 
 @in_lib
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
-    if 0 < x.size < _LARGE and x.dtype.itemsize > 2:
-        n = x.shape[dim]
-        if n <= _SMALL_ROW >> 1 and _is_small(x, dim):
-            r = x - _max(x, dim, None, None, True).dot(table_of_ones(1, n, x.dtype))
-            s = _exp(r).dot(table_of_ones(n, n, x.dtype))
-            r -= np.log(s, s)
-            return r
-        r = x - _max(x, dim, None, None, True)
-        s = _few_summed(_exp(r), dim)
-        r -= np.log(s, s)
-        return r
-    if _is_narrow(x):
+    if _is_small(x, dim) and x.size and x.dtype.itemsize == 4:
+        w = x.astype(np.float64)
+        flat = w.ravel()
+        if flat.dot(flat) <= _SAFE_SQUARES_64:
+            s = _exp(w).dot(table_of_ones(x.shape[dim], x.shape[dim], w.dtype))
+            w -= np.log(s, s)
+            return w.astype(np.float32)
+    if x.dtype.itemsize == 2:
         return log_softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
+    if _has_rows(dim, x):
+        return _large_softmax.filled(_large_softmax.log_softmax, x)
     return _filled(_fill_log_softmax, dim, x) if x.size else x.copy()
 
 
 @in_lib
 def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     """y * (g - sum(g * y)) along a dim."""
-    if _is_narrow(y):
-        return softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
-    if y.size < _LARGE:
-        if _is_small(y, dim):
-            r = g - (g * y).dot(table_of_ones(y.shape[dim], y.shape[dim], y.dtype))
-        else:
-            r = g - _add(g * y, dim, None, None, True)
+    if _is_small(y, dim):
+        r = g - (g * y).dot(table_of_ones(y.shape[dim], y.shape[dim], y.dtype))
         r *= y
         return r
-    return _filled(_fill_softmax_backward, dim, *_as_rows(g, y))
+    if y.dtype.itemsize == 2:
+        return softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
+    return _backward(_large_softmax.softmax_backward, _fill_softmax_backward, g, y, dim)
 
 
 @in_lib
 def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
     """g - exp(y) * sum(g) along a dim."""
-    if _is_narrow(y):
-        return log_softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
-    if y.size < _LARGE:
-        r = np.exp(y)
-        if _is_small(y, dim):
-            r *= g.dot(table_of_ones(y.shape[dim], y.shape[dim], y.dtype))
-        else:
-            r *= _add(g, dim, None, None, True)
+    if _is_small(y, dim):
+        r = _exp(y)
+        r *= g.dot(table_of_ones(y.shape[dim], y.shape[dim], y.dtype))
         return np.subtract(g, r, r)
-    return _filled(_fill_log_softmax_backward, dim, *_as_rows(g, y))
+    if y.dtype.itemsize == 2:
+        return log_softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
+    return _backward(_large_softmax.log_softmax_backward, _fill_log_softmax_backward, g, y, dim)
 
 
-def _as_rows(g: Any, y: Any) -> tuple[Any, Any]:
-    """A large cotangent in one dtype and, where its rows are repeated, as an array of its own."""
-    return np.ascontiguousarray(g, y.dtype) if y.size >= LARGE else g, y
+def _backward(kernel: Any, fill: Any, g: Any, y: Any, dim: int) -> Any:
+    """Fill the cotangent of the input from a cotangent, whose rows may be repeated, and the result."""
+    if not y.size:
+        return y.copy()
+    g = np.ascontiguousarray(g, y.dtype)
+    return _large_softmax.filled(kernel, g, y) if _has_rows(dim, g, y) else _filled(fill, dim, g, y)
 
 
 # -------------------------------------------------------------------------------------------------------------- softmax
@@ -351,18 +315,40 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 # ------------------------------------------------------------------------------------------------------------ logsumexp
+def _logsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    g = restored(xp, g, self.shape, dim, keepdim)
+    result = restored(xp, result, self.shape, dim, keepdim)
+    if xp is RAW and self.size >= LARGE:
+        return composite(lambda x, g, r: np.exp(x - r) * g, self, g, result)
+    return g * xp.exp(self - result)
+
+
 @general(
-    grad=lambda xp, g, self, result, dim, keepdim: (
-        restored(xp, g, self.shape, dim, keepdim) * xp.exp(self - restored(xp, result, self.shape, dim, keepdim))
-    ),
+    grad=_logsumexp_grad,
     batch=("dim", ("dim",)),
     samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False))],
 )
 def logsumexp(lib, self, dim, keepdim):
     """Logarithm of the sum of exponentials over some dims."""
+    if self.ndim and dim == (self.ndim - 1,):
+        r = _rows_logsumexp(self, dim[0])
+        if r is not None:
+            return r[..., None] if keepdim else r
     if self.dtype.itemsize == 2:
         return logsumexp_over(lib, self.astype(np.float32), dim, keepdim).astype(self.dtype)
     return logsumexp_over(lib, self, dim, keepdim)
+
+
+def _rows_logsumexp(x: Any, dim: int) -> Any:
+    """See ``logsumexp``: of few or many rows, ``None`` for others."""
+    if _has_rows(dim, x):
+        return _large_softmax.log_sum_exp(x)
+    if x.size and x.dtype.itemsize == 4 and _is_small(x, dim):
+        w = x.astype(np.float64)
+        flat = w.ravel()
+        if flat.dot(flat) <= _SAFE_SQUARES_64:
+            return np.log(_exp(w).dot(vector_of_ones(x.shape[dim], w.dtype))).astype(np.float32)
+    return None
 
 
 def logsumexp_over(lib: Any, x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:

@@ -17,6 +17,7 @@ from .._out import EXACT, exactly
 from .._registry import T, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
+from ._lines import read_along
 from .extrema import along, put_chosen
 from .reduce import dtype_text, is_kind, reduction, unimplemented
 
@@ -112,9 +113,7 @@ def _back(x: Any, dim: int) -> Any:
 
 def chosen(x: Any, order: Any) -> Any:
     """The elements along the last dim at these positions."""
-    if x.ndim == 1:
-        return x[order]
-    return np.take_along_axis(x, order, -1)
+    return read_along(x, order, x.ndim - 1) if x.flags.c_contiguous else np.take_along_axis(x, order, -1)
 
 
 @in_lib

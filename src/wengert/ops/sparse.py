@@ -52,7 +52,7 @@ class SparseNode(Node):
 
 @functools.cache
 def _node_class(label: str) -> Any:
-    return type(label, (SparseNode,), {"__slots__": (), "__module__": "torch.autograd.graph"})
+    return type(label, (SparseNode,), {"__slots__": (), "__module__": "builtins"})
 
 
 def recorded_by(label: str, a: Any, inputs: tuple[Tensor, ...], formula: Callable[[Tensor], Any]) -> Tensor:

@@ -69,7 +69,7 @@ def real_only(kernel: str | None = None) -> Any:
 @unary(
     grad=lambda xp, g, self: (2.0 / SQRT_PI) * xp.exp(-(self * self)) * g,
     names="torch.erf Tensor.erf special.erf",
-    libname="scipy_erf",
+    libname="error_function",
     fast=FLOATING,
     check=real_only("erf_vml_cpu"),
     dtypes="fib",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._backends.numpy import in_lib, table_of_ones
+from .._backends.numpy import in_lib, vector_of_ones
 from .._dims import nonempty_dims, normal_dim, rank
 from .._dispatch import cast, type_text
 from .._errors import warn
@@ -15,6 +15,7 @@ from .._out import exactly
 from .._registry import T, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
+from ._small_norms import row_tables
 from .extrema import along, put_chosen, shared_by_all
 from .reduce import average, count_of, dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
 from .sort import comparable
@@ -37,9 +38,6 @@ def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim
 
     The results are in the wider dtype: see ``_narrowed``.
     """
-    if len(dim) == 1 and dim[0] == x.ndim - 1 and x.dtype in _BY_BLAS and correction < x.shape[-1] <= _SMALL_ROW:
-        if x.size <= FEW:
-            return _small_variance(x.astype(np.float64, copy=False), correction, keepdim)
     if x.dtype.itemsize == 2 or (x.dtype.itemsize == 4 and x.size <= FEW):
         return _variance(lib, x.astype(np.float64 if x.size <= FEW else np.float32), dim, correction, keepdim)
     n = count_of(x.shape, dim)
@@ -57,20 +55,21 @@ def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim
 
 
 _BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
+_FLOAT64 = np.dtype(np.float64)
 _SMALL_ROW = 64
 
 
-def _small_variance(x: Any, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """``_variance`` along the last dim of a few float64, added up by products with ones (``table_of_ones``)."""
-    n = x.shape[-1]
-    mean = x.dot(table_of_ones(n, n, x.dtype))
-    mean /= n
-    d = x - mean
-    d *= d
-    v = d.dot(table_of_ones(n, 1, x.dtype))
-    v /= n - correction
-    mean = mean[..., :1].copy()
-    return (v, mean) if keepdim else (v.reshape(v.shape[:-1]), mean.reshape(v.shape[:-1]))
+def _only_variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
+    """``_variance`` without the mean; of a few rows by products with tables (see ``_small_norms``)."""
+    n = x.shape[-1] if x.ndim else 0
+    if correction < n <= _SMALL_ROW and 0 < x.size <= FEW and dim == (x.ndim - 1,) and x.dtype in _BY_BLAS:
+        d = x.astype(np.float64, copy=False).dot(row_tables(n, _FLOAT64)[1])
+        d *= d
+        v = d.dot(vector_of_ones(n, _FLOAT64))
+        v /= n * n * (n - correction)
+        if v.item(v.argmax()) < np.inf:  # else inf - inf, which a table does not tell, or too large squares
+            return v[..., None] if keepdim else v
+    return _variance(lib, x, dim, correction, keepdim)[0]
 
 
 def _narrowed(r: Any, dtype: Any) -> Any:
@@ -108,7 +107,7 @@ _SAMPLES = [
 )
 def var(lib, self, dim, correction, keepdim):
     """Variance over some dims."""
-    return _narrowed(_variance(lib, self, dim, correction, keepdim)[0], self.real.dtype)
+    return _narrowed(_only_variance(lib, self, dim, correction, keepdim), self.real.dtype)
 
 
 @general(
@@ -121,7 +120,7 @@ def var(lib, self, dim, correction, keepdim):
 )
 def std(lib, self, dim, correction, keepdim):
     """Standard deviation over some dims."""
-    return _narrowed(lib.sqrt(_variance(lib, self, dim, correction, keepdim)[0]), self.real.dtype)
+    return _narrowed(lib.sqrt(_only_variance(lib, self, dim, correction, keepdim)), self.real.dtype)
 
 
 @general(

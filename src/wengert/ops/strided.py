@@ -124,13 +124,14 @@ def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
         return a.reshape(1)[:size]
     n = (a.shape[dim] - size) // step + 1
     strides = a.strides
-    return _restrided(
-        a,
-        (*a.shape[:dim], n, *a.shape[dim + 1 :], size),
-        (*strides[:dim], strides[dim] * step, *strides[dim + 1 :], strides[dim]),
-        a.__array_interface__["data"][0],
-        writeable,
-    )
+    shape = (*a.shape[:dim], n, *a.shape[dim + 1 :], size)
+    strides = (*strides[:dim], strides[dim] * step, *strides[dim + 1 :], strides[dim])
+    if a.base is None and a.flags.c_contiguous and a.size:  # the owner of the memory, from its beginning on
+        r = np.ndarray(shape, a.dtype, a, 0, strides)
+        if not writeable:
+            r.flags.writeable = False
+        return r
+    return _restrided(a, shape, strides, a.__array_interface__["data"][0], writeable)
 
 
 @linear(
@@ -524,6 +525,10 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
     """The same bytes as elements of another type; what is made has no history."""
+    if not hasattr(dtype, "np"):
+        from .._dispatch import type_text
+
+        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_text(dtype)}")
     a = alias_payload(self)
     new = dtype.np
     if new is a.dtype:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from .shape import (
     payload,
     permute,
     reshape,
+    shape_of_other,
     shares,
     squeeze_all,
     squeeze_dim,
@@ -158,13 +160,13 @@ def _view_size(shape: Any) -> tuple[int, ...]:
 @public("Tensor.reshape_as")
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.reshape(other.shape)``."""
-    return reshape_public(self, tuple(other._a.shape))
+    return reshape_public(self, shape_of_other(other, "reshape_as"))
 
 
 @public("Tensor.view_as")
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.view(other.shape)``."""
-    return view_public(self, tuple(other._a.shape))
+    return view_public(self, shape_of_other(other, "view_as"))
 
 
 @public("torch.flatten Tensor.flatten")
@@ -178,6 +180,9 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     a = payload(input, "flatten")
     if type(a) is np.ndarray and start_dim == 0 and end_dim == -1 and a.ndim > 1 and a.flags.c_contiguous and not M:
         return tied(VIEW, input, ((a.size,),), a.reshape(-1))
+    if start_dim == 1 and end_dim == -1 and type(a) is np.ndarray and a.ndim > 2 and a.flags.c_contiguous and not M:
+        r = a.reshape(a.shape[0], -1) if a.size else a.reshape(a.shape[0], math.prod(a.shape[1:]))
+        return tied(VIEW, input, (r.shape,), r)
     start, end = normal_dim(start_dim, a.ndim, "flatten"), normal_dim(end_dim, a.ndim, "flatten")
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -348,7 +353,15 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     >>> torch.ones(2, 3, 4).movedim(0, -1).shape
     torch.Size([3, 4, 2])
     """
-    ndim = payload(input, "movedim").ndim
+    a = payload(input, "movedim")
+    ndim = a.ndim
+    if type(source) is type(destination) is int and -ndim <= source < ndim and -ndim <= destination < ndim:
+        dims = list(range(ndim))
+        dims.insert(destination % ndim, dims.pop(source % ndim))
+        order = tuple(dims)
+        if M or type(a) is not np.ndarray:
+            return permute(input, order)
+        return tied(PERMUTE, input, (order,), a.transpose(order))
     several = isinstance(source, (tuple, list))
     if several is not isinstance(destination, (tuple, list)):
         raise TypeError(

@@ -11,7 +11,7 @@ import functools
 import itertools
 import math
 import operator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,12 +53,18 @@ def _filled(x: Any, padding: Ints, reach: Ints, value: Any) -> Any:
     return r
 
 
-def _places(offset: Ints, out: Ints, stride: Ints, dilation: Ints) -> tuple[Any, ...]:
-    """Where one element of every window is."""
-    return (
-        ...,
-        *(slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, s, n in zip(offset, dilation, stride, out, strict=True)),
-    )
+def _places(kernel: Ints, out: Ints, stride: Ints, dilation: Ints) -> list[tuple[Any, ...]]:
+    """For each element of a window where that of every window is."""
+    return [
+        (
+            ...,
+            *(
+                slice(o * d, o * d + (n - 1) * s + 1, s)
+                for o, d, s, n in zip(offset, dilation, stride, out, strict=True)
+            ),
+        )
+        for offset in itertools.product(*map(range, kernel))
+    ]
 
 
 # --------------------------------------------------------------------------------------------------------------- maxima
@@ -66,7 +72,6 @@ def _lowest(dtype: Any) -> Any:
     return -math.inf if dtype.kind in "fV" else np.iinfo(dtype).min
 
 
-@functools.lru_cache(256)
 def _first_inside(out: Ints, stride: Ints, padding: Ints, dilation: Ints, kernel: Ints) -> Any:
     """For each window the number of its first element that is no padding."""
     number = np.zeros(out, np.intp)
@@ -76,7 +81,6 @@ def _first_inside(out: Ints, stride: Ints, padding: Ints, dilation: Ints, kernel
     return number
 
 
-@functools.lru_cache(256)
 def _index_tables(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
     """Flat indices: of each window's corner, and of each of its elements relative to that."""
     corner = np.zeros(out, np.int64)
@@ -89,32 +93,79 @@ def _index_tables(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilatio
     return corner, relative.reshape(-1)
 
 
+class _Maxima(NamedTuple):
+    """What of the maxima of windows follows from sizes alone."""
+
+    reach: Ints | None  # how much the windows cover, where that is more than the input
+    places: list[tuple[Any, ...]]
+    first: Any
+    corner: Any
+    relative: Any
+
+
+@functools.lru_cache(256)
+def _maxima_of(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> _Maxima:
+    reach = _reach(out, kernel, stride, dilation)
+    return _Maxima(
+        reach if any(padding) or any(map(operator.gt, reach, size)) else None,
+        _places(kernel, out, stride, dilation),
+        _first_inside(out, stride, padding, dilation, kernel) if any(padding) else None,
+        *_index_tables(size, kernel, stride, padding, dilation, out),
+    )
+
+
 def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
     """The largest element of each window and its flat index; nan is larger than everything."""
-    k = len(kernel)
-    padded = _filled(x, padding, _reach(out, kernel, stride, dilation), _lowest(x.dtype))
-    shape = (*x.shape[:-k], *out)
-    counter = np.uint8 if math.prod(kernel) <= 255 else np.uint32
-    which = np.empty(shape, counter)
-    which[...] = _first_inside(out, stride, padding, dilation, kernel)
-    best = padded[_places((0,) * k, out, stride, dilation)].copy()
-    nans = x.dtype.kind == "f" and bool(x.size) and bool(np.isnan(np.maximum.reduce(x, None)))
-    for number, offset in enumerate(itertools.product(*map(range, kernel))):
-        if not number:
-            if nans:
-                which[np.isnan(best)] = 0
-            continue
-        candidate = padded[_places(offset, out, stride, dilation)]
-        better = candidate > best
-        if nans:
-            better |= np.isnan(candidate)
-        np.maximum(best, candidate, out=best)
-        # numbers grow, so the last one that was better is the largest: no masked copy is needed
-        np.maximum(which, np.multiply(better.view(np.uint8), counter(number), dtype=counter), out=which)
-    corner, relative = _index_tables(x.shape[-k:], kernel, stride, padding, dilation, out)
-    index = relative.take(which)
-    index += corner
+    plan = _maxima_of(x.shape[x.ndim - len(kernel) :], kernel, stride, padding, dilation, out)
+    padded = x if plan.reach is None else _filled(x, padding, plan.reach, _lowest(x.dtype))
+    best, which = _maxima(padded, plan.places, plan.first)
+    if x.dtype.kind == "f" and best.size:
+        largest = np.maximum.reduce(best, None)
+        if largest != largest:
+            best, which = _maxima_with_nan(padded, plan.places, plan.first)
+    index = plan.relative.take(which)
+    index += plan.corner
     return best, index
+
+
+def _counter(places: list[Any]) -> Any:
+    return np.uint8 if len(places) <= 255 else np.uint32
+
+
+def _maxima(x: Any, places: list[Any], first: Any) -> tuple[Any, Any]:
+    """The largest element of each window and its number, where there is no nan."""
+    best = x[places[0]].copy()
+    counter = _counter(places)
+    which: Any = None
+    if first is not None or len(places) == 1 or counter is not np.uint8:
+        which = np.empty(best.shape, counter)
+        which[...] = 0 if first is None else first
+    for number in range(1, len(places)):
+        candidate = x[places[number]]
+        better = np.greater(candidate, best)
+        np.maximum(best, candidate, out=best)
+        if which is None:
+            which = better.view(np.uint8)
+            continue
+        # numbers grow, so the last one that was better is the largest: no masked copy is needed
+        numbers = np.multiply(better.view(np.uint8), counter(number), dtype=counter)
+        np.maximum(which, numbers, out=which)
+    return best, which
+
+
+def _maxima_with_nan(x: Any, places: list[Any], first: Any) -> tuple[Any, Any]:
+    """The same, where the last nan of a window is its largest element."""
+    best = x[places[0]].copy()
+    which = np.empty(best.shape, _counter(places))
+    which[...] = 0 if first is None else first
+    which[np.isnan(best)] = 0
+    for number in range(1, len(places)):
+        candidate = x[places[number]]
+        better = np.greater(candidate, best)
+        better |= np.isnan(candidate)
+        np.maximum(best, candidate, out=best)
+        which[better] = number
+    return best, which
 
 
 def _apart(kernel: Ints, stride: Ints, dilation: Ints) -> bool:
@@ -276,7 +327,6 @@ named_by("unpool", "size", lambda size: f"MaxUnpool{len(size)}DBackward0")
 
 
 # ---------------------------------------------------------------------------------------------------------------- means
-@functools.lru_cache(256)
 def _divisors(
     size: Ints,
     kernel: Ints,
@@ -300,6 +350,39 @@ def _divisors(
     return total.reshape(1)[0] if total.size and (total == total.flat[0]).all() and total.size == 1 else total
 
 
+class _Means(NamedTuple):
+    """What of the means of windows follows from sizes alone."""
+
+    reach: Ints | None  # how much the windows cover, where that is more than the input
+    sums: list[list[tuple[Any, ...]]]  # for each dimension but those of size one: the elements that are added up
+    divisor: Any
+    apart: list[tuple[Any, ...]]  # where each element is in one window: those of all windows, few as they are
+
+
+@functools.lru_cache(256)
+def _means_of(
+    size: Ints, kernel: Ints, stride: Ints, padding: Ints, out: Ints, include_pad: bool, override: Any, dtype: str
+) -> _Means:
+    k = len(kernel)
+    reach = _reach(out, kernel, stride, (1,) * k)
+    sums = [
+        [
+            (..., slice(j, j + (out[i] - 1) * stride[i] + 1, stride[i]), *(slice(None),) * (k - 1 - i))
+            for j in range(kernel[i])
+        ]
+        for i in range(k)
+        if (kernel[i], out[i], stride[i]) != (1, size[i] + 2 * padding[i], 1)
+    ]
+    apart = kernel == stride and not any(padding) and size == tuple(map(operator.mul, out, kernel))
+    return _Means(
+        reach if any(padding) or any(map(operator.gt, reach, size)) else None,
+        sums,
+        np.asarray(_divisors(size, kernel, stride, padding, out, include_pad, override, dtype)),
+        _places(kernel, out, stride, (1,) * k) if apart and math.prod(kernel) <= _APART else [],
+    )
+
+
+_SHORT = 16  # elements that are added one by one
 _APART = 9  # windows of so few elements that do not overlap are written element by element
 _AVG_SAMPLES = [
     ((2, 3, 4), ((2,), (2,), (0,), (2,), True, None)),
@@ -323,23 +406,20 @@ _AVG_SAMPLES = [
 )
 def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override):
     """The mean of each window."""
-    k = len(kernel)
-    size = self.shape[-k:]
     narrow = self.dtype.itemsize == 2 and self.dtype.kind in "fV"
     x = self.astype(np.float32) if narrow else self
-    ones = (1,) * k
-    x = _filled(x, padding, _reach(out, kernel, stride, ones), 0)
-    for i in range(k):
-        offset = (slice(None),) * (k - 1 - i)
-        r = None
-        for j in range(kernel[i]):
-            part = x[(..., slice(j, j + (out[i] - 1) * stride[i] + 1, stride[i]), *offset)]
-            r = part.copy() if r is None else np.add(r, part, r)
+    size = self.shape[self.ndim - len(kernel) :]
+    plan = _means_of(size, kernel, stride, padding, out, include_pad, override, x.dtype.name)
+    if plan.reach is not None:
+        x = _filled(x, padding, plan.reach, 0)
+    for first, *others in plan.sums:
+        r = lib.add(x[first], x[others[0]]) if others else x[first].copy()
+        for place in others[1:]:
+            lib.add(r, x[place], r)
         x = r
-    divisor = _divisors(size, kernel, stride, padding, out, include_pad, override, x.dtype.name)
     if x.dtype.kind in "iu":
-        return (x / divisor).astype(x.dtype)  # rounded towards zero, as in PyTorch
-    np.divide(x, divisor, x)
+        return (x / plan.divisor).astype(x.dtype)  # rounded towards zero, as in PyTorch
+    x = lib.divide(x, plan.divisor, x if plan.sums else None)
     return x.astype(self.dtype) if narrow else x
 
 
@@ -354,13 +434,13 @@ def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override)
 def mean_windows_backward(lib, self, size, kernel, stride, padding, include_pad, override):
     """The transpose of ``mean_windows``: each window's share to all of its elements."""
     k = len(kernel)
-    out = self.shape[-k:]
-    g = self / _divisors(size, kernel, stride, padding, out, include_pad, override, self.dtype.name)
-    apart = kernel == stride and not any(padding) and size == tuple(map(operator.mul, out, kernel))
-    if apart and math.prod(kernel) <= _APART:
-        r = lib.empty((*g.shape[: g.ndim - k], *size), g.dtype)  # each element is in one window
-        for offset in itertools.product(*map(range, kernel)):
-            r[(..., *(slice(o, None, s) for o, s in zip(offset, stride, strict=True)))] = g
+    out = self.shape[self.ndim - k :]
+    plan = _means_of(size, kernel, stride, padding, out, include_pad, override, self.dtype.name)
+    g = self / plan.divisor
+    if plan.apart:
+        r = lib.empty((*g.shape[: g.ndim - k], *size), g.dtype)
+        for place in plan.apart:
+            r[place] = g
         return r
     for i in range(k):
         d = g.ndim - k + i
@@ -370,6 +450,27 @@ def mean_windows_backward(lib, self, size, kernel, stride, padding, include_pad,
             r[(slice(None),) * d + (slice(j, j + (out[i] - 1) * stride[i] + 1, stride[i]),)] += g
         g = r[(slice(None),) * d + (slice(padding[i], padding[i] + size[i]),)]
     return g
+
+
+def _part_sums(x: Any, d: int, m: int) -> Any:
+    """The sums of m neighbours along a dimension; short sums are slow for NumPy, adding arrays is not."""
+    if m > _SHORT or m < 2:
+        return np.add.reduce(x.reshape(*x.shape[:d], x.shape[d] // m, m, *x.shape[d + 1 :]), d + 1)
+    lead = (slice(None),) * d
+    r = np.add(x[(*lead, slice(0, None, m))], x[(*lead, slice(1, None, m))])
+    for j in range(2, m):
+        np.add(r, x[(*lead, slice(j, None, m))], r)
+    return r
+
+
+def _repeated(g: Any, m: int, d: int) -> Any:
+    """Each element m times along a dimension."""
+    if m > _SHORT:
+        return np.repeat(g, m, d)
+    r: Any = np.empty((*g.shape[: d + 1], m, *g.shape[d + 1 :]), g.dtype)
+    for j in range(m):
+        r[(*(slice(None),) * (d + 1), j)] = g
+    return r.reshape(*g.shape[:d], g.shape[d] * m, *g.shape[d + 1 :])
 
 
 @linear(
@@ -389,8 +490,8 @@ def mean_parts(lib, self, out):
         if o == n:
             continue
         if o and n % o == 0:
-            split = x.reshape(*x.shape[:d], o, n // o, *x.shape[d + 1 :])
-            x = lib.add.reduce(split, d + 1) / (n // o)
+            x = _part_sums(x, d, n // o)
+            x /= n // o
         else:
             r = lib.empty((*x.shape[:d], o, *x.shape[d + 1 :]), x.dtype)
             for j, (start, end) in enumerate(_adaptive_edges(n, o)):
@@ -416,7 +517,7 @@ def mean_parts_backward(lib, self, size):
         if o == n:
             continue
         if o and n % o == 0:
-            g = lib.repeat(g / (n // o), n // o, d)
+            g = _repeated(g / (n // o), n // o, d)
         else:
             r = lib.zeros((*g.shape[:d], n, *g.shape[d + 1 :]), g.dtype)
             lead = (slice(None),) * d

@@ -23,6 +23,7 @@ from ._ties import recorded
 from .chains import renamed
 from .convert import clone
 from .create import element
+from .index import write_at
 from .shape import payload
 
 
@@ -115,6 +116,15 @@ def masked_fill(lib, self, mask, value):
     if isinstance(value, (np.ndarray, np.generic)):
         return lib.where(mask, lib.cast(value, self.dtype), self)
     return lib.where(mask, lib.asarray(value, self.dtype), self)
+
+
+def _fill_edges(n: Any) -> tuple[Any, ...]:
+    """The mask has none; nor has a number, whose operator is another one in PyTorch."""
+    return n.fx[:1] if n.name() == "MaskedFillBackward0" else n.fx[::2]  # type: ignore[no-any-return]
+
+
+MASKED_FILL = REGISTRY["masked_fill"]
+MASKED_FILL.node.edges = _fill_edges  # type: ignore[attr-defined]
 
 
 # ---------------------------------------------------------------------------------------------------- writing into self
@@ -326,6 +336,17 @@ def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
 
 
-MASKED_FILL = REGISTRY["masked_fill"]
 assert MASKED_FILL.formulas.uses == ("mask", "value_dtype")  # type: ignore[attr-defined]
-public("Tensor.masked_fill_")(inplace_of(masked_fill_public, "masked_fill_"))
+_masked_fill_in_place = inplace_of(masked_fill_public, "masked_fill_")
+
+
+@public("Tensor.masked_fill_")
+def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """In-place form of ``masked_fill``."""
+    a, m = self._a, getattr(mask, "_a", None)
+    if type(value) is float and type(a) is type(m) is np.ndarray and a.shape == m.shape and m.dtype.kind == "b":
+        if a.dtype.char in "fd" and -3e38 < value < 3e38 and a.flags.writeable and unrecorded(self, None):
+            write_at(a, (0,), (m,), value)
+            written(self, getframe(1))
+            return self
+    return _masked_fill_in_place(self, mask, value)  # type: ignore[no-any-return]

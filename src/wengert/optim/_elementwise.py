@@ -23,7 +23,7 @@ import numpy as np
 import wengert as torch
 
 from .._alias import bump, writable
-from .._blocks import LARGE, each
+from .._blocks import cut_parts, each
 from .._errors import user_frame
 from .._grad_mode import enable_grad
 from .._inplace import written
@@ -31,7 +31,7 @@ from .._node import AccumulateGrad
 from .._tensor import Tensor, alias_payload
 from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
 
-BLOCK = 65536  # elements in a pass
+BLOCK = 65536  # elements in a pass; more than that is worth two threads
 SMALL = 4096  # elements up to which blocks are not worth their slices
 
 
@@ -307,18 +307,15 @@ class ElementwiseOptimizer(Optimizer):
             return
         if all(b.flags.c_contiguous for b in arrays):
             arrays = [b.reshape(-1) for b in arrays]
-        n = len(arrays[0])
-        rows = max(1, BLOCK // (a.size // n))
-        parts = [slice(i, i + rows) for i in range(0, n, rows)]
 
-        def run(part: slice) -> None:
+        def run(part: Any) -> None:
             self._run(kernel, [b[part] for b in arrays], constants, decay, maximize)
 
-        if a.size >= LARGE:
+        parts = cut_parts(arrays[0].shape, BLOCK) if a.size > BLOCK else [()]
+        if len(parts) > 1:
             each(run, parts)
         else:
-            for part in parts:
-                run(part)
+            run(parts[0])
 
     def _run(self, kernel: Any, arrays: list[Any], constants: tuple[Any, ...], decay: float, maximize: bool) -> None:
         p = arrays[0]

@@ -8,6 +8,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
+from .._constants import Size
 from .._errors import warn
 from .._return_types import ReturnType
 
@@ -409,6 +410,7 @@ _usual(
     _factory_to_text,
     _factory_from_text,
 )
+_usual(Size, "torch.Size", lambda t: (list(t), None), lambda c, _: tuple(c))  # a tuple comes back, as in PyTorch
 _usual(deque, "collections.deque", lambda d: (list(d), d.maxlen), deque)
 _usual(
     namedtuple,
@@ -420,6 +422,13 @@ _usual(
     _class_name,
     _class_named,
 )
+
+# What PyTorch calls the functions of the usual containers: transformers registers its dicts with those of dict.
+_, _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = SUPPORTED_NODES[tuple]
+_, _list_flatten, _list_unflatten, _list_flatten_with_keys = SUPPORTED_NODES[list]
+_, _dict_flatten, _dict_unflatten, _dict_flatten_with_keys = SUPPORTED_NODES[dict]
+_, _ordereddict_flatten, _ordereddict_unflatten, _ordereddict_flatten_with_keys = SUPPORTED_NODES[OrderedDict]
+_, _namedtuple_flatten, _namedtuple_unflatten, _namedtuple_flatten_with_keys = SUPPORTED_NODES[namedtuple]
 
 STANDARD_DICT_TYPES: frozenset[type] = frozenset({dict, OrderedDict, defaultdict})
 BUILTIN_TYPES: frozenset[Any] = frozenset({tuple, list, dict, namedtuple, OrderedDict, defaultdict, deque})

@@ -1,15 +1,33 @@
-"""Selective checkpointing: the names that programs import, and why it is not here."""
+"""Selective checkpointing: a checkpoint that keeps the results of some operators, and recomputes the others.
+
+``create_selective_checkpoint_contexts`` gives the two context managers of ``checkpoint``'s ``context_fn``. The first
+stands around the first run and keeps what the policy wants kept. The second stands around the later run: where a
+result is there, the operator runs as ever, with its node and what that saves, but for the array library's function,
+which gives what was kept.
+"""
 
 from __future__ import annotations
 
+import copy
 import enum
-from typing import Any, NoReturn
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
 
+import numpy as np
+
+from .._dispatch import _in_mode, unwatch_operators, watch_operators
 from .._errors import noted
+from .._node import cell_of
+from .._registry import Info, own
+from .._tensor import Tensor
+from ._aten import OpOverload, OpOverloadPacket, overload_of
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy says of an operator of a checkpointed function."""
+    """What a policy says of an operator of a checkpointed function. MUST and PREFER are the same here."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -17,6 +35,9 @@ class CheckpointPolicy(enum.Enum):
     PREFER_RECOMPUTE = 3
     MUST_CPU_OFFLOAD = 4
     PREFER_CPU_OFFLOAD = 5
+
+
+_KEPT = frozenset(CheckpointPolicy) - {CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE}
 
 
 class SelectiveCheckpointContext:
@@ -27,10 +48,167 @@ class SelectiveCheckpointContext:
         self.op_output = op_output
 
 
-def create_selective_checkpoint_contexts(policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False) -> NoReturn:
-    """Context managers with which a checkpoint keeps the results of some operators. Not supported."""
-    raise noted(
-        NotImplementedError("create_selective_checkpoint_contexts: checkpoints recompute everything or nothing here"),
-        "Why: a result can only be kept below autograd, and an operator and what records it are one function here.",
-        "What to do: leave out context_fn, or put the expensive operators outside of the checkpointed function.",
-    )
+Policy = Callable[..., CheckpointPolicy | bool]
+_innermost: ContextVar[Any] = ContextVar("wengert_selective_checkpoint", default=None)
+
+
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Policy | list[Any], allow_cache_entry_mutation: bool = False
+) -> tuple[Any, Any]:
+    """Context managers with which a checkpoint keeps the results of some operators.
+
+    ``policy_fn_or_list``: ``policy(ctx, op, *args, **kwargs)`` gives a ``CheckpointPolicy``, where ``op`` is one of
+    ``torch.ops.aten``; or the list of the operators whose results are kept. It is asked in the first run only, and
+    the later one does as it said. A result that is written in place after it was kept is an error, unless
+    ``allow_cache_entry_mutation``. Such a region can be walked backward once.
+
+    >>> import functools
+    >>> import wengert as torch
+    >>> from wengert.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
+    >>> keep = functools.partial(create_selective_checkpoint_contexts, [torch.ops.aten.mm.default])
+    >>> w = torch.ones(2, 2, requires_grad=True)
+    >>> y = checkpoint(lambda x: torch.mm(x, w).sin(), torch.ones(1, 2), use_reentrant=False, context_fn=keep)
+    >>> y.sum().backward()
+    >>> w.grad
+    tensor([[-0.4161, -0.4161],
+            [-0.4161, -0.4161]])
+    """
+    if isinstance(policy_fn_or_list, list):
+        for op in policy_fn_or_list:
+            if not isinstance(op, OpOverload):
+                packet = (
+                    "Please update the OpOverloadPacket to a specific OpOverload.For example, if you have "
+                    "`torch.ops.aten.mm`, change it to `torch.ops.aten.mm.default`."
+                )
+                raise ValueError(
+                    f"Expected op in `op_list` to be an OpOverload but got: {op} of type {type(op)}. "
+                    + (packet if isinstance(op, OpOverloadPacket) else "")
+                )
+        wanted = frozenset(policy_fn_or_list)
+        policy: Policy = lambda ctx, op, *args, **kwargs: op in wanted
+    elif callable(policy_fn_or_list):
+        policy = policy_fn_or_list
+    else:
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+    record = _Record()
+    return _Keeping(policy, record), _Recalling(record, allow_cache_entry_mutation)
+
+
+class _Record:
+    """What the first run decided on each operator's calls, in order, and the results that it kept."""
+
+    def __init__(self) -> None:
+        self.decisions: dict[Any, list[bool]] = defaultdict(list)
+        self.kept: dict[Any, list[Any]] = defaultdict(list)
+
+
+class _Watching:
+    """A context in which each operator of this thread or task is looked at."""
+
+    def __init__(self, record: _Record) -> None:
+        self.record = record
+        self.tokens: list[Any] = []
+
+    def __enter__(self) -> None:
+        watch_operators(self.see)
+        self.tokens.append(_innermost.set(self))
+
+    def __exit__(self, *exc: object) -> None:
+        unwatch_operators(self.see)
+        _innermost.reset(self.tokens.pop())
+
+    def see(self, info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        """Run one operator."""
+        if _innermost.get() is not self or info.view:  # a view costs nothing
+            return proceed()
+        return self.run(overload_of(info, args), info, args, proceed)
+
+    def run(self, op: Any, info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        """Run one operator that may be kept."""
+        raise NotImplementedError
+
+
+class _Keeping(_Watching):
+    """Around the first run."""
+
+    def __init__(self, policy: Policy, record: _Record) -> None:
+        super().__init__(record)
+        self.policy = policy
+
+    def run(self, op: Any, info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        token = _innermost.set(None)  # what the policy computes is its own
+        try:
+            answer = self.policy(SelectiveCheckpointContext(is_recompute=False), op, *args)
+        finally:
+            _innermost.reset(token)
+        result = proceed()
+        parts = result if isinstance(result, (tuple, list)) else (result,)
+        keep = answer is True or answer in _KEPT
+        if keep and not all(isinstance(t, Tensor) and isinstance(t._a, (np.ndarray, np.generic)) for t in parts):
+            keep = False  # values of a transform
+        self.record.decisions[op].append(keep)
+        if keep:
+            versions = [(cell, cell.version) for cell in map(cell_of, parts)]
+            arrays = [t._a for t in parts]
+            self.record.kept[op].append((arrays if isinstance(result, (tuple, list)) else arrays[0], versions))
+        return result
+
+
+class _Recalling(_Watching):
+    """Around the later run."""
+
+    def __init__(self, record: _Record, mutable: bool) -> None:
+        super().__init__(record)
+        self.mutable = mutable
+        self.seen: dict[Any, int] = {}
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self.seen = defaultdict(int)
+
+    def run(self, op: Any, info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        k = self.seen[op]
+        self.seen[op] = k + 1
+        decisions = self.record.decisions.get(op, ())
+        if k >= len(decisions) or not decisions[k]:  # one call too many is the checkpoint's to complain of
+            return proceed()
+        if not self.record.kept[op]:
+            raise noted(
+                RuntimeError(
+                    "Trying to backward an extra time. You are only allowed to backward once on any region computed "
+                    "under selective activation checkpoint."
+                ),
+                "Why: what was kept is given away as it is used.",
+            )
+        arrays, versions = self.record.kept[op].pop(0)
+        if not self.mutable and any(cell.version != version for cell, version in versions):
+            raise noted(
+                RuntimeError("Tensor cached during selective activation checkpoint has been mutated"),
+                "What to do: use the out-of-place form, or allow_cache_entry_mutation=True.",
+            )
+        return recalled(info, args, arrays)
+
+
+class _Always(dict[Any, Any]):
+    """Payload type -> the same function for all of them."""
+
+    def __init__(self, fn: Any) -> None:
+        self.fn = fn
+
+    def __missing__(self, ty: Any) -> Any:
+        return self.fn
+
+
+def recalled(info: Info, args: tuple[Any, ...], arrays: Any) -> Any:
+    """What an operator gives, with its node, if the array library's function gives ``arrays``.
+
+    An operator's recording function finds the library's by the names ``table``, ``raw`` and ``fn`` (``_kinds``).
+    """
+
+    def given(*_: Any) -> Any:
+        return arrays
+
+    twin = copy.copy(info)
+    cells = {"table": _Always(given), "raw": given, "fn": given, "LARGE": math.inf}
+    twin.__dict__["core"] = own(info.core, info.name, doc=info.doc, cells=cells)
+    return _in_mode(twin, args)

@@ -126,11 +126,14 @@ class _BatchNorm(_NormBase):
         return F.batch_norm(input, mean, var, weight, bias, by_batch, factor, self.eps)
 
 
+_ONE = np.ones((), np.int64)  # NumPy takes longer to make a number an array than to add it
+
+
 def _count(tracked: Any) -> None:
     """``tracked.add_(1)``, on an ordinary counter at a tenth of its cost."""
     a = alias_payload(tracked)
     if type(a) is np.ndarray and tracked._fn is None:
-        np.add(a, 1, out=a)
+        np.add(a, _ONE, a)
         bump(tracked)
     else:
         tracked.add_(1)

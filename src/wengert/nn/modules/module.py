@@ -31,7 +31,7 @@ from ._hooked import (
     register_module_parameter_registration_hook,
 )
 from ._named import Named
-from ._state import Stateful
+from ._state import Stateful, _IncompatibleKeys  # noqa: F401  lightning imports it from here
 
 __all__ = [
     "Module",

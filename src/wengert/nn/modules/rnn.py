@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
+import sys
 import warnings
 from typing import Any
 
@@ -166,7 +168,7 @@ class RNNBase(_Recurrent):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """Raise an error unless the input's dtype and shape are those of this module."""
         own = getattr(self, self._all_weights[0][0]).dtype
-        if input.dtype is not own:
+        if input.dtype is not own and _region_dtype() is None:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({own}). Convert input: input.to({own}), "
                 f"or convert model: model.to({input.dtype})"
@@ -212,8 +214,14 @@ class RNNBase(_Recurrent):
             raise RuntimeError(f"For {kind} input, hx should also be {input.dim()}-D but got {hx.dim()}-D tensor")
 
     # ---------------------------------------------------------------------------------------------------------- forward
-    def _zero_state(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
-        return torch.zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype)
+    def _zero_states(self, input: Tensor, batch_sizes: Tensor | None) -> list[Any]:
+        """The states of all layers and directions at the beginning, which are one tensor of zeros."""
+        count, *shape = self.get_expected_hidden_size(input, batch_sizes)
+        return [torch.zeros(shape, dtype=input.dtype)] * count
+
+    def _states(self, hx: Any) -> list[Any]:
+        """The states of each layer and direction."""
+        return list(hx.unbind(0))
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The last layer's output at each step, and the last state of every layer and direction.
@@ -222,9 +230,9 @@ class RNNBase(_Recurrent):
         """
         if isinstance(input, PackedSequence):
             data, batch_sizes, sorted_indices, unsorted_indices = input
-            hx = self._zero_state(data, batch_sizes) if hx is None else self.permute_hidden(hx, sorted_indices)
-            self.check_forward_args(data, hx, batch_sizes)
-            output, hidden = self._recur(data, batch_sizes.tolist(), hx)
+            output, hidden = self._recur(
+                data, batch_sizes, None if hx is None else self.permute_hidden(hx, sorted_indices)
+            )
             packed = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
             return packed, self.permute_hidden(hidden, unsorted_indices)
         self._check_dims(input, hx)
@@ -232,26 +240,43 @@ class RNNBase(_Recurrent):
         if not batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
             hx = None if hx is None else _each(hx, lambda s: s.unsqueeze(1))
-        hx = self._zero_state(input, None) if hx is None else hx
-        self.check_forward_args(input, hx, None)
-        output, hidden = self._recur(input.transpose(0, 1) if self.batch_first else input, None, hx)
+        output, hidden = self._recur(input, None, hx)
         output = output.transpose(0, 1) if self.batch_first else output
         if not batched:
             output = output.squeeze(0 if self.batch_first else 1)
             hidden = _each(hidden, lambda s: s.squeeze(1))
         return output, hidden
 
-    def _recur(self, input: Tensor, sizes: list[int] | None, hx: Any) -> tuple[Tensor, Any]:
-        weights = [
-            _recurrent.Weights([self._weight(name) for name in names], self.bias, bool(self.proj_size))
-            for names in self._all_weights
-        ]
+    def _recur(self, input: Tensor, batch_sizes: Tensor | None, hx: Any) -> tuple[Tensor, Any]:
+        narrow = _region_dtype()
+        if narrow is not None and self.mode != "GRU" and input.dtype is torch.float32:
+            input = input.to(narrow)  # PyTorch has no narrow kernel for GRU
+        if hx is None:
+            self.check_input(input, batch_sizes)
+            states = self._zero_states(input, batch_sizes)
+        else:
+            self.check_forward_args(input, hx, batch_sizes)
+            if narrow is not None:
+                hx = _each(hx, lambda s: s.to(input.dtype))
+            states = self._states(hx)
+        own = None if self.__dict__.get("_given_weights") else self._parameters
+        weights = []
+        for names in self._all_weights:
+            try:  # what __getattr__ would find, without its cost
+                flat = [own[name] for name in names]  # type: ignore[index]
+            except (KeyError, TypeError):
+                flat = [self._weight(name) for name in names]
+            if narrow is not None and input.dtype is narrow:
+                flat = [w.to(narrow) for w in flat]
+            weights.append(_recurrent.Weights(flat, self.bias, bool(self.proj_size)))
+        if self.batch_first and batch_sizes is None:
+            input = input.transpose(0, 1)
+        sizes = None if batch_sizes is None else batch_sizes.tolist()
         directions = 2 if self.bidirectional else 1
-        states: Any = list(zip(*(s.unbind(0) for s in hx), strict=True)) if isinstance(hx, tuple) else hx.unbind(0)
         output, last = _recurrent.recurrence(
             self.mode, input, sizes, states, weights, directions, self.dropout, self.training
         )
-        if isinstance(hx, tuple):
+        if isinstance(last[0], tuple):
             return output, tuple(torch.stack(parts, 0) for parts in zip(*last, strict=True))
         return output, torch.stack(last, 0)
 
@@ -269,6 +294,21 @@ class RNNBase(_Recurrent):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({k: v for k, v in state.items() if k not in ("_flat_weights_names", "_flat_weights")})
         self.__dict__.setdefault("proj_size", 0)
+
+
+def _region_dtype() -> Any:
+    """The dtype of the region of ``autocast`` that this thread is in, if any."""
+    narrowing = sys.modules.get("wengert.amp.narrowing")
+    return None if narrowing is None else narrowing.region_dtype()
+
+
+def _cell_in_region(mode: str, input: Tensor, *rest: Any) -> Any:
+    """A cell in a region; those with gates keep float32, as in PyTorch."""
+    from ...amp.narrowing import hidden
+
+    keep = not mode.startswith("RNN") and input.dtype is torch.float32
+    with hidden() if keep else contextlib.nullcontext():
+        return _recurrent.cell(mode, input, *rest)
 
 
 def _each(state: Any, fn: Any) -> Any:
@@ -329,9 +369,14 @@ class LSTM(RNNBase):
         """The states with their batch in another order."""
         return hx if permutation is None else tuple(s.index_select(1, permutation) for s in hx)
 
-    def _zero_state(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
-        cell_size = self.get_expected_cell_size(input, batch_sizes)
-        return super()._zero_state(input, batch_sizes), torch.zeros(cell_size, dtype=input.dtype)
+    def _zero_states(self, input: Tensor, batch_sizes: Tensor | None) -> list[Any]:
+        hidden = super()._zero_states(input, batch_sizes)
+        count, *shape = self.get_expected_cell_size(input, batch_sizes)
+        cells = [torch.zeros(shape, dtype=input.dtype)] * count if self.proj_size else hidden
+        return list(zip(hidden, cells, strict=True))
+
+    def _states(self, hx: Any) -> list[Any]:
+        return list(zip(*(s.unbind(0) for s in hx), strict=True))
 
     def _check_dims(self, input: Tensor, hx: Any) -> None:
         super()._check_dims(input, None)
@@ -399,7 +444,8 @@ class RNNCellBase(_Recurrent):
             hx = torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype)
             hx = (hx, hx) if mode == "LSTM" else hx
         self._check_sizes(input, hx)
-        result = _recurrent.cell(mode, input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        given = (mode, input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        result = _recurrent.cell(*given) if _region_dtype() is None else _cell_in_region(*given)
         return _each(result, lambda s: s.squeeze(0)) if single else result
 
     def _check_sizes(self, input: Tensor, hx: Any) -> None:

@@ -5,12 +5,22 @@ from __future__ import annotations
 import types
 import warnings
 from collections.abc import Iterable
+from sys import _getframe as getframe
 from typing import Any
+
+import numpy as np
 
 import wengert as torch
 
+from ..._backends.numpy import lib
+from ..._dispatch import quiet_views
 from ..._grad_mode import no_grad
-from ..._tensor import Tensor
+from ..._inplace import written
+from ..._modes import EVERY
+from ..._tensor import Tensor, wrap
+from ...ops.norms import vector_norm_over
+
+_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
@@ -55,7 +65,6 @@ def clip_grads_with_norm_(
             grad.mul_(factor)
 
 
-@no_grad()  # type: ignore[untyped-decorator]
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -78,9 +87,34 @@ def clip_grad_norm_(
         parameters = list(parameters)
         if generated and not parameters:
             warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3)
-    total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite, foreach)
+    grads = _grads(parameters)
+    arrays = _arrays(grads) if norm_type == 2 and not error_if_nonfinite else None
+    if arrays is not None:
+        return _shortened(grads, arrays, float(max_norm), getframe(1))
+    total = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(parameters, max_norm, total, foreach)
     return total
+
+
+def _arrays(tensors: list[Tensor]) -> list[np.ndarray] | None:
+    """The arrays of tensors of one floating dtype that nothing watches; ``None`` if some are otherwise."""
+    if EVERY or quiet_views or not tensors:
+        return None
+    arrays = [t._a for t in tensors if t._fn is None and type(t._a) is np.ndarray and t._a.flags.writeable]
+    first = arrays[0].dtype if len(arrays) == len(tensors) else None
+    return arrays if first in _DTYPES and all(a.dtype is first for a in arrays) else None
+
+
+def _shortened(grads: list[Tensor], arrays: list[np.ndarray], max_norm: float, frame: Any) -> Tensor:
+    """``clip_grad_norm_`` on arrays, with the same roundings; returns the norm before."""
+    with np.errstate(all="ignore"):
+        norms = np.array([vector_norm_over(lib, a, 2, tuple(range(a.ndim)), False) for a in arrays], arrays[0].dtype)
+        total = vector_norm_over(lib, norms, 2, (0,), False)
+        factor = np.minimum(np.reciprocal(total + 1e-6) * max_norm, total.dtype.type(1))  # as Tensor divides
+        for grad, a in zip(grads, arrays, strict=True):
+            np.multiply(a, factor, a)
+            written(grad, frame)
+    return wrap(total)
 
 
 def clip_grad_norm(
@@ -99,12 +133,21 @@ def clip_grad_norm(
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
-@no_grad()  # type: ignore[untyped-decorator]
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Clip each element of the gradients to ``[-clip_value, clip_value]``, in place."""
     limit = float(clip_value)
-    for grad in _grads(parameters):
-        grad.clamp_(min=-limit, max=limit)
+    grads = _grads(parameters)
+    arrays = _arrays(grads) if limit >= 0 else None
+    if arrays is None:
+        with no_grad():
+            for grad in grads:
+                grad.clamp_(min=-limit, max=limit)
+        return
+    frame = getframe(1)
+    for grad, a in zip(grads, arrays, strict=True):
+        np.maximum(a, -limit, out=a)
+        np.minimum(a, limit, out=a)
+        written(grad, frame)
 
 
 _get_total_norm: Any = get_total_norm

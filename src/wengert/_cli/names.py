@@ -1,0 +1,99 @@
+"""What a program under `python -m wengert run` reads as `__module__` and as a module's `__name__`: PyTorch's names.
+
+`repr(nn.Linear)`, `torch.nn.__name__`, `type(x.shape).__module__` and what pickle writes come from these attributes. So
+the classes and functions of every module of wengert are given PyTorch's, at once where the module is loaded, else when
+it is. Outside of `run` they keep their own: without the alias nothing could be found again under another name.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from types import FunctionType, ModuleType
+from typing import Any
+
+from wengert._registry import PUBLIC
+
+# Where PyTorch has what lies in a private module here.
+_HOMES = {
+    "_constants": {"Size": "", "device": "", "layout": "", "memory_format": ""},
+    "_construct": {"as_tensor": "", "from_numpy": "", "tensor": ""},
+    "_dtypes": {"dtype": ""},
+    "_grad_mode": dict.fromkeys(
+        ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"), ".autograd.grad_mode"
+    ),
+    "_graph": {"backward": ".autograd", "grad": ".autograd"},
+    "_limits": {"finfo": "", "iinfo": ""},
+    "_node": {"Node": ".autograd.graph", "RemovableHandle": ".utils.hooks"},
+    "_storage": {"TypedStorage": ".storage", "UntypedStorage": ".storage"},
+}
+
+_changed: list[tuple[Any, str, str]] = []  # object, attribute, what it was
+
+
+def show_pytorchs_names() -> None:
+    """Rename what there is; `rename` does so with every module that comes later."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("wengert."):
+            rename(module)
+    wengert: Any = sys.modules["wengert"]
+    _set(wengert, "__name__", "torch")  # programs that take dotted names apart compare it
+    for space, members in PUBLIC.items():
+        if space != "Tensor":
+            shown = "torch" if space == "torch" else f"torch.{space}"
+            _rename_members(members, shown.replace("torch", "wengert", 1), shown)
+    _set(wengert.Tensor, "__module__", "torch")  # by which opt_einsum and others tell whose array it is
+
+
+def show_own_names() -> None:
+    """Undo it."""
+    while _changed:
+        owner, attribute, old = _changed.pop()
+        setattr(owner, attribute, old)
+
+
+def spec_that_renames(fullname: str, path: Any) -> ModuleSpec | None:
+    """The spec of a module of wengert, with a loader that renames it once it is loaded."""
+    spec = PathFinder.find_spec(fullname, path)
+    if spec is not None and spec.loader is not None:
+        loader: Any = spec.loader
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            rename(module)
+
+        # Python leaves its own import machinery out of a traceback; this is a part of that.
+        code = exec_module.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+        exec_module.__code__ = code
+        loader.exec_module = exec_module
+    return spec
+
+
+def rename(module: Any) -> None:
+    """Give PyTorch's names to a module and to what it defines."""
+    name = getattr(module, "__name__", "")
+    if not name.startswith("wengert.") or name.startswith(("wengert._cli", "wengert.ops", "wengert._backends")):
+        return
+    inner = name.removeprefix("wengert.")
+    if inner != "_C":  # by which programs tell PyTorch's own build
+        sys.modules.setdefault(f"torch.{inner}", module)
+    for key, home in _HOMES.get(inner, {}).items():
+        if hasattr(module, key):
+            _set(getattr(module, key), "__module__", f"torch{home}")
+    if not inner.startswith("_"):
+        _set(module, "__name__", f"torch.{inner}")
+    _rename_members(vars(module), name, f"torch.{inner}")
+
+
+def _rename_members(members: dict[str, Any], name: str, shown: str) -> None:
+    for value in list(members.values()):
+        if isinstance(value, (type, FunctionType)):
+            module = value.__module__
+            if module == name or module.startswith(name + "."):
+                _set(value, "__module__", shown + module.removeprefix(name))
+
+
+def _set(owner: Any, attribute: str, value: str) -> None:
+    _changed.append((owner, attribute, getattr(owner, attribute)))
+    setattr(owner, attribute, value)

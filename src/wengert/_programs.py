@@ -1,0 +1,347 @@
+"""Elementwise bodies as lists of NumPy calls, each of which writes into memory that is there.
+
+``g * (1 - result * result)`` makes three arrays, and a large one that lies in no cache costs more to write than to
+compute. A body that is elementwise in its operands is the same few calls whatever the arrays hold, so it is run once
+on placeholders that write down what is asked of them (``program_of``). ``Program.run`` then goes through that list for
+one block: a step writes into the block of the result or into a buffer whose content nobody needs any more. The calls
+and their order are the body's own, and so are the digits.
+
+What a placeholder does not know (a shape, a method, the truth of a value) makes the body no program: it is called
+with arrays, as it would be anyway. ``kernel`` declares a step of several NumPy calls that a body may use.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+SIZE = 1 << 17  # how many elements a placeholder says that it has: those of a block, about
+
+
+class _NoProgram(Exception):
+    """The body asked for what a placeholder does not know."""
+
+
+class Slot(int):
+    """The number of an operand, or of what a step made; a plain int among the arguments is a number."""
+
+
+# ------------------------------------------------------------------------------------------------------------ recording
+class Value(np.lib.mixins.NDArrayOperatorsMixin):
+    """What stands for an array while a body is recorded. ``sample``: one element, which tells the dtype."""
+
+    __slots__ = ("sample", "slot", "steps")
+    size = SIZE
+    shape = (SIZE,)
+    ndim = 1
+
+    def __init__(self, steps: list[Any], slot: int, sample: Any) -> None:
+        self.steps = steps
+        self.slot = slot
+        self.sample = sample
+
+    @property
+    def dtype(self) -> Any:
+        return self.sample.dtype
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs or ufunc.nout != 1:
+            raise _NoProgram
+        return self._record(ufunc, inputs, out[0] if out else None)
+
+    def _record(self, fn: Any, inputs: Any, out: Any = None) -> Any:
+        samples = [_sample(x) for x in inputs]
+        with np.errstate(all="ignore"):
+            sample = fn(*samples)
+        if type(sample) is not np.ndarray or sample.shape != (1,):
+            raise _NoProgram
+        if out is not None and (type(out) is not Value or out.dtype is not sample.dtype):
+            raise _NoProgram
+        arguments = [x.slot if type(x) is Value else _constant(x, samples, sample.dtype) for x in inputs]
+        if fn in _PAIRED:
+            arguments = [_Filled(x) if type(x) is np.ndarray else x for x in arguments]
+        slot = self._known(fn, arguments, sample)
+        if slot is None:
+            slot = Slot(self.steps[-1][2] + 1)
+            self.steps.append((fn, arguments, slot, sample.dtype))
+        if out is None:
+            return Value(self.steps, slot, sample)
+        out.slot = slot  # from here on the name stands for what was written
+        return out
+
+    def _known(self, fn: Any, arguments: list[Any], sample: Any) -> Any:
+        """The slot that holds the value already: of the same step before, or of what is multiplied by 1."""
+        if fn in _BY_ONE and type(arguments[1]) is np.ndarray and arguments[1] == 1 and sample.dtype is self.dtype:
+            return arguments[0]
+        if all(type(x) is Slot for x in arguments):
+            return next((step[2] for step in self.steps if step[0] is fn and step[1] == arguments), None)
+        return None
+
+    def __array_function__(self, *args: Any) -> Any:
+        raise _NoProgram
+
+    def __pow__(self, exponent: Any) -> Any:  # NumPy's short ways, which only its operator takes
+        if type(exponent) in (int, float) and self.dtype.kind == "f" and exponent in _SHORT_POWERS:
+            return _SHORT_POWERS[exponent](self)
+        return _power(self, exponent)
+
+    def conj(self) -> Any:
+        return np.conjugate(self) if self.dtype.kind == "c" else self
+
+    def clip(self, low: Any, high: Any) -> Any:
+        if type(low) is Value or type(high) is Value:
+            raise _NoProgram
+        return self._record(_clip(low, high), (self,))
+
+    def astype(self, dtype: Any) -> Any:
+        dtype = np.dtype(dtype)
+        return self if dtype is self.dtype else self._record(_cast(dtype), (self,))
+
+    def __bool__(self) -> bool:
+        raise _NoProgram
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+_BY_ONE = frozenset((np.multiply, np.divide))
+_power: Any = np.power
+_SHORT_POWERS: dict[float, Any] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal, 1: np.positive}
+
+
+def _sample(x: Any) -> Any:
+    if type(x) is Value:
+        return x.sample
+    if isinstance(x, (int, float, np.generic)) or (type(x) is np.ndarray and not x.ndim and not x.flags.writeable):
+        return x
+    raise _NoProgram
+
+
+def _constant(x: Any, samples: list[Any], result: Any) -> Any:
+    """A number as NumPy takes it soonest: an array of the dtype that it is computed in, where that is plain."""
+    if isinstance(x, np.generic):
+        return np.asarray(x)
+    if type(x) is not np.ndarray:
+        dtypes = {s.dtype for s in samples if isinstance(s, (np.ndarray, np.generic))}
+        if len(dtypes) == 1 and (dtype := dtypes.pop()).kind == "f" and (result is dtype or result.kind == "b"):
+            return np.asarray(x, dtype)
+    return x
+
+
+class _Filled:
+    """A constant as a block of its own: NumPy's ``maximum`` takes four times as long with a number."""
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+
+    def like(self, block: Any) -> Any:
+        if not block.flags.c_contiguous:
+            return self.number
+        size = block.size
+        room = SIZE
+        while room < size:
+            room *= 2
+        return _filled(self.number.tobytes(), self.number.dtype, room)[:size].reshape(block.shape)
+
+
+@functools.lru_cache(4)
+def _filled(number: bytes, dtype: Any, size: int) -> Any:
+    """``size`` times a number, read-only; zeros that nobody writes to take no memory of their own."""
+    block = np.zeros(size, dtype)
+    if any(number):
+        block.fill(np.frombuffer(number, dtype)[0])
+    block.flags.writeable = False
+    return block
+
+
+# -------------------------------------------------------------------------------------------------------------- kernels
+def kernel(fn: Callable[..., None]) -> Any:
+    """Decorator: ``fn(out, *operands)``, which fills ``out``, as a function of the operands: of arrays or placeholders.
+
+    ``out`` has the dtype of the first operand, and shares no memory with any of them.
+    """
+
+    def step(*operands: Any) -> Any:
+        out = operands[-1]
+        fn(out, *operands[:-1])
+
+    @functools.wraps(fn)
+    def form(*operands: Any) -> Any:
+        for x in operands:
+            if type(x) is Value:
+                return x._record(whole, operands)
+        return whole(*operands)
+
+    def whole(*operands: Any) -> Any:
+        if len(operands) > arity:
+            return step(*operands)
+        first = operands[0]
+        shapes = {x.shape for x in operands if type(x) is np.ndarray}
+        out = np.empty_like(first) if shapes == {first.shape} else np.empty(np.broadcast_shapes(*shapes), first.dtype)
+        fn(out, *operands)
+        return out
+
+    arity = fn.__code__.co_argcount - 1
+    whole.separate = True  # type: ignore[attr-defined]
+    return form
+
+
+def _clip(low: Any, high: Any) -> Any:
+    return lambda x, out=None: x.clip(low, high, out)
+
+
+@functools.lru_cache(256)
+def _cast(dtype: Any) -> Any:
+    def cast(x: Any, out: Any = None) -> Any:
+        if out is None:
+            return x.astype(dtype)
+        np.copyto(out, x, casting="unsafe")
+        return out
+
+    return cast
+
+
+_PAIRED = {  # ufuncs that are slow with a number, and how they take ``out``: two of them by name only
+    np.maximum: lambda x, y, out: np.maximum(x, y, out=out),
+    np.minimum: lambda x, y, out: np.minimum(x, y, out=out),
+    np.fmax: np.fmax,
+    np.fmin: np.fmin,
+}
+
+
+# ------------------------------------------------------------------------------------------------------------- programs
+def _leading_to(last: int, steps: list[Any]) -> list[Any]:
+    """The steps that a result needs."""
+    used = {last}
+    needed = []
+    for step in reversed(steps):
+        if step[2] in used:
+            needed.append(step)
+            used.update(x for x in step[1] if type(x) is Slot)
+    needed.reverse()
+    return needed
+
+
+class Program:
+    """The steps of a body on registers: the operands, then the buffers, one of which is the result's block.
+
+    A step writes into a buffer that it is the last to read from, where its function allows that, or whose content was
+    read by all who need it.
+    """
+
+    __slots__ = ("buffers", "dtype", "result", "single", "steps")
+
+    def __init__(self, count: int, steps: list[Any], last: int) -> None:
+        """``steps``: (function, arguments, slot, dtype) on ``count`` operands; ``last``: the result's slot."""
+        needed = _leading_to(last, steps)
+        final = {x: k for k, step in enumerate(needed) for x in step[1] if type(x) is Slot}  # where a slot is last read
+        place = {k: Slot(k) for k in range(count)}  # slot -> register
+        self.buffers: list[Any] = []  # for each register behind the operands: the number of its buffer, its dtype
+        sizes: list[int] = []  # of an element of each buffer
+        free: list[int] = []
+        self.steps: list[Any] = []
+        registers: dict[tuple[int, Any], int] = {}
+        buffer_of: dict[int, int] = {}  # slot -> buffer
+        for k, (fn, arguments, slot, dtype) in enumerate(needed):
+            dying = {buffer_of[x] for x in arguments if type(x) is Slot and x in buffer_of and final[x] == k}
+            separate = getattr(fn, "separate", False)
+            candidates = list(free) if separate else [*dying, *free]
+            b = next((b for b in candidates if sizes[b] == dtype.itemsize), None)
+            if b is None:
+                b = len(sizes)
+                sizes.append(dtype.itemsize)
+            elif b in free:
+                free.remove(b)
+            free += [d for d in dying if d != b]
+            buffer_of[slot] = b
+            register = registers.get((b, dtype))
+            if register is None:
+                register = registers[b, dtype] = count + len(self.buffers)
+                self.buffers.append((b, dtype))
+            read = tuple(place[x] if type(x) is Slot else x for x in arguments)
+            place[slot] = Slot(register)
+            self.steps.append((_PAIRED.get(fn, fn), read, register))
+        self.dtype = needed[-1][3]
+        self.result = buffer_of[last]
+        self.single = needed[0][0] if len(needed) == 1 else None  # the function of the only step
+
+    def run(self, out: Any, *operands: Any) -> None:
+        """The body on one block, into ``out``."""
+        registers = [*operands]
+        buffers = {self.result: out}
+        for b, dtype in self.buffers:
+            buffer = buffers.get(b)
+            if buffer is None:
+                buffer = buffers[b] = np.empty(out.shape, dtype)
+            registers.append(buffer if buffer.dtype is dtype else buffer.view(dtype))
+        calls = [
+            (
+                fn,
+                [registers[x] if type(x) is Slot else x.like(out) if type(x) is _Filled else x for x in arguments],
+                registers[register],
+            )
+            for fn, arguments, register in self.steps
+        ]
+        for fn, arguments, target in calls:
+            fn(*arguments, target)
+
+
+def program_of(body: Any, operands: tuple[Any, ...]) -> Program | None:
+    """The program of a body on such operands; arrays differ by their dtype alone, other parameters by their value."""
+    try:
+        key = (_identity(body), *[_kind_of(x) for x in operands])
+        return _programs[key]
+    except TypeError:  # something in it that may change: a closure over a list
+        return None
+    except KeyError:
+        pass
+    program = _recorded(body, operands)
+    if len(_programs) >= 2000:
+        _programs.clear()
+    _programs[key] = program
+    return program
+
+
+_programs: dict[Any, Program | None] = {}
+
+
+def _identity(body: Any) -> Any:
+    """What tells bodies apart: two closures of one ``lambda`` over the same values are the same body."""
+    if type(body) is partial:
+        if body.keywords:
+            raise TypeError
+        return (_identity(body.func), *map(_value_of, body.args))
+    if type(body) is FunctionType and body.__closure__ is not None:
+        values = [*(body.__defaults__ or ()), *[cell.cell_contents for cell in body.__closure__]]
+        return (body.__code__, *map(_value_of, values))
+    return body
+
+
+def _value_of(x: Any) -> Any:
+    if type(x) is float:
+        return float, x.hex()  # equal zeros differ by their sign, and nan is not equal to itself
+    return type(x), x
+
+
+def _kind_of(x: Any) -> Any:
+    return x.dtype if type(x) is np.ndarray else _value_of(x)
+
+
+def _recorded(body: Any, operands: tuple[Any, ...]) -> Program | None:
+    steps: list[Any] = [(None, (), len(operands) - 1, None)]
+    try:
+        r = body(
+            *[
+                Value(steps, Slot(k), np.ones(1, x.dtype)) if type(x) is np.ndarray else x
+                for k, x in enumerate(operands)
+            ]
+        )
+    except Exception:  # noqa: BLE001  the body itself will say what is wrong
+        return None
+    if type(r) is not Value or r.slot < len(operands):
+        return None
+    return Program(len(operands), steps[1:], r.slot)

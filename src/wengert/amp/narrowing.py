@@ -1,0 +1,110 @@
+"""What an ``autocast`` region for the CPU does: products take narrow operands, losses and decompositions wide ones.
+
+A region is a function mode (``_overrides``): it sees public calls by name, also those of modules, and converts their
+floating point arguments before they run. Which functions, and to which side, is PyTorch's list for the CPU. Recurrent
+layers ask for the region themselves (``nn.modules.rnn``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from .. import _dtypes
+from .._grad_mode import is_grad_enabled
+from .._tensor import Tensor
+from ..overrides import BaseTorchFunctionMode
+
+# In bfloat16 or float16: products, by which time is saved and which add up in float32 inside.
+NARROW = frozenset((
+    "addbmm", "addmm", "baddbmm", "bmm", "chain_matmul", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "einsum", "linear", "matmul", "mm", "multi_dot",
+    "multi_head_attention_forward", "prelu", "scaled_dot_product_attention", "tensordot", "vecdot",
+))  # fmt: skip
+
+# In float32: losses, decompositions, transforms, and what PyTorch has no narrow kernel for.
+WIDE = frozenset((
+    "adaptive_avg_pool3d", "adaptive_max_pool3d", "avg_pool3d", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "cdist", "cholesky", "cholesky_ex", "cholesky_inverse", "cholesky_solve",
+    "cond", "cosine_embedding_loss", "cross_entropy", "ctc_loss", "eig", "eigh", "eigvals", "eigvalsh", "fft", "fft2",
+    "fftn", "fractional_max_pool2d", "fractional_max_pool3d", "geqrf", "grid_sample", "hfft", "hinge_embedding_loss",
+    "householder_product", "huber_loss", "ifft", "ifft2", "ifftn", "ihfft", "inv", "inv_ex", "inverse", "irfft",
+    "irfft2", "irfftn", "kl_div", "l1_loss", "lstsq", "lu_solve", "margin_ranking_loss", "matrix_rank", "max_pool3d",
+    "max_unpool2d", "max_unpool3d", "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "nanquantile",
+    "nll_loss", "orgqr", "ormqr", "pinverse", "poisson_nll_loss", "polar", "prod", "qr", "quantile", "rfft", "rfft2",
+    "rfftn", "smooth_l1_loss", "soft_margin_loss", "solve", "stft", "svd", "svdvals", "tensorinv", "tensorsolve",
+    "trace", "triangular_solve", "triplet_margin_loss", "view_as_complex",
+))  # fmt: skip
+
+_here = threading.local()  # .region: the innermost region; .casts: the narrow copies of parameters it has made
+
+
+def forget() -> None:
+    """Drop the narrow copies of parameters that regions of this thread have made."""
+    _here.casts = {}
+
+
+def region_dtype() -> Any:
+    """The narrow dtype of the region that this thread is in; ``None`` outside, or where nothing is converted."""
+    region = getattr(_here, "region", None)
+    return region.dtype if region is not None and region.enabled else None
+
+
+@contextlib.contextmanager
+def hidden() -> Iterator[None]:
+    """A context in which nothing is converted."""
+    region, _here.region = getattr(_here, "region", None), None
+    try:
+        yield
+    finally:
+        _here.region = region
+
+
+class Narrowing(BaseTorchFunctionMode):
+    """The mode of a region, of one dtype. A region hides the one that it lies in, also if it converts nothing."""
+
+    def __init__(self, dtype: Any, cache: bool, enabled: bool) -> None:
+        self.dtype = dtype
+        self._cache = cache
+        self.enabled = enabled
+        self._outer: list[Any] = []
+
+    def __enter__(self) -> Narrowing:
+        self._outer.append(getattr(_here, "region", None))
+        _here.region = self
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        _here.region = self._outer.pop()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+        """Run a function on converted arguments; inside of it nothing is converted."""
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        if self.enabled and _here.region is self:
+            if name in NARROW or name in WIDE:
+                target = self.dtype if name in NARROW else _dtypes.float32
+                args = self._converted(args, target)
+                kwargs = {k: self._converted(v, target) for k, v in kwargs.items()}
+        return func(*args, **kwargs)
+
+    def _converted(self, value: Any, target: Any) -> Any:
+        if isinstance(value, Tensor):
+            wrong = value.is_floating_point() and value.dtype is not target and value.dtype is not _dtypes.float64
+            return self._cast(value, target) if wrong else value
+        if isinstance(value, (list, tuple)):
+            return type(value)([self._converted(v, target) for v in value])
+        return value
+
+    def _cast(self, value: Tensor, target: Any) -> Tensor:
+        keep = self._cache and target is self.dtype and value.is_leaf and value.requires_grad and is_grad_enabled()
+        if not keep:
+            return value.to(target)
+        # One copy of a parameter for the whole region, as in PyTorch: its gradients then add up in the narrow dtype.
+        casts = _here.__dict__.setdefault("casts", {})
+        if id(value) not in casts:
+            casts[id(value)] = (value, value.to(target))  # the parameter is kept, so that its id stays its own
+        return casts[id(value)][1]
