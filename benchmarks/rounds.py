@@ -50,7 +50,7 @@ class WorkerProcess:
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", self.name],
+            [sys.executable, "-m", "benchmarks.worker", self.name, LIBRARIES[self.name][1]],
             cwd=ROOT,
             env=self._environment,
             stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""The process of one library: `python -m benchmarks.worker NAME`. rounds.py starts it and talks to it.
+"""The process of one library: `python -m benchmarks.worker NAME MODULE`. rounds.py starts it and talks to it.
 
 One request a line on its standard input, one answer a line on its standard output, both JSON:
 
@@ -15,12 +15,17 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import itertools
 import json
 import os
 import sys
 import time
 from typing import Any, TextIO
+
+if __name__ == "__main__":  # the library comes first, as in a program that uses it; `load` reports what it raises
+    with contextlib.suppress(Exception):
+        importlib.import_module(sys.argv[2])
 
 import numpy as np
 

@@ -50,3 +50,25 @@ assert torch.nn.functional is F
 assert torch.autograd.Variable is Variable
 """
     assert "wengert.nn.functional" in modules_after(program)
+
+
+@pytest.mark.parametrize(("set_before", "seen"), [(None, "20"), ("9", "9")])
+def test_openblas_waits_shortly_and_the_environment_is_left_alone(set_before: str | None, seen: str) -> None:
+    modules_after(f"""
+import os, sys
+name, set_before = "OPENBLAS_THREAD_TIMEOUT", {set_before!r}
+os.environ.pop(name, None)
+if set_before is not None:
+    os.environ[name] = set_before
+seen = []
+
+class Finder:
+    def find_spec(self, module, path, target=None):
+        if module == "numpy":
+            seen.append(os.environ.get(name))
+
+sys.meta_path.insert(0, Finder())
+import wengert
+assert seen == [{seen!r}], seen
+assert os.environ.get(name) == set_before
+""")

@@ -412,7 +412,7 @@ def test_a_dual_tensor_prints_its_tangent() -> None:
         return x * x.item()
 
     value, tangent = T.func.jvp(look, (T.tensor(2.0),), (T.tensor(3.0),))
-    assert seen == ["tensor(2., tangent=tensor(3.))"]
+    assert seen == ["tensor(2., tangent=3.0)"]  # as PyTorch prints a number
     assert (value.item(), tangent.item()) == (4, 6)
 
 

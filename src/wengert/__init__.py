@@ -15,6 +15,9 @@ tensor([2., 4., 6.])
 from math import e, inf, nan, pi
 from typing import Any
 
+from . import _first as _first  # before anything that imports NumPy
+
+# isort: split
 from . import _values, ops
 from ._construct import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
 from ._dtypes import (

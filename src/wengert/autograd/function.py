@@ -259,7 +259,9 @@ class _Weak:
 def _alias_input(o: Any, args: tuple[Any, ...], ctx: Any) -> Any:
     """Without recording: an input that is returned as it is comes back as a new tensor on the same memory."""
     if isinstance(o, Tensor) and any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
-        return o.view_as(o) if not isinstance(o._a, Value) else wrap(o._a)
+        if isinstance(o._a, Value):
+            return wrap(o._a)
+        return o.view_as(o) if is_grad_enabled() else o.detach()
     return o
 
 
@@ -323,6 +325,8 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
         bump(o, ctx.seq)
         rebase(o, node)
         return o
+    if is_input and node is None and isinstance(o._a, np.ndarray):
+        return o.detach()
     if is_input:  # returned as it is: a view of the input, which may not be written in place
         a = alias_payload(o)
         t = wrap(a[...] if isinstance(a, np.ndarray) else a, node)
