@@ -561,7 +561,9 @@ def _plan_backward_general(plan: Plan, info: Info, broadcast: bool, direct: Any)
 
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         conj = False
-        if xp is RAW and type(g) is not Parts:
+        if type(g) is Parts:
+            xp, g = _materialized(n, xp, g, info, plan.single)
+        if xp is RAW:
             saved = []
             for v in n.s:
                 if type(v) is Box:
@@ -578,8 +580,6 @@ def _plan_backward_general(plan: Plan, info: Info, broadcast: bool, direct: Any)
                     n.release()
                 return (n.fx[0], d)
         else:
-            if type(g) is Parts:
-                xp, g = _materialized(n, xp, g, info, plan.single)
             saved = [plan.value(n, j, xp) for j in range(len(plan.uses))]
             conj = plan.holomorphic and is_complex(g[0] if type(g) is tuple else g)
             if conj:

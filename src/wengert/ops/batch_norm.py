@@ -33,7 +33,7 @@ _SAMPLES, _SHORT = 4, 1024  # from so many samples on, rows up to this length ar
 def _parts(view: View) -> list[tuple[slice, slice]]:
     """Samples and channels of each block."""
     n, c, m = view
-    if n * c * m < LARGE:
+    if n * c * m < LARGE << 1:  # two threads gain less than waking one costs
         return [(slice(0, n), slice(0, c))]
     rows = max(_BLOCK // m, 1)
     samples, channels = max(rows // c, 1), -(-c // -(-c // rows))
