@@ -13,7 +13,7 @@ import numpy as np
 
 # Ratios to torch 2.13 that must be held.
 OPERATOR, CHAIN, MLP, LARGE, CONVOLUTION = 0.6, 0.5, 0.5, 1.0, 1.3
-ELEMENTWISE_CHAIN, REDUCTION = 0.8, 1.5
+ELEMENTWISE_CHAIN, REDUCTION, LOADER = 0.8, 1.5, 0.7
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,14 @@ def works(quick: bool) -> list[Work]:
             "medium",
             LARGE,
             "step",
+        ),
+        Work(
+            "DataLoader over 10,000 items, batches of 64, no workers",
+            "loader",
+            {"items": 10_000, "batch": 64},
+            "medium",
+            LOADER,
+            "pass",
         ),
     ]
     return [work for work in table if work.quick or not quick]

@@ -85,6 +85,21 @@ class Models:
         optimizer = T.optim.SGD(model.parameters(), lr=0.01)
         return self._training(model, optimizer, lambda m: nn.functional.cross_entropy(m(images), labels))
 
+    def loader(self, items: int, batch: int) -> Task:
+        """One pass through a shuffled DataLoader without workers; the sum of what it gave."""
+        T = self.T
+        data = T.utils.data.TensorDataset(self.tensor(uniform((items, 16))), self.tensor(integers(items, 10)))
+        batches = T.utils.data.DataLoader(data, batch_size=batch, shuffle=True)
+
+        def call() -> Any:
+            T.manual_seed(0)
+            total = 0.0
+            for k, (x, _) in enumerate(batches):
+                total = total + k * x.sum()
+            return total
+
+        return Task(call)
+
     def residual(self, batch: int, size: int) -> Task:
         """A convolution from three to `batch` channels and a residual block with batch norm behind it."""
         T, nn = self.T, self.T.nn
