@@ -444,10 +444,10 @@ def among_rows(size: int, fn: Callable[[], Any]) -> Any:
         return fn()
 
 
-def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 17) -> list[Any]:
+def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 19) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, each of about ``block`` elements if a row has ``size``.
 
-    A function of several passes over its rows finds them in the cache then.
+    A function of several passes over its rows finds them in the cache then; see NOTE [ What a thread costs ].
     """
     parts = [part[-1] for part in cut_parts((n, size), max(block, size))] if size else [slice(0, n)]
     return among_rows(min(size, _SHORT_ROW), lambda: each(fn, parts))
