@@ -151,7 +151,7 @@ def works(quick: bool) -> list[Work]:
                 f"conv2d {_shape(x)} * {_shape(w)}, forward and backward",
                 "conv2d",
                 {"image": x, "kernel": w},
-                "large",
+                "medium" if small else "large",  # by the time it takes
                 CONVOLUTION,
                 quick=small,
             )
