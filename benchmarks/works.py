@@ -37,7 +37,7 @@ EFFORT = {
 QUICK_EFFORT = {
     "small": Effort(0.002, 7),
     "graph": Effort(0.0, 3),
-    "medium": Effort(0.01, 8, rest=0.03),
+    "medium": Effort(0.04, 8, rest=0.03),  # threads that have slept take a few calls to be quick again
     "large": Effort(0.0, 2, rest=0.03),
 }
 
