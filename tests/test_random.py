@@ -498,3 +498,11 @@ def test_forward_mode_and_grad_see_draws_as_constants() -> None:
     assert T.equal(T.func.grad(lambda v: (v * T.rand_like(v)).sum())(x), noise)
     value, tangent = T.func.jvp(lambda v: T.normal(v, 1.0), (x,), (T.ones(2),))
     assert value.shape == (2,) and (tangent == 0).all()
+
+
+def test_multinomial_refuses_out_before_it_draws() -> None:
+    T.manual_seed(3)
+    before = T.get_rng_state()
+    with pytest.raises(RuntimeError, match="multinomial expects Long tensor out, got: Double"):
+        T.multinomial(T.tensor([[-1.0, 2.0]]), 1, out=T.ones(1, 1, dtype=T.float64))
+    assert T.equal(T.get_rng_state(), before)

@@ -127,6 +127,8 @@ def multinomial(
     tensor([2, 4, 1])
     """
     if out is not None:
+        if isinstance(out, Tensor):  # before anything is drawn, and before the weights are looked at
+            _MULTINOMIAL.check(np.dtype(np.int64), logical_dtype(out))
         return write_out(out, multinomial, (input, num_samples, replacement), {"generator": generator}, _MULTINOMIAL)
     source = source_of(generator, "multinomial")
     _tensor(input, "multinomial")
