@@ -1709,7 +1709,51 @@ def _25(N, info, table):
     return op
 
 
-def _26(N, info, raw, table):
+def _26(general, grad):
+    def backward(n, xp, g, keep):
+        if xp is not RAW:
+            return general(n, xp, g, keep)
+        return (n.fx, grad(xp, g))
+    return backward
+
+
+def _27(general, grad):
+    def backward(n, xp, g, keep):
+        if xp is not RAW:
+            return general(n, xp, g, keep)
+        b = n.x
+        c = b.cell
+        if c is not None and c.seq > n.seq:
+            stale(n, b)
+        gx = grad(xp, g, b.a)
+        if not keep:
+            n.x = FREED
+        return (n.fx, gx)
+    return backward
+
+
+def _28(general, grad):
+    def backward(n, xp, g, keep):
+        if xp is not RAW:
+            return general(n, xp, g, keep)
+        b = n.r
+        c = b.cell
+        if c is not None and c.seq > n.seq:
+            stale(n, b)
+        gx = grad(xp, g, b.a)
+        if not keep:
+            n.r = FREED
+        return (n.fx, gx)
+    return backward
+
+
+def _29(general):
+    def backward(n, xp, g, keep):
+        return general(n, xp, g, keep)
+    return backward
+
+
+def _30(N, info, raw, table):
     def op(input, *, out=None):
         if out is not None:
             return slow(info, (input,), out)
@@ -1763,7 +1807,7 @@ def _26(N, info, raw, table):
     return op
 
 
-def _27(N, info, raw, table):
+def _31(N, info, raw, table):
     def op(input):
         try:
             fx = input._fn
@@ -1804,246 +1848,6 @@ def _27(N, info, raw, table):
         n.fx = fx
         n.seq = next(ticks)
         n.h = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _28(N, fast, info, large, raw, table):
-    def op(input, *, out=None):
-        if out is not None:
-            return slow(info, (input,), out)
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return slow(info, (input,)) if EVERY else first_operand(info, input)
-        if fx is None:
-            if EVERY:
-                return slow(info, (input,))
-            if a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        if M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _29(N, fast, info, large, raw, table):
-    def op(input):
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return slow(info, (input,)) if EVERY else first_operand(info, input)
-        if fx is None:
-            if EVERY:
-                return slow(info, (input,))
-            if a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        if M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _30(N, fast, info, large, raw, table):
-    def op(input, *, out=None):
-        if out is not None:
-            return slow(info, (input,), out)
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return slow(info, (input,)) if EVERY else first_operand(info, input)
-        if fx is None:
-            if EVERY:
-                return slow(info, (input,))
-            if a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        if M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        b = input._m
-        n.x = b if b is not None else box_of(input)
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-    return op
-
-
-def _31(N, fast, info, large, raw, table):
-    def op(input):
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return slow(info, (input,)) if EVERY else first_operand(info, input)
-        if fx is None:
-            if EVERY:
-                return slow(info, (input,))
-            if a.dtype not in fast:
-                return care(info, input)
-            t = make()
-            t._m = t._fn = None
-            try:
-                try:
-                    if type(a) is ndarray:
-                        if a.size >= LARGE:
-                            return large(input)
-                        t._a = raw(a)
-                    else:
-                        t._a = table[type(a)](a)
-                except ARITHMETIC:
-                    t._a = silently(table[type(a)], a)
-            except TypeError as error:
-                raise unsupported(info, input, error) from None
-            return t
-        if M:
-            return slow(info, (input,))
-        t = make()
-        t._m = None
-        try:
-            try:
-                if type(a) is ndarray:
-                    if a.size >= LARGE:
-                        return large(input)
-                    t._a = r = raw(a)
-                else:
-                    t._a = r = table[type(a)](a)
-            except ARITHMETIC:
-                t._a = r = silently(table[type(a)], a)
-        except TypeError as error:
-            raise unsupported(info, input, error) from None
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        b = input._m
-        n.x = b if b is not None else box_of(input)
         f = getframe(1)
         n.code = c = f.f_code
         if c is not lines.user_code:
@@ -2104,9 +1908,6 @@ def _32(N, fast, info, large, raw, table):
         n.fx = fx
         n.seq = next(ticks)
         n.h = None
-        n.r = t._m = b = Box()
-        b.a = r
-        b.cell = None
         f = getframe(1)
         n.code = c = f.f_code
         if c is not lines.user_code:
@@ -2165,9 +1966,6 @@ def _33(N, fast, info, large, raw, table):
         n.fx = fx
         n.seq = next(ticks)
         n.h = None
-        n.r = t._m = b = Box()
-        b.a = r
-        b.cell = None
         f = getframe(1)
         n.code = c = f.f_code
         if c is not lines.user_code:
@@ -2230,6 +2028,126 @@ def _34(N, fast, info, large, raw, table):
         n.h = None
         b = input._m
         n.x = b if b is not None else box_of(input)
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _35(N, fast, info, large, raw, table):
+    def op(input):
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
+        if fx is None:
+            if EVERY:
+                return slow(info, (input,))
+            if a.dtype not in fast:
+                return care(info, input)
+            t = make()
+            t._m = t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        b = input._m
+        n.x = b if b is not None else box_of(input)
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _36(N, fast, info, large, raw, table):
+    def op(input, *, out=None):
+        if out is not None:
+            return slow(info, (input,), out)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
+        if fx is None:
+            if EVERY:
+                return slow(info, (input,))
+            if a.dtype not in fast:
+                return care(info, input)
+            t = make()
+            t._m = t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
         n.r = t._m = b = Box()
         b.a = r
         b.cell = None
@@ -2244,7 +2162,133 @@ def _34(N, fast, info, large, raw, table):
     return op
 
 
-def _35(N, fast, info, large, raw, table):
+def _37(N, fast, info, large, raw, table):
+    def op(input):
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
+        if fx is None:
+            if EVERY:
+                return slow(info, (input,))
+            if a.dtype not in fast:
+                return care(info, input)
+            t = make()
+            t._m = t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        n.r = t._m = b = Box()
+        b.a = r
+        b.cell = None
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _38(N, fast, info, large, raw, table):
+    def op(input, *, out=None):
+        if out is not None:
+            return slow(info, (input,), out)
+        try:
+            fx = input._fn
+            a = input._a
+        except AttributeError:
+            return slow(info, (input,)) if EVERY else first_operand(info, input)
+        if fx is None:
+            if EVERY:
+                return slow(info, (input,))
+            if a.dtype not in fast:
+                return care(info, input)
+            t = make()
+            t._m = t._fn = None
+            try:
+                try:
+                    if type(a) is ndarray:
+                        if a.size >= LARGE:
+                            return large(input)
+                        t._a = raw(a)
+                    else:
+                        t._a = table[type(a)](a)
+                except ARITHMETIC:
+                    t._a = silently(table[type(a)], a)
+            except TypeError as error:
+                raise unsupported(info, input, error) from None
+            return t
+        if M:
+            return slow(info, (input,))
+        t = make()
+        t._m = None
+        try:
+            try:
+                if type(a) is ndarray:
+                    if a.size >= LARGE:
+                        return large(input)
+                    t._a = r = raw(a)
+                else:
+                    t._a = r = table[type(a)](a)
+            except ARITHMETIC:
+                t._a = r = silently(table[type(a)], a)
+        except TypeError as error:
+            raise unsupported(info, input, error) from None
+        n = N()
+        n.fx = fx
+        n.seq = next(ticks)
+        n.h = None
+        b = input._m
+        n.x = b if b is not None else box_of(input)
+        n.r = t._m = b = Box()
+        b.a = r
+        b.cell = None
+        f = getframe(1)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        t._fn = n
+        return t
+    return op
+
+
+def _39(N, fast, info, large, raw, table):
     def op(input):
         try:
             fx = input._fn
@@ -2307,7 +2351,7 @@ def _35(N, fast, info, large, raw, table):
     return op
 
 
-def _36(info, large, raw, table):
+def _40(info, large, raw, table):
     def plain(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -2333,7 +2377,7 @@ def _36(info, large, raw, table):
     return plain
 
 
-def _37(info, large, raw, table):
+def _41(info, large, raw, table):
     def plain(input):
         if EVERY:
             return slow(info, (input,), None)
@@ -2359,7 +2403,7 @@ def _37(info, large, raw, table):
     return plain
 
 
-def _38(fast, info, large, raw, table):
+def _42(fast, info, large, raw, table):
     def plain(input, *, out=None):
         if EVERY or out is not None:
             return slow(info, (input,), out)
@@ -2387,7 +2431,7 @@ def _38(fast, info, large, raw, table):
     return plain
 
 
-def _39(fast, info, large, raw, table):
+def _43(fast, info, large, raw, table):
     def plain(input):
         if EVERY:
             return slow(info, (input,), None)
@@ -2442,18 +2486,22 @@ FOLDED = {
     ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', False), ('view', False))): _23,
     ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', True), ('view', False))): _24,
     ('wengert._linear', 'linear.<locals>.declare.<locals>.op', (('keep_shape', True), ('view', True))): _25,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False))): _26,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False), ('out', None))): _27,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False))): _28,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False), ('out', None))): _29,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True))): _30,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True), ('out', None))): _31,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False))): _32,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False), ('out', None))): _33,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True))): _34,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True), ('out', None))): _35,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False))): _36,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False), ('out', None))): _37,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True))): _38,
-    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True), ('out', None))): _39,
+    ('wengert._unary', '_backward.<locals>.backward', (('keep_result', False), ('keep_self', False))): _26,
+    ('wengert._unary', '_backward.<locals>.backward', (('keep_result', False), ('keep_self', True))): _27,
+    ('wengert._unary', '_backward.<locals>.backward', (('keep_result', True), ('keep_self', False))): _28,
+    ('wengert._unary', '_backward.<locals>.backward', (('keep_result', True), ('keep_self', True))): _29,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False))): _30,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', False), ('check_dtype', False), ('keep_result', False), ('keep_self', False), ('out', None))): _31,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False))): _32,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', False), ('out', None))): _33,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True))): _34,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', False), ('keep_self', True), ('out', None))): _35,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False))): _36,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', False), ('out', None))): _37,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True))): _38,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.op', (('blocks', True), ('check_dtype', True), ('keep_result', True), ('keep_self', True), ('out', None))): _39,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False))): _40,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', False), ('out', None))): _41,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True))): _42,
+    ('wengert._unary', 'unary.<locals>.declare.<locals>.plain', (('blocks', True), ('check_dtype', True), ('out', None))): _43,
 }

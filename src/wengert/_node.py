@@ -302,6 +302,19 @@ name_saved(  # names in _saved_names that no formula has
 )  # fmt: skip
 
 
+_named: dict[tuple[type, str], type] = {}
+
+
+def named(node: Any, name: str) -> Any:
+    """The node, called otherwise: that of an operator which is another one under a name of its own."""
+    cls = type(node)
+    made = _named.get((cls, name))
+    if made is None:
+        made = _named[cls, name] = type(name, (cls,), {"__slots__": (), "__module__": cls.__module__})
+    node.__class__ = made
+    return node
+
+
 def hooks_of(node: Node) -> Hooks:
     """The node's hooks, made on first need."""
     if node.h is None:

@@ -83,7 +83,7 @@ def unary(
                 node or camel(name) + "Backward0",
                 ("fx",) + ("x",) * keep_self + ("r",) * keep_result,
                 edges=edges_x,
-                backward=own(_unary_backward[keep_self, keep_result](grad, general), f"{name}_backward"),
+                backward=own(folded(_backward(grad, general, keep_self, keep_result)), f"{name}_backward"),
                 release=release_for(keep_self, keep_result),
                 saved=saved_for({"self": "x"} if keep_self else {}, {"result": "r"} if keep_result else {}),
                 saved_names=uses,
@@ -187,7 +187,7 @@ def unary(
         template = folded(op if grad is not None else plain)
 
         def in_blocks() -> Any:
-            step = _unary_backward[keep_self, keep_result](blocked_formula(grad), general)
+            step = folded(_backward(blocked_formula(grad), general, keep_self, keep_result))
             return blocked_form(template, info, raw, N, own(step, f"{name}_backward"))
 
         large = Lazily(in_blocks)
@@ -199,57 +199,27 @@ def unary(
     return declare
 
 
-def _unary_backward_none(grad: Any, general: Any) -> Any:
+def _backward(grad: Any, general: Any, keep_self: bool, keep_result: bool) -> Any:
+    """The backward step; ``general`` is for all but plain arrays."""
+
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        if xp is not RAW:
+        if (keep_self and keep_result) or xp is not RAW:
             return general(n, xp, g, keep)
-        return (n.fx, grad(xp, g))
-
-    return backward
-
-
-def _unary_backward_self(grad: Any, general: Any) -> Any:
-    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        if xp is not RAW:
-            return general(n, xp, g, keep)
-        b = n.x
+        if keep_self:
+            b = n.x
+        elif keep_result:
+            b = n.r
+        else:
+            return (n.fx, grad(xp, g))
         c = b.cell
         if c is not None and c.seq > n.seq:
             stale(n, b)
         gx = grad(xp, g, b.a)
         if not keep:
-            n.x = FREED
+            if keep_self:
+                n.x = FREED
+            else:
+                n.r = FREED
         return (n.fx, gx)
 
     return backward
-
-
-def _unary_backward_result(grad: Any, general: Any) -> Any:
-    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        if xp is not RAW:
-            return general(n, xp, g, keep)
-        b = n.r
-        c = b.cell
-        if c is not None and c.seq > n.seq:
-            stale(n, b)
-        gx = grad(xp, g, b.a)
-        if not keep:
-            n.r = FREED
-        return (n.fx, gx)
-
-    return backward
-
-
-def _unary_backward_both(grad: Any, general: Any) -> Any:
-    def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        return general(n, xp, g, keep)
-
-    return backward
-
-
-_unary_backward = {
-    (False, False): _unary_backward_none,
-    (True, False): _unary_backward_self,
-    (False, True): _unary_backward_result,
-    (True, True): _unary_backward_both,
-}

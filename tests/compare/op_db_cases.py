@@ -345,9 +345,20 @@ def mismatch(theirs: Any, mine: Any, *, values: bool = True, sentences: bool = F
     if theirs.dtype != mine.dtype or theirs.shape != mine.shape:
         return f"torch: {theirs.dtype}{list(theirs.shape)}; wengert: {mine.dtype}{list(mine.shape)}"
     rtol = TOLERANCE.get(theirs.dtype.str[1:], 0)
-    if not values or theirs.size == 0 or np.allclose(theirs, mine, rtol, rtol, equal_nan=True):
+    if not values or theirs.size == 0 or np.allclose(theirs, mine, rtol, rtol * _scale(theirs), equal_nan=True):
         return ""
     return f"values of {theirs.dtype}{list(theirs.shape)}: torch {_short(theirs)}; wengert {_short(mine)}"
+
+
+def _scale(array: np.ndarray) -> float:
+    """What an absolute error is measured by: an entry that is small beside the largest is as exact as that one is.
+
+    Products and functions of matrices are rounded by norm, and each BLAS and each machine adds up in its own order.
+    """
+    if array.dtype.kind not in "fc":
+        return 1.0
+    sizes = np.abs(array)
+    return max(1.0, 0.01 * float(sizes.max(where=np.isfinite(sizes), initial=0.0)))
 
 
 def _short(value: Any) -> str:

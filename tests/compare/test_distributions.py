@@ -20,10 +20,10 @@ from distribution_cases import CASES, DIVERGENCES, ERRORS, TRANSFORMS, build, ma
 import wengert
 
 DTYPES = ("float32", "float64")
-# drawn from the stream and at most scaled and moved
+# drawn from the stream and at most scaled and moved (not multiplied by a matrix, which each BLAS does in its own order)
 EXACT = (
     "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Exponential", "FisherSnedecor",
-    "Gamma", "Geometric", "HalfCauchy", "HalfNormal", "Independent", "LowRank", "MixtureSameFamily", "Multinomial",
+    "Gamma", "Geometric", "HalfCauchy", "HalfNormal", "Independent", "MixtureSameFamily", "Multinomial",
     "NegativeBinomial", "Normal", "OneHot", "Poisson", "StudentT", "Uniform", "VonMises",
 )  # fmt: skip
 # (the case begins with, what is asked for) where PyTorch 2.13 has an error or nan by mistake, and here is a result

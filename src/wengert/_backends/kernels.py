@@ -6,8 +6,9 @@ comparison gives 0 or 1, which keeps or drops the bits of a float as a factor, w
 
 from __future__ import annotations
 
+import functools
 import math
-import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,33 @@ _FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 _BITS = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
 
 
-def _vectors_for_expm1() -> bool:
-    """Whether NumPy's float32 ``expm1`` is the faster one: it has Intel's vector functions on Linux with AVX-512."""
-    try:
-        from numpy._core._multiarray_umath import __cpu_features__ as features  # type: ignore[import-not-found]
-    except ImportError:
-        return False
-    return sys.platform == "linux" and bool(features.get("AVX512_SKX"))
-
-
-_BY_EXPM1 = _vectors_for_expm1()
 _TWO = np.full((), 2, np.float32)
 _TWO.flags.writeable = False
+
+
+@functools.lru_cache(1)
+def has_vector_functions() -> bool:
+    """Whether NumPy's float32 ``exp2`` and ``expm1`` are its fastest exponentials.
+
+    They are Intel's, on Linux with AVX-512. A build of NumPy without them does not say so, but is ten times as slow.
+    """
+    from numpy.lib.introspect import opt_func_info
+
+    found = opt_func_info(func_name="^exp2$", signature="float32").get("exp2", {})
+    if not any("AVX512" in how["current"] or "X86_V4" in how["current"] for how in found.values()):
+        return False
+    return _seconds(np.exp2) < 4 * _seconds(np.exp)  # far from both cases: no digit may depend on a busy moment
+
+
+def _seconds(fn: Any) -> float:
+    x = np.full(4096, 0.3, np.float32)
+    r = np.empty_like(x)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        fn(x, r)
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def recordable(x: Any) -> bool:
@@ -145,7 +161,7 @@ def one_and_exp_of_negative(x: Any) -> Any:
 
     As ``2 + expm1(-x)`` it is as exact, and where NumPy has vector functions for it quicker by a quarter.
     """
-    if _BY_EXPM1 and x.dtype == np.float32:
+    if x.dtype == np.float32 and has_vector_functions():
         return np.expm1(-x) + _TWO
     return np.exp(-x) + np.ones((), x.dtype)
 
@@ -168,7 +184,8 @@ def factor_of(out: Any, result: Any, x: Any) -> None:
 def bell(x: Any) -> Any:
     """The density of the standard normal distribution, of many numbers."""
     z = x * x
-    if _BY_EXPM1 and x.dtype == np.float32:  # as exact where the density is not next to 0, and twice as fast
+    if x.dtype == np.float32 and has_vector_functions():
+        # as exact where the density is not next to 0, and twice as fast
         z *= -0.5 * math.log2(math.e)
         r = np.exp2(z)
     else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -38,17 +38,24 @@ class _SpawnFinder(MetaPathFinder):
         if fullname != _SPAWN:
             return None
         sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
-        if spec is not None and spec.loader is not None:
-            loader: Any = spec.loader
-            execute = loader.exec_module
+        return changing(importlib.util.find_spec(fullname), _change)
 
-            def exec_module(module: ModuleType) -> None:
-                execute(module)
-                _change(module)
 
-            loader.exec_module = exec_module
-        return spec
+def changing(spec: ModuleSpec | None, change: Callable[[Any], None]) -> ModuleSpec | None:
+    """A module's spec, with a loader that also changes it once it is loaded."""
+    if spec is not None and spec.loader is not None:
+        loader: Any = spec.loader
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            change(module)
+
+        # Python leaves its own import machinery out of a traceback; this is a part of that.
+        code = exec_module.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+        exec_module.__code__ = code
+        loader.exec_module = exec_module
+    return spec
 
 
 def _change(spawn: Any) -> None:

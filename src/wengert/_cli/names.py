@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
+from wengert._cli.children import changing
 from wengert._registry import PUBLIC
 
 # Where PyTorch has what lies in a private module here.
@@ -54,20 +55,7 @@ def show_own_names() -> None:
 
 def spec_that_renames(fullname: str, path: Any) -> ModuleSpec | None:
     """The spec of a module of wengert, with a loader that renames it once it is loaded."""
-    spec = PathFinder.find_spec(fullname, path)
-    if spec is not None and spec.loader is not None:
-        loader: Any = spec.loader
-        execute = loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            execute(module)
-            rename(module)
-
-        # Python leaves its own import machinery out of a traceback; this is a part of that.
-        code = exec_module.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
-        exec_module.__code__ = code
-        loader.exec_module = exec_module
-    return spec
+    return changing(PathFinder.find_spec(fullname, path), rename)
 
 
 def rename(module: Any) -> None:

@@ -10,20 +10,20 @@ NOTE [ When softmax need not look for each row's maximum ]
     largest exponential is gone, so that log-probabilities near zero keep their digits.
 
 NOTE [ Powers of two ]
-    NumPy's exp2 of float32 takes 0.6 of the time of its exp, where it has AVX512 instructions and Intel's library (on
-    Linux); elsewhere it is far slower, as it is anywhere for results that are no normal numbers. The product with
-    log2(e) is rounded, which costs digits of large exponents: those that decide must be small.
+    NumPy's exp2 of float32 takes 0.6 of the time of its exp where ``has_vector_functions``; elsewhere it is far slower,
+    as it is anywhere for results that are no normal numbers. The product with log2(e) is rounded, which costs digits of
+    large exponents: those that decide must be small.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-import time
 from typing import Any
 
 import numpy as np
 
+from .._backends.kernels import has_vector_functions
 from .._backends.large import row_products, row_sums
 from .._blocks import LARGE, among_rows, rows
 
@@ -39,31 +39,9 @@ _float32 = np.dtype(np.float32)
 
 
 # -------------------------------------------------------------------------------------------------------- exponentials
-@functools.lru_cache(1)
-def has_fast_exp2() -> bool:
-    """See NOTE [ Powers of two ]. A build of NumPy without that library does not say so, but is ten times as slow."""
-    from numpy.lib.introspect import opt_func_info
-
-    found = opt_func_info(func_name="^exp2$", signature="float32").get("exp2", {})
-    if not any("AVX512" in how["current"] or "X86_V4" in how["current"] for how in found.values()):
-        return False
-    return _seconds(np.exp2) < 2 * _seconds(np.exp)
-
-
-def _seconds(fn: Any) -> float:
-    x = np.full(4096, 0.3, np.float32)
-    r = np.empty_like(x)
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        fn(x, r)
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def _exponential(x: Any, r: Any) -> None:
     """Fill r with exp(x), which gives normal numbers; the error grows with the size of x."""
-    if x.dtype is _float32 and has_fast_exp2():
+    if x.dtype is _float32 and has_vector_functions():
         np.multiply(x, _LOG2E, r)
         np.exp2(r, r)
     else:

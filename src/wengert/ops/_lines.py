@@ -17,6 +17,7 @@ import numpy as np
 
 from .._backends.numpy import in_lib
 from .._blocks import alone, cut_parts, each
+from .._modes import EVERY
 from ._accumulate import add_rows
 from .index import write_at
 from .shape import COLONS
@@ -188,6 +189,24 @@ def all_below(index: Any, n: int) -> bool:
     if index.size > _FEW:
         return bool(np.maximum.reduce(unsigned, None) < n)
     return unsigned.item(unsigned.argmax()) < n  # type: ignore[no-any-return]
+
+
+def fitting(self: Any, dim: Any, index: Any, ndim: int | None = None) -> int:
+    """The dim counted from 0 if these are plain arrays that fit, which is most often so; -1: the long way tells.
+
+    The index has ``ndim`` dimensions, for ``None`` any number.
+    """
+    try:
+        a, i = self._a, index._a
+    except AttributeError:
+        return -1
+    if EVERY or type(a) is not np.ndarray or type(i) is not np.ndarray or type(dim) is not int:
+        return -1
+    if i.dtype.char not in "lq" or ndim not in (i.ndim, None) or not -a.ndim <= dim < a.ndim or not i.size:
+        return -1
+    if dim < 0:
+        dim += a.ndim
+    return dim if all_below(i, a.shape[dim]) else -1
 
 
 def check_range(index: Any, dim: int, n: int) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._node import FREED, AccumulateGrad, Box, Cell, Node, name_saved
+from .._node import FREED, AccumulateGrad, Box, Cell, Node, name_saved, named
 from .._registry import REGISTRY
 
 _classes: dict[type, type] = {}
@@ -138,19 +138,6 @@ def viewed(edge: Node | None, value: Any, shape: tuple[int, ...], n: Node, step:
         return named(node_of("view", n, step, fx=edge, p=(shape,), shape=old), "ReshapeAliasBackward0")
     clone = node_of("clone", n, step + 0.05, fx=edge, p=("C",))
     return node_of("reshape", n, step, fx=clone, p=(shape,), shape=old)  # type: ignore[no-any-return]
-
-
-_named: dict[tuple[type, str], type] = {}
-
-
-def named(n: Any, name: str) -> Any:
-    """The node, called otherwise."""
-    cls = type(n)
-    made = _named.get((cls, name))
-    if made is None:
-        made = _named[cls, name] = type(name, (cls,), {"__slots__": (), "__module__": cls.__module__})
-    n.__class__ = made
-    return n
 
 
 # ------------------------------------------------------------------------------------------------- the products' graphs

@@ -12,7 +12,7 @@ import numpy as np
 from .._errors import here
 from .._general import general
 from .._linear import linear
-from .._node import tick, view_of
+from .._node import named, tick, view_of
 from .._registry import REGISTRY, XP, Info, T
 from .._tensor import Tensor, wrap
 
@@ -232,18 +232,12 @@ T.view_gather = _view_gather_recorded
 
 
 AS_STRIDED = type("AsStridedBackward0", (REGISTRY["view_gather"].node,), {"__slots__": (), "__module__": "builtins"})
-_renamed: dict[tuple[type, str], type] = {}
 
 
 def renamed(t: Tensor, name: str) -> Tensor:
     """The tensor, its node called otherwise: for operators that are another one under a name of their own."""
-    node = t._fn
-    if node is not None:
-        cls = type(node)
-        named = _renamed.get((cls, name))
-        if named is None:
-            named = _renamed[cls, name] = type(name, (cls,), {"__slots__": (), "__module__": cls.__module__})
-        node.__class__ = named
+    if t._fn is not None:
+        named(t._fn, name)
     return t
 
 

@@ -16,6 +16,7 @@ from .._general import general, named_by
 from .._registry import T, public
 from .._tensor import Tensor, wrap
 from ._large_softmax import row_starts
+from ._lines import all_below
 from .loss import MEAN, NONE, SUM, reduce_values, reduction_code, refuse_weight_grad
 from .matmul import as_tensors, dtype_name
 
@@ -240,14 +241,6 @@ def _check_nll(input: Any, target: Any, weight: Any) -> None:
             f"weight tensor should be defined either for all {n} classes or no classes but got weight tensor of shape: "
             f"{list(weight.shape)}"
         )
-
-
-def all_below(t: Any, n: int) -> bool:
-    """Whether all of a vector of int64 are from 0 to n - 1."""
-    if len(t) <= 32:  # NumPy takes longer to begin
-        numbers = t.tolist()
-        return bool(max(numbers) < n and min(numbers) >= 0)
-    return bool(np.maximum.reduce(t.view(np.uint64)) < n)  # a negative number is a very large one here
 
 
 def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._dims import normal_dim
 from .._general import general
+from .._node import named
 from .._out import EXACT, exactly, with_out
 from .._registry import public
 from .._tensor import Tensor, wrap
@@ -101,9 +102,7 @@ def _named(pieces: Any, name: str) -> Any:
 
 def renamed_port(t: Tensor, name: str) -> None:
     """``renamed`` for the node of several outputs."""
-    stand_in = Tensor.__new__(Tensor)
-    stand_in._fn = t._fn.fx  # type: ignore[union-attr]
-    renamed(stand_in, name)
+    named(t._fn.fx, name)  # type: ignore[union-attr]
 
 
 @public("torch.unsafe_split Tensor.unsafe_split")

@@ -27,8 +27,9 @@ from .._registry import RAW, REGISTRY, T, public
 from .._saved import stale
 from .._tensor import Tensor, make
 from ._large_softmax import log_sums, row_starts
+from ._lines import all_below
 from ._unfused import node_of
-from .classification import all_below, nll_nd
+from .classification import nll_nd
 from .loss import MEAN, NONE, SUM, reduction_code
 from .matmul import as_tensors, dtype_name
 
@@ -181,7 +182,7 @@ class OneStep(_NLL):  # type: ignore[misc]
 
 
 OneStep.__name__ = OneStep.__qualname__ = "NllLossBackward0"
-OneStep.__module__ = "torch.autograd.graph"
+OneStep.__module__ = "builtins"
 
 
 def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Tensor:

@@ -11,12 +11,12 @@ from .._dims import normal_dim
 from .._dispatch import cast, logical_dtype
 from .._general import general
 from .._inplace import apply_inplace, inplace_of, unrecorded, written
-from .._modes import EVERY, M
+from .._modes import M
 from .._node import box_of
 from .._out import EXACT, exactly, with_out, write_out
 from .._registry import RAW, public
 from .._tensor import Tensor, wrap
-from ._lines import all_below
+from ._lines import all_below, fitting
 from ._ties import recorded
 from .chains import renamed, untied
 from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
@@ -64,24 +64,6 @@ def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
     return None
 
 
-def _fitting(self: Any, dim: Any, index: Any, ndim: int | None = 1) -> int:
-    """The dim counted from 0 if these are plain arrays that fit, which is most often so; -1: the long way tells.
-
-    The index has ``ndim`` dimensions, for ``None`` any number.
-    """
-    try:
-        a, i = self._a, index._a
-    except AttributeError:
-        return -1
-    if EVERY or type(a) is not np.ndarray or type(i) is not np.ndarray or type(dim) is not int:
-        return -1
-    if i.dtype.char not in "lq" or ndim not in (i.ndim, None) or not -a.ndim <= dim < a.ndim or not i.size:
-        return -1
-    if dim < 0:
-        dim += a.ndim
-    return dim if all_below(i, a.shape[dim]) else -1
-
-
 _SELECTED = exactly("index_select(): self and result must have the same scalar type")
 
 
@@ -96,7 +78,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     """
     if out is not None:
         return write_out(out, index_select, (input, dim, index), None, _SELECTED)  # type: ignore[no-any-return]
-    d = _fitting(input, dim, index)
+    d = fitting(input, dim, index, 1)
     if d >= 0:
         a, i, fx = input._a, index._a, input._fn
         if fx is None:
@@ -219,7 +201,7 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
     """``_fitting``, and whether the source's parts fit too."""
-    d = _fitting(self, dim, index)
+    d = fitting(self, dim, index, 1)
     s = getattr(source, "_a", None)
     if d < 0 or type(s) is not np.ndarray or s.dtype is not self._a.dtype:
         return -1
@@ -283,7 +265,7 @@ _index_fill_in_place = inplace_of(index_fill, "index_fill_")
 @public("Tensor.index_fill_")
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """In-place form of ``index_fill``."""
-    d = _fitting(self, dim, index)
+    d = fitting(self, dim, index, 1)
     if d >= 0 and type(value) is float and self._a.dtype.kind in "fc" and unrecorded(self, None):
         a = self._a
         if a.dtype.itemsize > 2 and a.flags.writeable and -3e38 < value < 3e38:
@@ -545,7 +527,7 @@ def embedding_public(
     if payload(weight, "embedding").ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     n = weight._a.shape[0]
-    if max_norm is None and not (sparse or scale_grad_by_freq) and _fitting(weight, 0, input, None) == 0:
+    if max_norm is None and not (sparse or scale_grad_by_freq) and fitting(weight, 0, input) == 0:
         if padding_idx is None:
             return embedding(weight, input, -1, False)  # type: ignore[no-any-return]
         if 0 <= padding_idx < n:

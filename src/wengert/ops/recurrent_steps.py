@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from .._backends.kernels import has_vector_functions
 from .._backends.large import row_sums
 from .._backends.numpy import in_lib
-from ._large_softmax import has_fast_exp2
 
 
 def _with_bias(w_ih: Any, bias: Any, w_hh: Any) -> Any:
@@ -73,7 +73,7 @@ def _for_each_step(length: int, keep: bool, shape: tuple[int, ...], dtype: Any) 
 
 def _power_of_sigmoid(dtype: Any) -> tuple[Any, float]:
     """A power function and a number such that ``1 / (1 + power(number * x))`` is the sigmoid of x."""
-    if dtype.itemsize == 4 and has_fast_exp2():
+    if dtype.itemsize == 4 and has_vector_functions():
         return np.exp2, -math.log2(math.e)
     return np.exp, -1.0
 

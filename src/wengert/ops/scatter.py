@@ -13,14 +13,14 @@ from .._dtypes import BY_NUMPY
 from .._errors import warn_once
 from .._general import general
 from .._inplace import inplace_of, unrecorded, written
-from .._modes import EVERY, M
+from .._modes import M
 from .._node import box_of
 from .._out import EXACT, with_out, write_out
 from .._registry import RAW, REGISTRY, public
 from .._tensor import Tensor, wrap
 from .._values import Value
 from ._drawing import opened
-from ._lines import add_along, all_below, check_range, put_along, read_along
+from ._lines import add_along, check_range, fitting, put_along, read_along
 from ._ties import recorded
 from .chains import renamed, untied
 from .create import element
@@ -319,28 +319,23 @@ def gather_public(
 
 
 def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
-    """The dim counted from 0 if these are plain arrays that fit, which is most often so; -1: the long way tells."""
-    try:
-        a, i = self._a, index._a
-    except AttributeError:
-        return -1
-    if EVERY or type(a) is not np.ndarray or type(i) is not np.ndarray or type(dim) is not int:
-        return -1
-    ndim = a.ndim
-    if i.dtype.char not in "lq" or i.ndim != ndim or not -ndim <= dim < ndim or not i.size:
-        return -1
-    have, want = a.shape, i.shape
+    """``fitting`` of an index (and a source) that reaches beyond ``self`` along the dim at most."""
+    dim = fitting(self, dim, index)
     if dim < 0:
-        dim += ndim
+        return -1
+    a = self._a
+    have, want = a.shape, index._a.shape
     if have != want:
-        for d in range(ndim):
-            if want[d] > have[d] and d != dim:
+        if len(have) != len(want):
+            return -1
+        for d, n in enumerate(want):
+            if n > have[d] and d != dim:
                 return -1
     if src is not None:
         s = getattr(src, "_a", None)
         if type(s) is not np.ndarray or s.dtype is not a.dtype or s.shape != want:
             return -1
-    return dim if all_below(i, have[dim]) else -1
+    return dim
 
 
 GATHER, SCATTER, SCATTER_ADD = REGISTRY["gather"], REGISTRY["scatter"], REGISTRY["scatter_add"]
