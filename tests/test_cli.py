@@ -442,7 +442,7 @@ SAME = {
     "interrupted": "raise KeyboardInterrupt",
     "group": "raise ExceptionGroup('two', [ValueError(1), TypeError(2)])",
     "thread": "import threading\nthreading.Thread(target=lambda: print('from a thread')).start()",
-    "future": "def f(x: there_is_no_such_name): pass",
+    "future": "def f(x: int): pass\nprint(f.__annotations__)",  # a class, not a string
     "pickle": "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A)",
     "source": "import inspect\ndef f():\n    return 1\nprint(inspect.getsource(f))",
 }

@@ -588,7 +588,7 @@ def test_what_cannot_be_pickled_cannot_be_sent_to_a_new_process() -> None:
         pytest.raises((pickle.PicklingError, AttributeError)) as caught,
     ):
         iter(loader)
-    assert "a lambda" in caught.value.__notes__[0]
+    assert any("a lambda" in note for note in caught.value.__notes__)  # Python 3.14 adds its own
 
 
 def test_new_processes_of_a_program_that_is_run(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def text() -> str:
         module, qualname, flags = key
         source = ast.parse(ast.unparse(sources[module, qualname])).body[0]
         function = Fold(dict(flags)).visit(source)
-        for argument in (*function.args.args, *function.args.kwonlyargs, function.args.vararg):
+        for argument in (*function.args.args, *function.args.kwonlyargs, function.args.vararg, function.args.kwarg):
             if argument is not None:
                 argument.annotation = None
         function.returns = None

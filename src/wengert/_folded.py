@@ -1556,7 +1556,7 @@ def _19(direct, fast, fn, info, large, numbers, raw, reject):
 
 
 def _20(N, info, otherwise, table):
-    def op(input, *args, **kwargs: Any):
+    def op(input, *args, **kwargs):
         if args or kwargs or M:
             return otherwise(input, *args, **kwargs)
         try:

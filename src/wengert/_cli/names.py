@@ -50,7 +50,7 @@ def show_own_names() -> None:
     """Undo it."""
     while _changed:
         owner, attribute, old = _changed.pop()
-        setattr(owner, attribute, old)
+        _write(owner, attribute, old)
 
 
 def spec_that_renames(fullname: str, path: Any) -> ModuleSpec | None:
@@ -84,4 +84,11 @@ def _rename_members(members: dict[str, Any], name: str, shown: str) -> None:
 
 def _set(owner: Any, attribute: str, value: str) -> None:
     _changed.append((owner, attribute, getattr(owner, attribute)))
+    _write(owner, attribute, value)
+
+
+def _write(owner: Any, attribute: str, value: str) -> None:
+    line = vars(owner).get("__firstlineno__")
     setattr(owner, attribute, value)
+    if line is not None:  # Python 3.13 and newer take it away from a class whose module changes: no source any more
+        owner.__firstlineno__ = line
