@@ -257,6 +257,8 @@ def test_rows_written(width: int, count: int) -> None:
             x[W.tensor(i)] = W.from_numpy(values)
             np.testing.assert_array_equal(x.numpy(), expected)
             np.testing.assert_array_equal(W.tensor(a).index_put((W.tensor(i),), W.from_numpy(values)).numpy(), expected)
+        if not width and np.lib.NumpyVersion(np.__version__) < "2.3.0":
+            continue  # where nothing would be written, older NumPy does not look at the index
         x = W.tensor(a)
         with pytest.raises(IndexError, match="index 30 is out of bounds for dimension 0 with size 30"):
             x[W.tensor([*i, 30])] = W.tensor(np.concatenate((v, v[:1])))

@@ -266,6 +266,7 @@ def test_threads_do_not_matter(name, monkeypatch):
         _equal_bits(other[1], results[0][1])
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy 2.0's maximum of -0. and 0. is either")
 def test_zeros_keep_their_sign_in_relu_and_limits():
     for n in (1, 5, 3000, N):
         for dtype in (np.float32, np.float64):
