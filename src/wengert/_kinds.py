@@ -60,7 +60,7 @@ from ._kind_parts import (
     saved_for,
 )
 from ._modes import EVERY, M
-from ._node import FREED, Box, box_of, ticks
+from ._node import FREED, Box, box_of, named, ticks
 from ._registry import RAW, Impl, own, place
 from ._saved import is_complex, stale, unbox
 from ._tensor import Tensor, make
@@ -231,7 +231,7 @@ def binary(
                     {"result": "r"} if keep_result else {},
                 ),
                 saved_names=tuple(dict.fromkeys(ux + uy)),
-                **({"name": _named_by_operand(scalar_node, node)} if scalar_node else {}),
+                **({"looked_at": _named_by_operand(scalar_node)} if scalar_node else {}),
             )
 
         def op(input: Any, other: Any, *, out: Any = None) -> Any:
@@ -457,11 +457,11 @@ def binary(
     return declare
 
 
-def _named_by_operand(scalar_node: str, node: Any) -> Any:
-    def name(n: Any) -> str:
-        return scalar_node if number_second(n) else node
+def _named_by_operand(scalar_node: str) -> Any:
+    def looked_at(n: Any) -> Any:
+        return named(n, scalar_node) if number_second(n) and type(n).__name__ != scalar_node else n
 
-    return name
+    return looked_at
 
 
 class ByFirst:

@@ -197,11 +197,16 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """``(node, output index)`` of each input; ``(None, 0)`` where the input needs no gradient."""
-        return tuple((m.fx, m.k) if type(m) is Port else (m, 0) for m in self.edges())
+        inputs = self.edges()
+        return tuple((m.fx, m.k) if type(m) is Port else (m if m is None else m.looked_at(), 0) for m in inputs)
+
+    def looked_at(self) -> Node:
+        """This node as somebody sees it first; where its operator has several names in PyTorch, under the right one."""
+        return self
 
     def name(self) -> str:
         """The node's name, as PyTorch names it."""
-        return type(self).__name__
+        return type(self.looked_at()).__name__
 
     def _sequence_nr(self) -> int:
         return int(self.seq)  # that of a node between others (ops._unfused) is no whole number

@@ -109,14 +109,12 @@ def write_out(
     for o in outs:
         if not isinstance(o, Tensor):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_text(out)}")
-    if is_grad_enabled():
-        values = (*args, *kwargs.values()) if kwargs else args
-        if _any_history(values) or any(o._fn is not None for o in outs):
-            raise RuntimeError(
-                f"{name}(): functions with out=... arguments don't support automatic differentiation, "
-                "but one of the arguments requires grad."
-            )
     result = op(*args, **(kwargs or {}))
+    if is_grad_enabled() and _any_history((*outs, result)):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
     chosen: Any = rule or getattr(op, "out_rule", CONVERTIBLE)
     if not isinstance(result, tuple):
         store_out(out, result, chosen)
@@ -130,9 +128,7 @@ def write_out(
 
 
 def _any_history(values: Any) -> bool:
-    return any(
-        a._fn is not None if isinstance(a, Tensor) else type(a) in (list, tuple) and _any_history(a) for a in values
-    )
+    return any(a._fn is not None if isinstance(a, Tensor) else isinstance(a, tuple) and _any_history(a) for a in values)
 
 
 def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:

@@ -198,7 +198,7 @@ class Tensor(metaclass=TensorMeta):
                 refuse_written(self)
         if fn is None or type(fn) is AccumulateGrad:
             return None
-        return fn.fx if type(fn) is Port else fn
+        return fn.fx if type(fn) is Port else fn.looked_at()
 
     @property
     def output_nr(self) -> int:

@@ -16,6 +16,7 @@ from .._linear import bilinear
 from .._out import exactly, with_out, write_out
 from .._registry import T, public
 from .._tensor import Tensor
+from .chains import untied
 from .matmul import as_tensors, dtype_name, matmul, refuse_batched
 
 TENSORDOT = exactly(
@@ -470,7 +471,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     spread_a = tuple(n for m in a for n in (m, 1))
     spread_b = tuple(n for m in b for n in (1, m))
     product = T.reshape(input, spread_a) * T.reshape(other, spread_b)
-    return T.reshape(product, tuple(m * n for m, n in zip(a, b, strict=True)))
+    return untied(T.reshape(product, tuple(m * n for m, n in zip(a, b, strict=True))), "UnsafeViewBackward0")
 
 
 @public("torch.bilinear nn.functional.bilinear")

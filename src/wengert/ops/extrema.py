@@ -22,6 +22,7 @@ from .._registry import RAW, T, public
 from .._return_types import return_type
 from .._tensor import Tensor
 from ._lines import along as places_along
+from .chains import untied
 from .reduce import Dims, is_kind, reduction, restored, unimplemented, wanted_dims
 
 _SAME_AS_INPUT = exactly(
@@ -356,14 +357,20 @@ def along(op: Any, input: Tensor, dim: int, *p: Any) -> tuple[Tensor, ...]:
     """An operator of several outputs along one dim, on a 0-dimensional tensor too, which it sees as one element."""
     if input._a.ndim:
         return op(input, dim, *p)  # type: ignore[no-any-return]
-    return tuple(T.reshape(t, ()) for t in op(T.reshape(input, (1,)), 0, *p))
+    return tuple(map(without_dim, op(T.reshape(input, (1,)), 0, *p)))
 
 
 def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
     """``along`` for an operator of one output."""
     if input._a.ndim:
         return op(input, dim, *p)  # type: ignore[no-any-return]
-    return T.reshape(op(T.reshape(input, (1,)), 0, *p), ())  # type: ignore[no-any-return]
+    return without_dim(op(T.reshape(input, (1,)), 0, *p))
+
+
+def without_dim(result: Tensor) -> Tensor:
+    """The one element of a result that has one dim, 0-dimensional, under the name of the node that made it."""
+    node = result.grad_fn
+    return untied(T.reshape(result, ()), node.name() if node else None)
 
 
 # -------------------------------------------------------------------------------------------------------- amax and amin

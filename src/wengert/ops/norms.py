@@ -15,6 +15,7 @@ from .._inplace import inplace_of
 from .._out import EXACT, exactly
 from .._registry import PUBLIC, T, place
 from .._tensor import Tensor
+from .chains import renamed
 from .reduce import Dims, count_of, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
 
 if TYPE_CHECKING:
@@ -300,7 +301,7 @@ def renorm(input: Tensor, p: Order, dim: int, maxnorm: float) -> Tensor:
     norms = linalg_vector_norm(input, p, tuple(d for d in range(ndim) if d != dim), True)
     long = norms > maxnorm
     shrunk = maxnorm / (T.where(long, norms, maxnorm) + 1e-7)
-    return input * T.where(long, shrunk, 1.0)  # type: ignore[no-any-return]
+    return renamed(input * T.where(long, shrunk, 1.0), "RenormBackward0")
 
 
 place(inplace_of(renorm, "renorm_"), "Tensor.renorm_")

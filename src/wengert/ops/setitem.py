@@ -9,7 +9,7 @@ import numpy as np
 
 from .._alias import record_slices, record_write, writable
 from .._dispatch import logical_dtype, type_text
-from .._dtypes import BY_NUMPY
+from .._dtypes import BY_NUMPY, INTEGRAL
 from .._errors import here
 from .._inplace import apply_inplace, unrecorded, written
 from .._modes import M
@@ -73,7 +73,7 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
         v = value._a
         if not (type(v) is np.ndarray or isinstance(v, np.generic)) or v.dtype.kind == "c" != a.dtype.kind:
             return False
-        if not unrecorded(self, value._fn):
+        if not unrecorded(self, value._fn) and not (a.dtype in INTEGRAL and unrecorded(self, None)):
             return False
     elif (ty is not float and ty is not int) or a.dtype.kind not in "fc" or not unrecorded(self, None):
         return False

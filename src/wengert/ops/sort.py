@@ -18,7 +18,7 @@ from .._registry import T, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
 from ._lines import read_along
-from .extrema import along, put_chosen
+from .extrema import along, put_chosen, without_dim
 from .reduce import dtype_text, is_kind, reduction, unimplemented
 
 _INDEX_DTYPE = exactly(
@@ -192,7 +192,7 @@ def _argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: boo
     """
     dim = _check_sortable(input, dim, "argsort")
     if not input.ndim:
-        return T.reshape(argsort(T.reshape(input, (1,)), 0, False), ())  # type: ignore[no-any-return]
+        return without_dim(argsort(T.reshape(input, (1,)), 0, False))
     return argsort(input, dim, descending)
 
 
@@ -241,8 +241,7 @@ def _topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bo
     if is_kind(input, "b"):
         raise RuntimeError("topk does not support bool dtypes on CPU")
     if not ndim:
-        values, indices = topk(T.reshape(input, (1,)), 1, 0, largest)
-        return TopkResult._make((T.reshape(values, ()), T.reshape(indices, ())))
+        return TopkResult._make(map(without_dim, topk(T.reshape(input, (1,)), 1, 0, largest)))
     return TopkResult._make(topk(input, k, dim, largest))
 
 
@@ -296,8 +295,7 @@ def _kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> An
     if is_kind(input, "cb"):
         raise unimplemented("kthvalue_cpu", input)
     if not ndim:
-        values, indices = kthvalue(T.reshape(input, (1,)), 1, 0, False)
-        return KthvalueResult._make((T.reshape(values, ()), T.reshape(indices, ())))
+        return KthvalueResult._make(map(without_dim, kthvalue(T.reshape(input, (1,)), 1, 0, False)))
     return KthvalueResult._make(kthvalue(input, k, dim, keepdim))
 
 

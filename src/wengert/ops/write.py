@@ -10,6 +10,7 @@ import numpy as np
 from .._alias import bump, check_inplace, refresh_all, writable, write_recorded
 from .._backends.large import where
 from .._dispatch import broadcast_error, cpp_name, logical_dtype, type_text
+from .._dtypes import INTEGRAL
 from .._errors import warn_once
 from .._general import general
 from .._inplace import apply_inplace, inplace_of, unrecorded, written
@@ -171,13 +172,14 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     if s.dtype.kind == "c" != a.dtype.kind:
         warn_once("Casting complex values to real discards the imaginary part")
         s = s.real
-    if unrecorded(self, src._fn):
+    fy = None if a.dtype in INTEGRAL else src._fn
+    if unrecorded(self, fy):
         np.copyto(writable(self), s, casting="unsafe")
         written(self, getframe(2))
         return self
     if stale_views and is_grad_enabled():
         refresh_all((self, src))
-    tracked = self._fn is not None or src._fn is not None
+    tracked = self._fn is not None or fy is not None
     if tracked:
         check_inplace(self, True)
     a = writable(self)
