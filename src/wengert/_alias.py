@@ -39,7 +39,7 @@ from ._modes import (
     inference_tensors,
     transforms,
 )
-from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, tick, view_of
+from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
 from ._saved import short_name
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
@@ -294,7 +294,10 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
     """Put a recorded result into self's memory and history."""
     check_result(self, result)
     if self._a.dtype is not result._a.dtype:
+        node = result.grad_fn
         result = cast(result, self._a.dtype)
+        if node is not None and result._fn is not None:
+            named(result._fn, node.name())  # one operator to whoever looks
     a = writable(self)
     if not isinstance(a, np.ndarray) or not isinstance(result._a, (np.ndarray, np.generic)):
         rebind(self, result._a)

@@ -222,7 +222,7 @@ def _kept(t: Any) -> Node:
     """
     if isinstance(t, Tensor):
         retain_grad(t)
-    elif type(t.node) is not AccumulateGrad:
+    elif hasattr(t, "node") and type(t.node) is not AccumulateGrad:
         raise noted(
             RuntimeError(
                 "GradientEdge of an intermediate result as an input of backward(): "

@@ -120,7 +120,7 @@ def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
             return otherwise(op, self)
         try:
             ufunc(a, a)
-        except ValueError:  # memory that may not be written to: the other path says why
+        except (ValueError, TypeError):  # read-only memory, or no such operator of floats: the other path says so
             return otherwise(op, self)
         except ARITHMETIC:
             pass  # see ``warned``
@@ -157,7 +157,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
                 return otherwise(op, self, other)
         try:
             ufunc(a, b, a)
-        except ValueError:  # self would have to be broadcast, or may not be written to: the other path says so
+        except (ValueError, TypeError):  # as above, or self would have to be broadcast
             return otherwise(op, self, other)
         except ARITHMETIC:
             warned(ufunc, a, b)

@@ -65,9 +65,9 @@ def _made(n: Node) -> str:
 def _type_name(a: Any) -> str:
     names = {"float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
              "int64": "torch.LongTensor", "int32": "torch.IntTensor", "uint8": "torch.ByteTensor",
-             "bool": "torch.BoolTensor", "int16": "torch.ShortTensor", "int8": "torch.CharTensor",
+             "bool": "CPUBoolType", "int16": "torch.ShortTensor", "int8": "torch.CharTensor",
              "complex64": "CPUComplexFloatType", "complex128": "CPUComplexDoubleType",
-             "bfloat16": "torch.BFloat16Tensor"}  # fmt: skip
+             "bfloat16": "CPUBFloat16Type"}  # fmt: skip
     return names.get(getattr(a.dtype, "name", ""), str(a.dtype))
 
 

@@ -461,6 +461,39 @@ NODES = """
     F.ctc_loss(x.log_softmax(1)[:, None].expand(2, 1, 2), T.tensor([[1]]), T.tensor([2]), T.tensor([1]))
 """
 
+INTEGERS_AND_NAMES = (
+    "x = T.tensor([1., 2.], requires_grad=True); i = T.zeros(2, dtype=T.long); s = T.tensor(2., requires_grad=True)",
+    """
+    i.copy_(x); r = i, i.requires_grad
+    i[:] = x; r = i, i.requires_grad
+    i[None] = x; r = i, i.requires_grad
+    i[0] = s; r = i, i.requires_grad
+    i.view(2, 1)[1].copy_(s); r = i, i.requires_grad
+    b = T.zeros(2, dtype=T.bool); b[...] = x; r = b, b.requires_grad
+    r = T.eq(x, x, out=T.empty(2, dtype=T.bool))
+    r = T.argmax(x, out=T.empty((), dtype=T.long))
+    T.add(x, 1, out=T.empty(2))
+    r = [type(y.grad_fn).__name__ for y in (x ** 2, x % 2, x ** x, x.square(), s ** 2, 2 ** x, T.fmod(x, 2))]
+    r = [type(n).__name__ for n, _ in (x ** 2).exp().grad_fn.next_functions]
+    r = [getattr(T, f)(s, 0).grad_fn.name() for f in ("cumsum", "cumprod", "logcumsumexp", "softmax", "log_softmax")]
+    r = [t.grad_fn.name() for t in (s.sort()[0], s.topk(1)[0], s.max(0)[0], s.cummax(0)[0], s.kthvalue(1)[0])]
+    r = [x.kron(x).grad_fn.name(), T.renorm(x[None], 2, 0, 1.).grad_fn.name()]
+    a = T.zeros(2); a -= x.double(); r = a
+    y = (x * T.ones(2, 2)).fill_diagonal_(0.); r = y
+    x.view(1, 2).fill_diagonal_(0.)
+    (x * 3).sum().backward(); x.detach_(); r = x.grad
+    x.sum().backward(inputs=[True])
+    T.ones(2).bitwise_not_()
+    T.ones(2).bitwise_and_(T.ones(2))
+    T.ones(2).lcm_(T.ones(2))
+    s.detach()[:1] = 2.
+    y = T.zeros(3, 3); y[T.eye(3) > 0] = T.ones(3, 3)
+    T.zeros(3).put_(T.tensor([0]), 3)
+    T.ones(2, 3).dist(T.ones(3, 2))
+    T.zeros(2, dtype=T.bool).expand(())
+    """,
+)
+
 TABLES = {
     "backward": BACKWARD,
     "writes": WRITES,
@@ -469,6 +502,7 @@ TABLES = {
     "checks": CHECKS,
     "views": VIEWS,
     "edges": EDGES,
+    "integers and names": INTEGERS_AND_NAMES,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n    ", "\n"), id=f"{name}: {line.strip()}")

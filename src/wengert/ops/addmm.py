@@ -323,7 +323,8 @@ def baddbmm(
     if old or out is not None:
         return _unusual(baddbmm, (input, batch1, batch2, *old), beta, alpha, out)
     as_tensors("baddbmm", ("input", input), ("batch1", batch1), ("batch2", batch2))
-    _check(input, (batch1._a.shape[0], batch1._a.shape[-2], batch2._a.shape[-1]), "baddbmm")
+    if batch1._a.ndim == batch2._a.ndim == 3:  # else the check of the batches says so
+        _check(input, (batch1._a.shape[0], batch1._a.shape[1], batch2._a.shape[2]), "baddbmm")
     check_batches(batch1, batch2)
     return affine_bmm(batch1, batch2, input, _number(input, beta), _number(input, alpha))
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import check_inplace, writable
 from .._dims import as_int, normal_dim, normal_dims
 from .._dispatch import logical_dtype
 from .._dtypes import as_dtype
@@ -26,12 +25,13 @@ from .broadcasting import atleast_2d
 from .chains import renamed
 from .convert import clone
 from .copies import diagonal_copy
-from .create import allocate, element
+from .create import allocate
 from .index import index
 from .join import in_order, stack, tensor_list
 from .shape import COLONS, expand, ints, payload, unsqueeze_dim, view
-from .strided import checked_diagonal
+from .strided import as_strided, checked_diagonal
 from .views import reshape_public, view_public
+from .write import fill_
 
 
 # ---------------------------------------------------------------------------------------------- flips, rolls, triangles
@@ -312,16 +312,13 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    if self._fn is not None:
-        check_inplace(self, True)
-    value = element(fill_value, logical_dtype(self))
-    writable(self)
-    if len(shape) == 2 and wrap and shape[0] > shape[1]:
-        where = np.arange(0, shape[0] * shape[1], shape[1] + 1)
-        places: tuple[Any, ...] = (where // shape[1], where % shape[1])
-    else:
-        places = (np.arange(min(shape)),) * len(shape)
-    self[places] = value
+    height, width, step = shape[0], shape[1], sum(self.stride())
+    if min(shape):
+        fill_(as_strided(self, (min(shape),), (step,)), fill_value)
+    if wrap and len(shape) == 2 and height > width + 1:
+        start = self.storage_offset() + self.stride(0) * (width + 1)
+        more = (height * width + width) // (width + 1) - width
+        fill_(as_strided(self, (more,), (step,), start), fill_value)
     return self
 
 

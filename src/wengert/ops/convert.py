@@ -13,7 +13,7 @@ from .._dtypes import as_dtype
 from .._dtypes import dtype as Dtype
 from .._errors import noted, warn_once
 from .._linear import linear
-from .._node import Box, cell_of, view_of
+from .._node import AccumulateGrad, Box, cell_of, view_of
 from .._registry import T, public
 from .._tensor import Tensor, alias_payload, new
 from .._values import Batched, Const, Dual, Lift, Value
@@ -283,6 +283,10 @@ def detach_(self: Tensor) -> Tensor:
             "detach_() cannot be called on these gradients. To fix this error, please refer to the "
             "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
+    if type(self._fn) is AccumulateGrad:
+        from .._graph import set_requires_grad
+
+        set_requires_grad(self, False)  # it keeps its gradient
     self._fn = None
     if isinstance(self._a, (Value, Tensor)):
         self._a = _without_history(self._a)

@@ -244,6 +244,8 @@ def parsed(self: Tensor, key: Any) -> tuple[Tensor, tuple[int, ...], list[Tensor
     if used > ndim:
         if not ndim and len(items) == 1 and type(items[0]) is int:
             raise _int_error(items[0], 0, ())
+        if not ndim and any(type(item) is slice for item in items):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     if not _BASIC.issuperset(map(type, items)):
         items = [item if type(item) in _BASIC else normal_part(item) for item in items]

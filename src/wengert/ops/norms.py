@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._dims import as_int, normal_dim, rank
-from .._dispatch import type_text
+from .._dispatch import broadcast_error, type_text
 from .._dtypes import as_dtype, promote_types
 from .._general import general
 from .._inplace import inplace_of
@@ -276,7 +276,10 @@ def _dist(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {dtype_text(input)} instead."
         )
-    return dist(input, other, p)
+    try:
+        return dist(input, other, p)
+    except ValueError:
+        raise broadcast_error(input, other) from None
 
 
 @reduction("torch.renorm Tensor.renorm", out_rule=EXACT)

@@ -21,6 +21,7 @@ from ._ties import recorded
 from .chains import renamed, untied
 from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
 from .index import INDEX, INDEX_PUT, dense, index_raw, write_at
+from .matmul import as_tensors
 from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public, tensor_argument
 from .setitem import assign_at_several, number, put_into
 from .shape import COLONS, expand, payload
@@ -411,6 +412,7 @@ def _out_of_range(index: Tensor, n: int) -> IndexError:
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
     a = payload(input, "put")
+    as_tensors("put_", ("self", input), ("index", index), ("source", source))
     _long(index, "put_")
     if logical_dtype(input) is not logical_dtype(source):
         raise RuntimeError(

@@ -305,7 +305,7 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
             write_at(writable(x), dims, [i._a for i in indices], value._a)
         except IndexError as error:
             raise place_error(error, indices) from None
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise value_error(error, x, value, dims, indices) from None
         written(x, getframe(2))
         return x
