@@ -10,6 +10,9 @@ import operator
 from typing import Any
 
 
+EVERY_DIM = tuple(tuple(range(ndim)) for ndim in range(65))  # NumPy's arrays have no more
+
+
 def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:
     """One dim, counted from 0; ``name`` is the function's in an error.
 
@@ -36,7 +39,7 @@ def normal_dims(dims: Any, ndim: int, name: str = "operator") -> tuple[int, ...]
         d = normal_dim(dims, ndim)
         return (d,) if ndim else ()
     if dims is None:
-        return tuple(range(ndim))
+        return EVERY_DIM[ndim]
     if not isinstance(dims, (tuple, list)):
         d = normal_dim(as_int(dims, name, "tuple of ints"), ndim)
         return (d,) if ndim else ()

@@ -479,7 +479,4 @@ def cell_of(tensor: Any) -> Cell:
 
 def view_of(tensor: Any) -> tuple[Any, ...] | None:
     """``(parent, operator, parameters, creation)`` of a view, else ``None``."""
-    try:
-        return tensor._v
-    except AttributeError:
-        return None
+    return getattr(tensor, "_v", None)

@@ -170,8 +170,9 @@ _NO_BRANCH = (
     "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
 _PYTHON = frozenset((float, int, bool, complex))
-_SCALARS = frozenset(dtype.type for dtype in BY_NUMPY)  # NumPy's numbers whose item is Python's
-_COMPLEX_SCALARS = frozenset((np.complex64, np.complex128))
+_BY_KIND = {"f": float, "i": int, "u": int, "b": bool, "c": complex}
+_OF_SCALAR: dict[type, Any] = {dtype.type: _BY_KIND[dtype.kind] for dtype in BY_NUMPY}
+"""NumPy's kinds of number -> Python's: called, it takes a tenth of the time of ``item``."""
 
 
 def _number(a: Any) -> Any:
@@ -192,8 +193,10 @@ def item(self: Tensor) -> Any:
     2.5
     """
     a = self._a
-    if type(a) in _SCALARS:
-        return a.item()
+    try:
+        return _OF_SCALAR[type(a)](a)
+    except KeyError:
+        pass
     if not isinstance(a, (np.ndarray, np.generic)):
         a = array_of(self, _NO_ITEM)
     if a.size != 1:
@@ -240,13 +243,16 @@ def _real(value: Any, to: str) -> Any:
 @method("Tensor.__float__")
 def _float(self: Tensor) -> float:
     a = self._a
-    if type(a) in _SCALARS and type(a) not in _COMPLEX_SCALARS:
+    if _OF_SCALAR.get(type(a), complex) is not complex:
         return float(a)
     return float(_real(_single(self, _NO_ITEM), "double"))
 
 
 @method("Tensor.__int__")
 def _int(self: Tensor) -> int:
+    a = self._a
+    if _OF_SCALAR.get(type(a)) is int:
+        return int(a)
     return int(_real(_single(self, _NO_ITEM), "int64_t"))
 
 
@@ -267,7 +273,7 @@ def _index(self: Tensor) -> int:
 def _bool(self: Tensor) -> bool:
     """Whether the one element is not zero; RuntimeError if there are more or fewer."""
     a = self._a
-    if type(a) in _SCALARS:
+    if type(a) in _OF_SCALAR:
         return bool(a)
     if not isinstance(a, (np.ndarray, np.generic)):
         a = array_of(self, _NO_BRANCH)

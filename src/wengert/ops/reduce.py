@@ -15,7 +15,7 @@ import numpy as np
 
 from .._backends.large import MANY, sum_over
 from .._backends.numpy import in_lib, lib, vector_of_ones
-from .._dims import normal_dim, normal_dims, numpy_names, numpy_spelling, rank
+from .._dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from .._dispatch import cast, default_np, logical_dtype, type_text
 from .._dtypes import BY_NUMPY, INEXACT, as_dtype
 from .._errors import noted
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 Dims = int | Sequence[int] | None
 add_reduce: Any = np.add.reduce
-FLOAT32 = np.dtype(np.float32)
+FLOAT32, UINT8, BOOL = np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.bool_)
+TRUE, FALSE = np.True_, np.False_
 SMALL = 4096  # so many elements are filled sooner than read from one place
 empty = np.empty
 FEW = 64  # so many elements are added up sooner by BLAS, and as accurately as pairwise
@@ -158,7 +159,7 @@ def wanted_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
     if type(dim) is int and -ndim <= dim < ndim:
         return (dim if dim >= 0 else dim + ndim,)
     if dim is None or (type(dim) in (tuple, list) and not dim):
-        return tuple(range(ndim))
+        return EVERY_DIM[ndim]
     return normal_dims(dim, ndim, name)
 
 
@@ -479,17 +480,22 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
 @general(batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], why_not="truth")
 def all_dim(lib, self, dim, keepdim):
     """Whether all elements over some dims are true."""
+    if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
+        return TRUE if lib.count_nonzero(self) == self.size else FALSE
     return _as_truth(lib.logical_and.reduce(self, dim, None, None, keepdim), self)
 
 
 @general(batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], why_not="truth")
 def any_dim(lib, self, dim, keepdim):
     """Whether any element over some dims is true."""
+    if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
+        return TRUE if lib.count_nonzero(self) else FALSE
     return _as_truth(lib.logical_or.reduce(self, dim, None, None, keepdim), self)
 
 
 def _as_truth(r: Any, x: Any) -> Any:
-    return r.astype(x.dtype if x.dtype == np.uint8 else np.bool_)
+    wanted = UINT8 if x.dtype is UINT8 else BOOL
+    return r if r.dtype is wanted else r.astype(wanted)
 
 
 @reduction("torch.all Tensor.all", out_rule=exactly("all only supports bool tensor for result, got: {Out}"))

@@ -61,6 +61,9 @@ _SMALL_ROW = 64
 
 def _only_variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
     """``_variance`` without the mean; of a few rows by products with tables (see ``_small_norms``)."""
+    if len(dim) == x.ndim and correction < x.size <= FEW and x.dtype in _BY_BLAS:
+        v = _variance_of_few(x, correction)
+        return v.reshape((1,) * x.ndim) if keepdim else v
     n = x.shape[-1] if x.ndim else 0
     if correction < n <= _SMALL_ROW and 0 < x.size <= FEW and dim == (x.ndim - 1,) and x.dtype in _BY_BLAS:
         d = x.astype(np.float64, copy=False).dot(row_tables(n, _FLOAT64)[1])
@@ -72,7 +75,17 @@ def _only_variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, ke
     return _variance(lib, x, dim, correction, keepdim)[0]
 
 
+def _variance_of_few(x: Any, correction: float) -> Any:
+    """The variance of all elements."""
+    n = x.size
+    d = x.astype(np.float64).ravel()
+    d -= vector_of_ones(n, _FLOAT64).dot(d) / n
+    return d.dot(d) / (n - correction)
+
+
 def _narrowed(r: Any, dtype: Any) -> Any:
+    if type(r) is np.float64:  # a number: NumPy converts an array sooner
+        return r if dtype is _FLOAT64 else dtype.type(r)
     return r if r.dtype is dtype else r.astype(dtype)
 
 
