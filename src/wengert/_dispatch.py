@@ -171,6 +171,8 @@ def kind_of(t: Tensor) -> tuple[Any, str]:
 def logical_dtype(t: Tensor) -> Any:
     """The NumPy dtype of a tensor whose payload may be a transform's value."""
     a = t._a
+    if type(a) is np.ndarray:
+        return a.dtype
     while isinstance(a, Tensor):
         a = a._a
     d = a.dtype
@@ -187,9 +189,9 @@ _NUMBER = {
 
 def common_dtype(operands: Any) -> Any:
     """The NumPy dtype that PyTorch computes in, for tensors and Python numbers together."""
-    return _dtypes.result_dtype(
-        tuple(kind_of(t) if isinstance(t, Tensor) else (_NUMBER[type(t)], "scalar") for t in operands)
-    )
+    return _dtypes.PROMOTED[
+        tuple([kind_of(t) if isinstance(t, Tensor) else (_NUMBER[type(t)], "scalar") for t in operands])
+    ]
 
 
 def default_np() -> Any:
@@ -204,24 +206,29 @@ def cast(t: Any, dtype: Any) -> Any:
 
 def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
     """Two operands of different dtypes, or of different levels (``_values``, NOTE [ Levels ])."""
-    lifted = push_down((x, y), True)
-    if lifted is not None:
-        x, y = lifted
-        if x._a.dtype is y._a.dtype:
-            return info.op(x, y)
-    if type(x._a) is not type(y._a):
-        run = getattr(type(x._a), "with_dense", None) or getattr(type(y._a), "with_dense", None)
-        if run is not None:
-            return run(info, x, y)
-    dtype = info.__dict__.get("promote", common_dtype)((x, y))
-    check = info.__dict__.get("check")
+    facts = info.__dict__
+    if type(x._a) is not np.ndarray or type(y._a) is not np.ndarray:
+        lifted = push_down((x, y), True)
+        if lifted is not None:
+            x, y = lifted
+            if x._a.dtype is y._a.dtype:
+                return info.op(x, y)
+        if type(x._a) is not type(y._a):
+            run = getattr(type(x._a), "with_dense", None) or getattr(type(y._a), "with_dense", None)
+            if run is not None:
+                return run(info, x, y)
+    dtype = facts.get("promote", common_dtype)((x, y))
+    check = facts.get("check")
     if check is not None:
         check(info, x, y, dtype)
     if info.to_float and dtype not in INEXACT:  # type: ignore[attr-defined]
         dtype = default_np()
-    if dtype == np.float16 and info.name in ("mul", "div") and y._fn is None and _is_scalar(y) and not _is_scalar(x):
+    if dtype is _HALF and info.name in ("mul", "div") and y._fn is None and _is_scalar(y) and not _is_scalar(x):
         return info.op(x, y._a.item())  # as beside a number: computed in float32, and rounded once
     return info.op(cast(x, dtype), cast(y, dtype))
+
+
+_HALF = np.dtype(np.float16)
 
 
 def _is_scalar(t: Tensor) -> bool:

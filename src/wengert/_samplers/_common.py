@@ -55,12 +55,22 @@ def filled(
     generator, size = resolve(generator), math.prod(shape)
     with generator._lock:
         if size <= CHUNK:
-            return make(generator, size).reshape(shape)
+            return shaped(make(generator, size), shape)
         out = np.empty(size, dtype)
         for start in range(0, size, CHUNK):
             part = out[start : start + CHUNK]
             part[...] = make(generator, part.size)
-    return out.reshape(shape)
+    return shaped(out, shape)
+
+
+def shaped(values: np.ndarray, shape: Shape) -> np.ndarray:
+    """A row of new numbers in this shape, its own array where that can be: many questions to a view take longer."""
+    if len(shape) == 1:
+        return values
+    if values.base is not None or not shape:
+        return values.reshape(shape)
+    values.resize(shape, refcheck=False)
+    return values
 
 
 @functools.cache  # NumPy makes the name anew each time, in about a microsecond

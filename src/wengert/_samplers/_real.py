@@ -32,6 +32,7 @@ from ._common import (
     name_of,
     require,
     resolve,
+    shaped,
     torch_name,
 )
 
@@ -143,7 +144,7 @@ def _standard_normals32(generator: Generator, shape: Shape) -> np.ndarray:
     count = math.prod(shape)
     with generator._lock:
         values = generator._normals(count).astype(_FLOAT32) if count < 16 else generator._block_normals32(count)
-    return values.reshape(shape)
+    return shaped(values, shape)
 
 
 def _block_normals(generator: Generator, count: int, dtype: np.dtype) -> np.ndarray:

@@ -87,7 +87,7 @@ _expansions: dict[Any, Any] = {}
 
 def _expanded(a: Any, size: tuple[Any, ...]) -> Any:
     """The view that ``expand`` makes if the sizes are plainly right; ``None`` if they must be looked at."""
-    if a.base is not None or not a.flags.c_contiguous:  # every view must refer to the array that owns the memory
+    if not a.flags.c_contiguous:
         return None
     try:
         full, strides, repeats = _expansions[a.shape, size, a.itemsize]

@@ -23,6 +23,7 @@ from .like import _dense_like
 from .shape import payload, shape_of_other
 
 _CPU = _dtypes.device("cpu")
+_HERE, _PLACE = (_CPU, "cpu", None), frozenset(("device", "dtype"))
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
@@ -104,6 +105,13 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: Any = None) -> Tensor:
     """The tensor in another dtype; itself if it is in that dtype already, unless a copy is forced."""
     want = dtype.np
+    a = self._a
+    if type(a) is np.ndarray and memory_format is None and not force:  # the common case
+        have = a.dtype
+        if have is want:
+            return self
+        if have.kind != "c" and (self._fn is None or dtype.is_floating_point):
+            return T._to_copy(self, want)  # type: ignore[no-any-return]
     same = logical_dtype(self) is want
     if same and not force:
         if memory_format is None or memory_format is _dtypes.preserve_format:
@@ -133,10 +141,21 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     >>> x.to('cpu') is x
     True
     """
-    if len(args) == 1 and not kwargs and type(args[0]) is Dtype:
-        return converted(self, args[0])
-    if len(args) == 1 and not kwargs and (args[0] is _CPU or (type(args[0]) is str and args[0] == "cpu")):
-        return self
+    if len(args) == 1 and not kwargs:
+        wanted = args[0]
+        ty = type(wanted)
+        if ty is Dtype:
+            return converted(self, wanted)
+        if wanted is _CPU or (ty is str and wanted == "cpu"):
+            return self
+        if ty is Tensor:
+            return converted(self, wanted.dtype)
+    elif kwargs and not args and kwargs.keys() <= _PLACE and kwargs.get("device", _CPU) in _HERE:
+        dtype = kwargs.get("dtype")
+        if type(dtype) is Dtype:
+            return converted(self, dtype)
+        if dtype is None:
+            return self
     dtype, copy_, memory_format = _to_arguments(args, kwargs)
     return converted(self, self.dtype if dtype is None else dtype, copy_, memory_format)
 
@@ -188,8 +207,6 @@ def _converter(name: str, dtype: Dtype) -> None:
     want = None if dtype in (_dtypes.bfloat16, _dtypes.complex32) else dtype.np
 
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
-        if memory_format is None and self._a.dtype is want:
-            return self
         return converted(self, dtype, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
