@@ -555,6 +555,15 @@ def test_nothing_is_left_of_stale_views(no_gc: None) -> None:
     assert reasons() == (0, 0, 0, 0)
 
 
+def test_a_recorded_write_by_index_leaves_the_hot_path_alone(no_gc: None) -> None:
+    x = T.ones(4, requires_grad=True)
+    for key in (T.tensor([True, False, True, False]), T.tensor([1, 2]), (..., 1), 0, slice(1, 3)):
+        y = x * 1
+        y[key] = 0
+        assert reasons() == (0, 0, 0, 0)
+        assert y.requires_grad
+
+
 def test_a_write_without_other_views_leaves_the_hot_path_alone(no_gc: None) -> None:
     x = T.ones(4, requires_grad=True)
     y = x * 1

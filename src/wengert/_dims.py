@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-
 EVERY_DIM = tuple(tuple(range(ndim)) for ndim in range(65))  # NumPy's arrays have no more
 
 

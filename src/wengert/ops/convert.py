@@ -204,8 +204,6 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, b
 
 
 def _converter(name: str, dtype: Dtype) -> None:
-    want = None if dtype in (_dtypes.bfloat16, _dtypes.complex32) else dtype.np
-
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
         return converted(self, dtype, memory_format=memory_format)
 

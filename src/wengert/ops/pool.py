@@ -5,6 +5,7 @@ The primitives are in ``windows``.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -34,10 +35,17 @@ def _per_dim(name: str, argument: str, value: Any, k: int, optional: bool = Fals
     return tuple(int(v) for v in value) if len(value) == k else (int(value[0]),) * k
 
 
-def _geometry(
-    name: str, k: int, input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+def _geometry(name: str, k: int, shape: Ints, *given: Any) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Kernel, stride, padding and dilation per dimension, and the output's size; PyTorch's refusals."""
+    try:
+        return _known_geometry(name, k, shape, *given)
+    except TypeError:  # a list, which is no key, or something wrong
+        return _new_geometry(name, k, shape, *given)
+
+
+def _new_geometry(
+    name: str, k: int, shape: Ints, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     kernel = _per_dim(name, "kernel_size", kernel, k)
     empty = stride is None or (isinstance(stride, (tuple, list)) and not stride)
     stride = kernel if empty else _per_dim(name, "stride", stride, k, True)
@@ -59,7 +67,6 @@ def _geometry(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={n} and "
                 f"dilation={d}"
             )
-    shape = tuple(input._a.shape)
     if 0 in shape[-k - 1 :]:
         raise RuntimeError(
             f"Expected {k + 1}D or {k + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "
@@ -73,13 +80,15 @@ def _geometry(
     return kernel, stride, padding, dilation, out
 
 
+_known_geometry = functools.lru_cache(256)(_new_geometry)
+
+
 def _listed(what: str, values: Ints, k: int) -> str:
     return " ".join(f"{what}{'THW'[3 - k + i]}: {v}" for i, v in enumerate(values))
 
 
 def _check_rank(k: int, input: Any, name: str) -> None:
-    shape = tuple(input._a.shape)
-    if len(shape) not in (k + 1, k + 2):
+    if input._a.ndim not in (k + 1, k + 2):
         raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
     if input._a.dtype.kind in "bc":
         raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
@@ -90,7 +99,7 @@ def _max_pool(
 ) -> Any:
     name = f"max_pool{k}d"
     _check_rank(k, input, name)
-    geometry = _geometry(name, k, input, kernel, stride, padding, dilation, ceil_mode)
+    geometry = _geometry(name, k, input._a.shape, kernel, stride, padding, dilation, ceil_mode)
     found = T.max_windows(input, *geometry)
     return found if return_indices else found[0]
 
@@ -195,7 +204,7 @@ def _avg_pool(
     _check_rank(k, input, name)
     if override == 0:
         raise RuntimeError("divisor must be not zero")
-    kernel, stride, padding, _, out = _geometry(name, k, input, kernel, stride, padding, 1, ceil_mode)
+    kernel, stride, padding, _, out = _geometry(name, k, input._a.shape, kernel, stride, padding, 1, ceil_mode)
     return T.mean_windows(input, kernel, stride, padding, out, bool(include_pad), override)
 
 

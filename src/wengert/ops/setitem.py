@@ -159,7 +159,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
         v, fy = value._a, value._fn
         if type(v) is not np.ndarray or v.dtype.kind == "c" != a.dtype.kind:
             return False
-    elif type(value) is float and a.dtype.kind in "fc":
+    elif a.dtype.kind in "fc" and (type(value) is float or (type(value) is int and -(1 << 31) < value < 1 << 31)):
         v, fy = value, None
     else:
         return False
@@ -309,8 +309,10 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
             raise value_error(error, x, value, dims, indices) from None
         written(x, getframe(2))
         return x
+    del a  # as in ``_assign_recorded``
     if _put_recorded(x, value, dims, indices, accumulate):
         return x
+    a = x._a
     if type(a) is np.ndarray and writable(x) is a and value._a is not a and not np.may_share_memory(a, value._a):
         return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, True), x, (value,))
     return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, False), x, (value,))

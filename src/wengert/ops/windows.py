@@ -116,7 +116,12 @@ def _maxima_of(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: 
 
 def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> tuple[Any, Any]:
     """The largest element of each window and its flat index; nan is larger than everything."""
-    plan = _maxima_of(x.shape[x.ndim - len(kernel) :], kernel, stride, padding, dilation, out)
+    size = x.shape[x.ndim - len(kernel) :]
+    if 0 < x.size <= _SMALL and x.dtype.kind != "V":
+        found = _few_maxima(x, *_few_of(x.size, size, kernel, stride, padding, dilation, out))
+        if found is not None:
+            return found
+    plan = _maxima_of(size, kernel, stride, padding, dilation, out)
     padded = x if plan.reach is None else _filled(x, padding, plan.reach, _lowest(x.dtype))
     best, which = _maxima(padded, plan.places, plan.first)
     if x.dtype.kind == "f" and best.size:
@@ -126,6 +131,58 @@ def window_maxima(x: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: I
     index = plan.relative.take(which)
     index += plan.corner
     return best, index
+
+
+_SMALL = 4096  # elements whose windows are copied out: that takes few of NumPy's calls
+
+
+@functools.lru_cache(128)
+def _few_of(count: int, size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, out: Ints) -> Any:
+    """For ``_few_maxima``: where in ``count`` elements each element of each window is, the same counted in its image,
+    and where each window begins in those tables. In place of padding stands the window's first element.
+    """
+    windows = math.prod(out)
+    corner, relative = _index_tables(size, kernel, stride, padding, dilation, out)
+    first = np.zeros(windows, np.intp) if not any(padding) else _first_inside(out, stride, padding, dilation, kernel)
+    inside = np.ones((windows, len(relative)), bool)
+    offsets = np.array(list(itertools.product(*map(range, kernel)))).T
+    corners = np.array(list(itertools.product(*map(range, out)))).T
+    for offset, begin, m, s, p, d in zip(offsets, corners, size, stride, padding, dilation, strict=True):
+        at = (begin * s - p)[:, None] + offset * d
+        inside &= (at >= 0) & (at < m)
+    number = np.where(inside, np.arange(len(relative)), first.reshape(-1, 1))
+    return _in_all_images(count, size, corner.reshape(-1, 1) + relative[number], out)
+
+
+@functools.lru_cache(128)
+def _few_parts_of(count: int, size: Ints, out: Ints) -> Any:
+    """The same for the parts that ``max_parts`` looks through; short ones have their first element several times."""
+    numbers = np.arange(math.prod(size)).reshape(size)
+    edges = [_adaptive_edges(n, o) for n, o in zip(size, out, strict=True)]
+    parts = [numbers[tuple(slice(*edge) for edge in place)].reshape(-1) for place in itertools.product(*edges)]
+    longest = max(map(len, parts))
+    image = np.array([np.pad(part, (0, longest - len(part)), constant_values=part[0]) for part in parts])
+    return _in_all_images(count, size, image, out)
+
+
+def _in_all_images(count: int, size: Ints, image: Any, out: Ints) -> Any:
+    """``_few_maxima``'s tables from one image's."""
+    n, longest = math.prod(size), image.shape[1]
+    images = count // n
+    place = (np.arange(images)[:, None, None] * n + image).reshape(-1, longest)
+    return place, np.tile(image, (images, 1)).reshape(-1), np.arange(0, place.size, longest), out
+
+
+def _few_maxima(x: Any, place: Any, image: Any, begin: Any, out: Ints) -> tuple[Any, Any] | None:
+    """``window_maxima`` of few elements; ``None`` where there is nan."""
+    windows = x.take(place)
+    at = windows.argmax(1)
+    at += begin
+    best = windows.take(at)
+    if best.dtype.kind == "f" and (largest := best.item(best.argmax())) != largest:
+        return None
+    shape = (*x.shape[: x.ndim - len(out)], *out)
+    return best.reshape(shape), image.take(at).reshape(shape)
 
 
 def _counter(places: list[Any]) -> Any:
@@ -234,6 +291,10 @@ def max_parts(lib, self, out):
     """The largest element of each of ``out`` parts, and where it is."""
     k = len(out)
     size = self.shape[-k:]
+    if 0 < self.size <= _SMALL and self.dtype.kind != "V" and min(out):
+        found = _few_maxima(self, *_few_parts_of(self.size, size, out))
+        if found is not None:
+            return found
     values = np.empty((*self.shape[:-k], *out), self.dtype)
     index = np.empty(values.shape, np.int64)
     edges = [_adaptive_edges(n, o) for n, o in zip(size, out, strict=True)]
@@ -335,7 +396,7 @@ def _divisors(
     out: Ints,
     include_pad: bool,
     override: int | None,
-    dtype: str,
+    dtype: Any,
 ) -> Any:
     """By what each window's sum is divided: how many elements it has inside the (padded) input."""
     if override is not None:
@@ -361,7 +422,7 @@ class _Means(NamedTuple):
 
 @functools.lru_cache(256)
 def _means_of(
-    size: Ints, kernel: Ints, stride: Ints, padding: Ints, out: Ints, include_pad: bool, override: Any, dtype: str
+    size: Ints, kernel: Ints, stride: Ints, padding: Ints, out: Ints, include_pad: bool, override: Any, dtype: Any
 ) -> _Means:
     k = len(kernel)
     reach = _reach(out, kernel, stride, (1,) * k)
@@ -409,7 +470,7 @@ def mean_windows(lib, self, kernel, stride, padding, out, include_pad, override)
     narrow = self.dtype.itemsize == 2 and self.dtype.kind in "fV"
     x = self.astype(np.float32) if narrow else self
     size = self.shape[self.ndim - len(kernel) :]
-    plan = _means_of(size, kernel, stride, padding, out, include_pad, override, x.dtype.name)
+    plan = _means_of(size, kernel, stride, padding, out, include_pad, override, x.dtype)
     if plan.reach is not None:
         x = _filled(x, padding, plan.reach, 0)
     for first, *others in plan.sums:
@@ -435,7 +496,7 @@ def mean_windows_backward(lib, self, size, kernel, stride, padding, include_pad,
     """The transpose of ``mean_windows``: each window's share to all of its elements."""
     k = len(kernel)
     out = self.shape[self.ndim - k :]
-    plan = _means_of(size, kernel, stride, padding, out, include_pad, override, self.dtype.name)
+    plan = _means_of(size, kernel, stride, padding, out, include_pad, override, self.dtype)
     g = self / plan.divisor
     if plan.apart:
         r = lib.empty((*g.shape[: g.ndim - k], *size), g.dtype)
