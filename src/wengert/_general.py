@@ -31,6 +31,7 @@ from ._node import FREED, Box, Parts, Port, box_of, port_of, ticks
 from ._pointwise import pointwise, pointwise_backward
 from ._registry import RAW, Impl, Info, T, own, place, register
 from ._saved import is_complex, stale, unbox
+from ._several import several
 from ._tensor import Tensor, alias_payload, make, wrap
 
 
@@ -100,6 +101,11 @@ def general(
             template = pointwise(info, plan, N, table, _runner(info, plan, N, table, broadcast, many, tensors))
             op = own(template, info.name, doc=info.doc)
             run = own(template, info.name, doc=info.doc, cells={"M": (), "EVERY": ()})
+        elif tensors in (2, 3, -1) and not (broadcast or info.view):
+            run = _runner(info, plan, N, table, broadcast, many, tensors)
+            template = several(info, plan, N, table, run, _wrap_many)
+            op = own(template, info.name, doc=info.doc)
+            run = own(template, info.name, doc=info.doc, cells={"M": ()})
         else:
             run = _runner(info, plan, N, table, broadcast, many, tensors)
 

@@ -335,7 +335,18 @@ def _with_constants(
 SITES: dict[int, Site] = {}  # by the id of the function
 KINDS = frozenset(
     f"_{name}.py"
-    for name in ("folded", "unary", "kinds", "linear", "affine", "pointwise", "parametric", "general", "inplace")
+    for name in (
+        "folded",
+        "unary",
+        "kinds",
+        "linear",
+        "affine",
+        "pointwise",
+        "parametric",
+        "several",
+        "general",
+        "inplace",
+    )
 )  # where functions find overriding arguments by themselves
 HOT = frozenset(("__getitem__", "__setitem__"))  # too often called for a guard
 
