@@ -280,5 +280,7 @@ def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:
     """Whether self or an argument has a history."""
     if self._fn is not None:
         return True
-    given = (*args, *kwargs.values()) if kwargs else args
-    return any(isinstance(a, Tensor) and a._fn is not None for a in given)
+    for a in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(a, Tensor) and a._fn is not None:
+            return True
+    return False

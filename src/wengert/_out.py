@@ -9,6 +9,8 @@ its own (``exactly``, ``convertible``).
 from __future__ import annotations
 
 import functools
+import inspect
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -88,13 +90,65 @@ def with_out(rule: Any) -> Any:
 
 
 def _with_out(fn: Any, rule: Rules) -> Any:
-    @functools.wraps(fn)
-    def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        return fn(*args, **kwargs) if out is None else write_out(out, fn, args, kwargs)
-
     if rule is not None:
         fn.out_rule = rule
+    return with_keywords(
+        fn, lambda args, out, kwargs: fn(*args, **kwargs) if out is None else write_out(out, fn, args, kwargs)
+    )
+
+
+def with_keywords(fn: Any, otherwise: Any) -> Any:
+    """``fn`` that takes ``out=`` and other keywords beside its own parameters.
+
+    Without them it is called by position, which takes the least time; else ``otherwise(args, out, kwargs)``, with
+    the arguments as they were given.
+    """
+    code = fn.__code__
+    if code.co_flags & inspect.CO_VARARGS:
+
+        def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+            return otherwise(args, out, kwargs)
+
+        return functools.wraps(fn)(form)
+    count = code.co_argcount
+    if count not in _forms:
+        names = ", ".join(f"p{i}" for i in range(count))
+        _forms[count] = _template(_FORM.format(names=names, values=f"({names},)"))
+    defaults = fn.__defaults__ or ()
+
+    def rest(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+        for value in reversed(defaults):
+            if args[-1] is not value:
+                break
+            args = args[:-1]
+        return otherwise(args, out, kwargs)
+
+    template = _forms[count]
+    names = code.co_varnames[:count]
+    template = template.replace(
+        co_varnames=names + template.co_varnames[count:], co_name=code.co_name, co_qualname=code.co_qualname
+    )
+    closure = (types.CellType(fn), types.CellType(rest))
+    form = types.FunctionType(template, globals(), code.co_name, defaults, closure)
+    form.__kwdefaults__ = {"out": None}
+    return functools.wraps(fn)(form)
+
+
+_forms: dict[int, types.CodeType] = {}  # by the number of parameters
+_FORM = """
+def outer(fn, rest):
+    def form({names}, *, out, **kwargs):
+        if out is None and not kwargs:
+            return fn({names})
+        return rest({values}, out, kwargs)
     return form
+"""
+
+
+def _template(source: str) -> types.CodeType:
+    scope: dict[str, Any] = {}
+    exec(compile(source, __file__, "exec"), scope)
+    return scope["outer"](None, None).__code__  # type: ignore[no-any-return]
 
 
 def write_out(

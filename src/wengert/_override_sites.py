@@ -104,7 +104,8 @@ class Site:
         self.primitive = primitive  # whether it finds overriding arguments by itself
         self.unchanged = _copy_of(function)  # what runs behind the guard and the check
         self.written = _written(function)
-        self.named = self.plain if not self.plain.co_flags & 4 else self.written.__code__
+        decorated = hasattr(function, "__wrapped__") or self.plain.co_flags & _STAR
+        self.named = self.written.__code__ if decorated else self.plain
 
     def guard(self) -> None:
         """Make the function recover from an overriding argument that makes it fail.

@@ -13,7 +13,7 @@ import numpy as np
 from .._blocks import LARGE, composite, cut_parts, each, fold, over_blocks, rows
 from .._programs import Value
 from .kernels import where_recorded
-from .numpy import in_lib, lib, vector_of_ones
+from .numpy import NUMBERS, in_lib, lib, vector_of_ones
 
 MANY = 2048  # elements from which these ways are the faster ones
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
@@ -80,9 +80,21 @@ def limited(x: Any, low: Any, high: Any) -> Any:
             high = np.inf if high is None else high
         if low is not None and high is not None and low <= high:
             return x.clip(low, high)
+    if x.dtype in _FLOATS:
+        low, high = _constant(low, x.dtype), _constant(high, x.dtype)
     if low is not None:
         x = np.maximum(low, x)
     return x if high is None else np.minimum(high, x)
+
+
+def _constant(value: Any, dtype: Any) -> Any:
+    """A number as NumPy takes it soonest."""
+    if type(value) not in _NUMBERS:
+        return value
+    return NUMBERS[dtype][value] if value or math.copysign(1, value) < 0 else lib.ZEROS[dtype]
+
+
+_NUMBERS = frozenset((int, float))
 
 
 def _is_array(value: Any) -> bool:

@@ -8,8 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from numpy import ndarray
+
 from .._backends.kernels import recordable
 from .._backends.large import MANY
+from .._backends.numpy import NUMBERS
 from .._dims import normal_dim
 from .._dispatch import logical_dtype
 from .._dtypes import FLOATING, INEXACT
@@ -22,6 +25,7 @@ from .._registry import RAW, T, place, public
 from .._tensor import Tensor
 from ._elementwise import FLOAT32, activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
 
+FEW = 4096  # elements whose largest is found sooner than NumPy chooses
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
@@ -63,9 +67,10 @@ def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scal
 def _elu(lib, self, alpha, scale, input_scale):
     """``scale * x``, and ``scale * alpha * (exp(input_scale * x) - 1)`` where x is negative."""
     above, below = _split(lib, self)
-    below = lib.expm1(below * input_scale if input_scale != 1 else below)
+    number = NUMBERS[self.dtype]
+    below = lib.expm1(below * number[input_scale] if input_scale != 1 else below)
     factor = alpha * scale
-    return (above * scale if scale != 1 else above) + (below * factor if factor != 1 else below)
+    return (above * number[scale] if scale != 1 else above) + (below * number[factor] if factor != 1 else below)
 
 
 @activation("nn.functional.elu", "nn.functional.elu_")
@@ -145,7 +150,11 @@ def sigmoid(lib, input):
     one = lib.ONES[input.dtype]
     if input.size >= MANY and recordable(input):
         return lib.divide(one, lib.one_and_exp_of_negative(input))
-    return lib.divide(one, lib.exp(-input) + one)
+    r = lib.exp(-input)
+    if type(r) is not ndarray:  # 0-dimensional
+        return lib.divide(one, r + one)
+    r = lib.add(r, one, r)
+    return lib.divide(one, r, r)
 
 
 place(T.tanh, "nn.functional.tanh")
@@ -205,7 +214,8 @@ def _silu(lib, self):
     """``x * sigmoid(x)``."""
     if self.size >= MANY and recordable(self):
         return self / lib.one_and_exp_of_negative(self)
-    return self / (lib.exp(-self) + lib.ONES[self.dtype])
+    r = lib.exp(-self) + lib.ONES[self.dtype]
+    return lib.divide(self, r, r if type(r) is ndarray else None)
 
 
 @public("nn.functional.silu")
@@ -280,8 +290,13 @@ def _softplus(lib, self, beta, threshold):
     """``log(1 + exp(beta * x)) / beta``, and x above the threshold."""
     if _unlimited(self, beta, threshold):
         return lib.limited(self, 0, None) + lib.log1p(lib.exp(-lib.abs(self)))
-    scaled = self * beta
-    return lib.where(scaled > threshold, self, lib.log1p(lib.exp(scaled)) / beta)
+    scaled = self if beta == 1 else self * beta
+    r = lib.log1p(lib.exp(scaled))
+    if beta != 1:
+        r = r / beta
+    if type(self) is ndarray and 0 < self.size <= FEW and scaled.item(scaled.argmax()) <= threshold:
+        return r
+    return lib.where(scaled > threshold, self, r)
 
 
 @public("nn.functional.softplus")

@@ -423,6 +423,8 @@ def _nan_to_num(lib, self, nan, posinf, neginf):
 
 
 def _nan_to_num_real(lib: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    if x.dtype.kind == "f" and x.size <= 4096 and lib.count_nonzero(lib.isfinite(x)) == x.size:
+        return x.copy()
     limits = finfo(BY_NUMPY[x.dtype])
     x = lib.where(lib.isnan(x), 0.0 if nan is None else nan, x)
     x = lib.where(x == float("inf"), limits.max if posinf is None else posinf, x)

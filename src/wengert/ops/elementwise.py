@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from numpy import ndarray
+
 from .._dispatch import logical_dtype, not_implemented
 from .._dtypes import COMPLEX, FLOATING
 from .._general import general
@@ -524,6 +526,11 @@ def sign(lib, input):
     >>> torch.sign(torch.tensor([-2., 0., 3.]))
     tensor([-1.,  0.,  1.])
     """
+    if type(input) is ndarray and 0 < input.size <= 4096 and input.dtype.kind == "f":
+        r = lib.sign(input)
+        last = r.item(r.argmax())
+        if last == last:  # NumPy's sign of nan is nan
+            return r
     return lib.subtract(input > 0, input < 0, dtype=input.dtype)
 
 

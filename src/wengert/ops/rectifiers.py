@@ -11,6 +11,7 @@ import numpy as np
 
 from .._backends.kernels import recordable
 from .._backends.large import MANY
+from .._backends.numpy import NUMBERS
 from .._dispatch import logical_dtype, not_implemented, type_text
 from .._dtypes import BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from .._general import general
@@ -147,9 +148,10 @@ def _leaky_relu_grad(xp: Any, g: Any, self: Any, negative_slope: float) -> Any:
 )
 def _leaky_relu(lib, self, negative_slope):
     """Each element, times ``negative_slope`` if it is negative."""
+    lower = self * NUMBERS[self.dtype][negative_slope]
     if 0 < negative_slope <= 1:
-        return lib.maximum(self, self * negative_slope)
-    return lib.where(self > lib.ZEROS[self.dtype], self, self * negative_slope)
+        return lib.maximum(self, lower)
+    return lib.where(self > lib.ZEROS[self.dtype], self, lower)
 
 
 @activation("nn.functional.leaky_relu", "nn.functional.leaky_relu_")
@@ -178,7 +180,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 )
 def _prelu_kernel(lib, self, weight):
     """Each element, times the weight if it is negative."""
-    return lib.where(self > 0, self, self * weight)
+    return lib.where(self > lib.ZEROS[self.dtype], self, self * weight)
 
 
 @public("torch.prelu Tensor.prelu nn.functional.prelu")
@@ -349,7 +351,8 @@ def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
 )
 def _hardswish(lib, self):
     """``x * min(max(0, x + 3), 6) / 6``."""
-    return self * lib.limited(self + 3, 0, 6) / 6
+    number = NUMBERS[self.dtype]
+    return self * lib.limited(self + number[3], 0, 6) / number[6]
 
 
 @public("nn.functional.hardswish")

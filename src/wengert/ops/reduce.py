@@ -6,7 +6,6 @@ Extrema are in ``extrema``, norms in ``norms``, spread and order statistics in `
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from .._dtypes import BY_NUMPY, INEXACT, as_dtype
 from .._errors import noted
 from .._general import general
 from .._linear import linear
-from .._out import CONVERTIBLE, EXACT, convertible, exactly, write_out
+from .._out import CONVERTIBLE, EXACT, convertible, exactly, with_keywords, write_out
 from .._registry import RAW, public
 from .._tensor import Tensor
 
@@ -95,21 +94,18 @@ def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callab
         if out_rule is not None:
             fn.out_rule = out_rule
 
-        @functools.wraps(fn)
-        def form(*args: Any, **kwargs: Any) -> Any:
-            if kwargs:
-                out = kwargs.pop("out", None)
-                kwargs = numpy_names(kwargs)
-                if out is not None:
-                    rule = None
-                    if in_out and kwargs.get("dtype") is None:
-                        kwargs["dtype"] = dtype_for(out, args[0] if args else kwargs.get("input"), out_rule)
-                    elif in_out and out_rule is not None:
-                        rule = EXACT
-                    return write_out(out, fn, args, kwargs, rule)
-            return fn(*args, **kwargs)
+        def otherwise(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+            kwargs = numpy_names(kwargs)
+            if out is None:
+                return fn(*args, **kwargs)
+            rule = None
+            if in_out and kwargs.get("dtype") is None:
+                kwargs["dtype"] = dtype_for(out, args[0] if args else kwargs.get("input"), out_rule)
+            elif in_out and out_rule is not None:
+                rule = EXACT
+            return write_out(out, fn, args, kwargs, rule)
 
-        return public(*names)(form)
+        return public(*names)(with_keywords(fn, otherwise))
 
     return decorate
 
