@@ -101,7 +101,8 @@ def strides_of(a: Any) -> tuple[int, ...]:
     strides = getattr(a, "strides", None)
     if strides is None or not a.size:  # NumPy and PyTorch differ in those of an array without elements
         return contiguous_strides(a.shape)
-    return tuple(s // a.dtype.itemsize for s in strides)
+    n = a.itemsize
+    return tuple([s // n for s in strides])
 
 
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -186,8 +187,10 @@ def cdata(self: Tensor) -> int:
 @method("Tensor.data_ptr Tensor.const_data_ptr")
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 if there is none."""
-    array_of(self)
-    a = alias_payload(self)
+    a = self._a
+    if type(a) is not np.ndarray:
+        array_of(self)
+        a = alias_payload(self)
     return address(a) if a.size and isinstance(a, np.ndarray) else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -85,6 +86,7 @@ class finfo(_Frozen, metaclass=_TorchClass):
         return finfo, (DTYPES[self.dtype],)
 
 
+@functools.cache  # it cannot be changed
 def _make_finfo(of: dtype) -> finfo:
     if of not in _FLOAT_FORMATS:
         raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")

@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 import operator
+from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from .._dispatch import logical_dtype
 from .._dtypes import as_dtype
 from .._errors import warn_once
 from .._general import general
-from .._inplace import inplace_of
+from .._inplace import inplace_of, unrecorded, written
 from .._linear import linear
 from .._modes import EVERY
 from .._out import EXACT, with_out
@@ -233,7 +234,14 @@ def _triangle_indices(name: str, rows: Any) -> None:
             if n < 0:
                 raise RuntimeError(f"{what} must be non-negative, got{n}")
         np_dtype = np.dtype(np.int64) if dtype is None else as_dtype(dtype, name).np
-        return wrap(np.array(rows(row, offset, col), np_dtype).reshape(2, -1))
+        if row < 32 and col < 32 and type(row) is type(col) is type(offset) is int:
+            return wrap(known(row, offset, col, np_dtype).copy())
+        return wrap(made(row, offset, col, np_dtype))
+
+    def made(row: int, offset: int, col: int, np_dtype: Any) -> Any:
+        return np.array(rows(row, offset, col), np_dtype).reshape(2, -1)
+
+    known = functools.lru_cache(128)(made)
 
     indices.__name__ = indices.__qualname__ = name
     what = "lower" if name == "tril_indices" else "upper"
@@ -312,6 +320,11 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
+    a = self._a
+    if type(a) is np.ndarray and len(shape) == 2 and not wrap and a.flags.carray and unrecorded(self, None):
+        a.reshape(-1)[: min(shape) * shape[1] : shape[1] + 1] = element(fill_value, logical_dtype(self))
+        written(self, getframe(1))
+        return self
     height, width, step = shape[0], shape[1], sum(self.stride())
     if min(shape):
         fill_(as_strided(self, (min(shape),), (step,)), fill_value)

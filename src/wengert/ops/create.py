@@ -353,6 +353,15 @@ def full(
     >>> torch.full((2,), 3), torch.full((2,), 3.)
     (tensor([3, 3]), tensor([3., 3.]))
     """
+    if type(fill_value) is float and layout is device is out is dtype is None and requires_grad is False:
+        plain = None if pin_memory or M else plain_shape((size,))
+        if plain is not None and -3e38 < fill_value < 3e38 and _dtypes.default_np.itemsize > 2:
+            try:
+                a = np.empty(plain, _dtypes.default_np)
+                a.fill(fill_value)
+                return wrap(a)
+            except (ValueError, MemoryError):
+                pass  # below is said what is wrong
     dtype = options("full", dtype, layout, device, pin_memory, requires_grad)
     shape = tuple_shape("full", size)
     value = number_of(fill_value, "full", "fill_value", 2)
@@ -413,7 +422,7 @@ def eye(
     n = _count("eye", "n", 1, n)
     m = n if m is None else _count("eye", "m", 2, m)
     a = allocate(np.zeros, (n, m), dtype_chosen(dtype, out))
-    np.fill_diagonal(a, 1)
+    a.reshape(-1)[: min(n, m) * m : m + 1] = 1
     return finish(a, out, requires_grad)
 
 

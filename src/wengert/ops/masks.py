@@ -107,7 +107,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
     """
     payload(input, "nonzero")
     a = np.asarray(known_values(input, "nonzero"))
-    found = wrap(np.argwhere(a) if a.ndim != 1 else a.nonzero()[0].reshape(-1, 1))
+    found = wrap(_rows_of_places(a))
     if as_tuple:
         return unbind(found, 1) if a.ndim else (wrap(a.reshape(1).nonzero()[0]),)
     if out is None:
@@ -116,6 +116,17 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
 
     store_out(out, found, exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}"))
     return out
+
+
+def _rows_of_places(a: Any) -> Any:
+    """Where an array is not zero: a row for each element."""
+    if a.ndim < 2:
+        return np.argwhere(a) if not a.ndim else a.nonzero()[0].reshape(-1, 1)
+    places = a.nonzero()
+    columns = np.empty((a.ndim, len(places[0])), np.int64)
+    for d, column in enumerate(places):
+        columns[d] = column
+    return columns.T
 
 
 @public("torch.argwhere Tensor.argwhere")

@@ -298,7 +298,7 @@ def _traced(xp: Any, g: Any, self_shape: Any) -> Any:
 )
 def trace_of(lib, self):
     """The sum of the diagonal of a matrix."""
-    return lib.add.reduce(self.diagonal(), None)
+    return lib.sum_of_all(self.diagonal())
 
 
 @public("torch.trace Tensor.trace")

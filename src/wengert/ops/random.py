@@ -383,6 +383,10 @@ def _like(
     function: str, input: Any, dtype: Any, layout: Any, device: Any, pin: Any, requires_grad: Any, order: Any,
     generator: Any, fill: str, *args: Any,
 ) -> Tensor:  # fmt: skip
+    if dtype is layout is device is order is generator is None and type(input) is Tensor and requires_grad is False:
+        a = input._a
+        if type(a) is np.ndarray and a.flags.c_contiguous and not (pin or M or LEVELS.get()):
+            return wrap(_LIKE[fill](default_generator, a.shape, a.dtype, *args))
     np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
     a = input._a
     if LEVELS.get() or (order is None and type(a) is np.ndarray and a.flags.c_contiguous):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from typing import Any
@@ -44,8 +45,8 @@ def arange(
         if 0 <= args[0] < 1 << 31 and device is None:  # the commonest call, without the checks it does not need
             return made(np.arange(args[0]))
     dtype = options("arange", dtype, layout, device, pin_memory, requires_grad)
-    if not kwargs and 2 <= len(args) <= 3 and _PLAIN_NUMBERS.issuperset(map(type, args)):
-        start, end, step = args if len(args) == 3 else (*args, 1)
+    if not kwargs and 1 <= len(args) <= 3 and _PLAIN_NUMBERS.issuperset(map(type, args)):
+        start, end, step = args if len(args) == 3 else (*args, 1) if len(args) == 2 else (0, *args, 1)
     else:
         start, end, step = _range_arguments("arange", args, kwargs)
     if out is not None:
@@ -56,7 +57,10 @@ def arange(
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
     _check_range(start, end, step)
     count = _range_count(start, end, step, dtype)
-    return finish(_range_values(start, step, count, dtype), out, requires_grad)
+    values = (
+        _few_in_range(start, step, count, dtype).copy() if count <= _FEW else _range_values(start, step, count, dtype)
+    )
+    return finish(values, out, requires_grad)
 
 
 _PLAIN_NUMBERS = frozenset((int, float))
@@ -124,6 +128,10 @@ def _range_values(start: Any, step: Any, count: int, dtype: Dtype) -> Any:
     if np_dtype.itemsize == 2:  # counted in float32
         return _by_blocks(float(np.float32(start)), float(np.float32(step)), i, np_dtype)
     return _by_blocks(float(start), float(step), i, np_dtype)
+
+
+_FEW = 1024  # numbers that are remembered
+_few_in_range = functools.lru_cache(256)(_range_values)
 
 
 def _by_blocks(start: float, step: float, i: Any, np_dtype: Any) -> Any:
@@ -205,7 +213,8 @@ def linspace(
     if not (type(start) in _PLAIN_NUMBERS and type(end) in _PLAIN_NUMBERS and type(steps) is int and steps >= 0):
         start, end, steps = _space_arguments("linspace", start, end, steps)
     dtype = _space_dtype("linspace", start, end, dtype, out)
-    return finish(_spaced(start, end, steps, dtype.np), out, requires_grad)
+    spaced = _few_spaced(start, end, steps, dtype.np).copy() if steps <= _FEW else _spaced(start, end, steps, dtype.np)
+    return finish(spaced, out, requires_grad)
 
 
 @public("torch.logspace")
@@ -311,3 +320,6 @@ def _spaced(start: Any, end: Any, steps: int, np_dtype: Any) -> Any:
     down = fused_multiply_add(back.astype(np.float64), 0.0 - float(step), float(high))
     spaced = np.where(first, up, down)
     return (np.trunc(spaced) if kind in "iu" else spaced).astype(np_dtype)
+
+
+_few_spaced = functools.lru_cache(256)(_spaced)

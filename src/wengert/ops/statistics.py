@@ -64,6 +64,9 @@ def _only_variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, ke
     if len(dim) == x.ndim and correction < x.size <= FEW and x.dtype in _BY_BLAS:
         v = _variance_of_few(x, correction)
         return v.reshape((1,) * x.ndim) if keepdim else v
+    if x.ndim == 2 and dim == (0,) and correction < len(x) and 0 < x.size <= FEW and x.dtype in _BY_BLAS:
+        v = _variance_of_columns(x, correction)
+        return v[None] if keepdim else v
     n = x.shape[-1] if x.ndim else 0
     if correction < n <= _SMALL_ROW and 0 < x.size <= FEW and dim == (x.ndim - 1,) and x.dtype in _BY_BLAS:
         d = x.astype(np.float64, copy=False).dot(row_tables(n, _FLOAT64)[1])
@@ -81,6 +84,19 @@ def _variance_of_few(x: Any, correction: float) -> Any:
     d = x.astype(np.float64).ravel()
     d -= vector_of_ones(n, _FLOAT64).dot(d) / n
     return d.dot(d) / (n - correction)
+
+
+def _variance_of_columns(x: Any, correction: float) -> Any:
+    """The variance of each column of a small matrix."""
+    n = len(x)
+    ones = vector_of_ones(n, _FLOAT64)
+    mean = ones.dot(x)
+    mean /= n
+    d = x - mean
+    d *= d
+    v = ones.dot(d)
+    v /= n - correction
+    return v
 
 
 def _narrowed(r: Any, dtype: Any) -> Any:
