@@ -354,10 +354,10 @@ def full(
     (tensor([3, 3]), tensor([3., 3.]))
     """
     if type(fill_value) is float and layout is device is out is dtype is None and requires_grad is False:
-        plain = None if pin_memory or M else plain_shape((size,))
-        if plain is not None and -3e38 < fill_value < 3e38 and _dtypes.default_np.itemsize > 2:
+        plain = type(size) is tuple and _INT_ONLY.issuperset(map(type, size)) and not (pin_memory or M)
+        if plain and -3e38 < fill_value < 3e38 and _dtypes.default_np.itemsize > 2:
             try:
-                a = np.empty(plain, _dtypes.default_np)
+                a = np.empty(size, _dtypes.default_np)
                 a.fill(fill_value)
                 return wrap(a)
             except (ValueError, MemoryError):
