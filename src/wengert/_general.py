@@ -101,7 +101,7 @@ def general(
             template = pointwise(info, plan, N, table, _runner(info, plan, N, table, broadcast, many, tensors))
             op = own(template, info.name, doc=info.doc)
             run = own(template, info.name, doc=info.doc, cells={"M": (), "EVERY": ()})
-        elif tensors in (2, 3, -1) and not (broadcast or info.view):
+        elif tensors and not (broadcast or info.view or tensors == 1):
             run = _runner(info, plan, N, table, broadcast, many, tensors)
             template = several(info, plan, N, table, run, _wrap_many)
             op = own(template, info.name, doc=info.doc)

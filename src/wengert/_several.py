@@ -1,4 +1,4 @@
-"""The general kind's hot path for operators on two or three tensors, or on a sequence of them: ``gather``, ``cat``.
+"""The general kind's hot path for operators on several tensors, or on a sequence of them: ``gather``, ``cat``.
 
 The functions here do what ``_general``'s do, for plain arrays only (and ``None``, where an operand may be missing), of
 one dtype where the operator promotes; whatever else comes is handed to those.
@@ -143,7 +143,33 @@ def several(info: Info, plan: Any, N: Any, table: Any, run: Any, wrapped: Any) -
         t._m = t._fn = None
         return t
 
-    return {2: two, 3: three, -1: sequence}[info.arity]
+    def more(*args: Any) -> Any:
+        if M:
+            return slow(info, args)
+        operands = args[:arity]
+        try:
+            arrays = [None if t is None else t._a for t in operands]
+            edges = [None if t is None else t._fn for t in operands]
+        except AttributeError:
+            return run(*args)
+        if promoting or type(arrays[0]) is not ndarray or not ARRAYS_OR_NONE.issuperset(map(type, arrays)):
+            return run(*args)
+        p = args[arity:]
+        try:
+            result = table[ndarray](*arrays, *p)
+        except ARITHMETIC:
+            result = silently(table[ndarray], *arrays, *p)
+        recorded = records and edges.count(None) < arity
+        if recorded or many:
+            return finished(operands, arrays, p, tuple(edges), result, recorded)
+        t = make()
+        t._a = result
+        t._m = t._fn = None
+        return t
+
+    arity = info.arity
+    return {2: two, 3: three, -1: sequence}.get(arity, more)
 
 
 ARRAYS = {ndarray}
+ARRAYS_OR_NONE = frozenset((ndarray, type(None)))

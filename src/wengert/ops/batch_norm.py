@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from .._backends.numpy import in_lib, vector_of_ones
+from .._backends.numpy import NUMBERS, in_lib, vector_of_ones
 from .._blocks import LARGE, among_rows, each
 from .._dispatch import logical_dtype
+from .._dtypes import FLOATING
 from .._general import general
 from .._grad_mode import no_grad
 from .._registry import RAW, T, public
 from .._tensor import Tensor, wrap
+from . import _small_batch_norm
 from .loss import refuse_weight_grad
 from .matmul import dtype_name
 from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, _widened, norm_groups
@@ -147,6 +149,11 @@ def normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: flo
 
     ``stats`` is given mean, inverse deviation and variance in float64, and what ``_moments`` says is to be taken off.
     """
+    if _small_batch_norm.suits(input):
+        r, found = _small_batch_norm.norm(input, weight, bias, view, eps)
+        if stats is not None:
+            stats[:] = found
+        return r
     x = np.ascontiguousarray(_widened(input)).reshape(view)
     parts = _parts(view)
     mean, var, center = _moments(x, parts, view)
@@ -165,6 +172,8 @@ def normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: flo
 @in_lib
 def channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: Any, view: View, stats: Any) -> Any:
     """The cotangents of input, weight and bias from the statistics that the forward pass left."""
+    if len(stats) == 5:
+        return _small_batch_norm.cotangents(g, input, weight, bias_shape, needs, view, stats)
     x, g = (np.ascontiguousarray(_widened(a)).reshape(view) for a in (input, g))
     mean, scale, _, center = stats
     parts = _parts(view)
@@ -210,6 +219,8 @@ def channels_by_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: A
     """Each channel shifted and scaled by given statistics, then by weight and bias."""
     n, c = input.shape[:2]
     view = (n, c, math.prod(input.shape[2:]))
+    if _small_batch_norm.suits(input) and mean.ndim == var.ndim == 1:
+        return _small_batch_norm.by_statistics(input, mean, var, weight, bias, view, eps)
     x = np.ascontiguousarray(_widened(input)).reshape(view)
     factor = 1 / np.sqrt(var + eps)
     if weight is not None:
@@ -312,6 +323,35 @@ def batch_norm(
     shape = tuple(input._a.shape)
     c = shape[1] if len(shape) > 1 else 0
     view = (*shape[:1], c, math.prod(shape[2:]))
+    statistics = (running_mean, running_var)
+    usual = c and eps > 0 and view[0] * view[2] > 1 and input._a.dtype in FLOATING
+    known = training or (running_mean is not None and running_var is not None)
+    if not (usual and known and _sized(c, statistics, True) and _sized(c, (weight, bias), False)):
+        _check(input, shape, view, statistics, weight, bias, training, eps)
+    along = (c, *(1,) * (len(shape) - 2))
+    if not training:
+        return norm_by_statistics(input, running_mean, running_var, weight, bias, eps, along)
+    stats: list[Any] = []
+    result = norm_channels(input, weight, bias, view, (0, 2), eps, along, stats)
+    if running_mean is not None and running_var is not None:
+        _update(running_mean, running_var, input, stats, view, momentum)
+    return result
+
+
+def _sized(c: int, vectors: Any, constant: bool) -> bool:
+    """Whether those that are given have one element for each channel, and, of constants, no history."""
+    for t in vectors:  # noqa: SIM110  a generator takes three times as long
+        if t is not None and (t._a.size != c or (constant and t._fn is not None)):
+            return False
+    return True
+
+
+def _check(
+    input: Any, shape: Any, view: View, statistics: Any, weight: Any, bias: Any, training: bool, eps: float
+) -> None:
+    """PyTorch's errors."""
+    running_mean, running_var = statistics
+    c = view[1]
     if training and (not shape or view[0] * view[2] == 1):
         _refuse_single(input.shape)
     if eps < 0 or (training and eps == 0):
@@ -327,14 +367,6 @@ def batch_norm(
     if logical_dtype(input).kind in "iub":
         raise NotImplementedError(f"\"batch_norm\" not implemented for '{dtype_name(input)}'")
     refuse_weight_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
-    along = (c, *(1,) * (len(shape) - 2))
-    if not training:
-        return norm_by_statistics(input, running_mean, running_var, weight, bias, eps, along)
-    stats: list[Any] = []
-    result = norm_channels(input, weight, bias, view, (0, 2), eps, along, stats)
-    if running_mean is not None and running_var is not None:
-        _update(running_mean, running_var, input, stats, view, momentum)
-    return result
 
 
 def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: float) -> None:
@@ -345,8 +377,8 @@ def _update(mean: Any, var: Any, input: Any, stats: Any, view: Any, momentum: fl
     if stats and isinstance(input._a, np.ndarray):
         if type(mean._a) is type(var._a) is np.ndarray and mean._fn is var._fn is None:
             for a, batch, share in ((mean._a, stats[0], momentum), (var._a, stats[2], unbiased)):
-                moved = (batch * share).astype(a.dtype)
-                np.multiply(a, 1 - momentum, a)
+                moved = (batch * NUMBERS[batch.dtype][share]).astype(a.dtype)
+                np.multiply(a, NUMBERS[a.dtype][1 - momentum], a)
                 np.add(a, moved if a.ndim == 1 else moved.reshape(a.shape), a)  # PyTorch counts no write either
             return
         batch_mean, batch_var = (wrap(s.astype(mean._a.dtype, copy=False)) for s in stats[::2])
