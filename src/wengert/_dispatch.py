@@ -207,7 +207,7 @@ def cast(t: Any, dtype: Any) -> Any:
 def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
     """Two operands of different dtypes, or of different levels (``_values``, NOTE [ Levels ])."""
     facts = info.__dict__
-    if type(x._a) is not np.ndarray or type(y._a) is not np.ndarray:
+    if not (isinstance(x._a, _ARRAYS) and isinstance(y._a, _ARRAYS)):
         lifted = push_down((x, y), True)
         if lifted is not None:
             x, y = lifted
@@ -229,6 +229,7 @@ def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
 
 
 _HALF = np.dtype(np.float16)
+_ARRAYS = (np.ndarray, np.generic)
 
 
 def _is_scalar(t: Tensor) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._backends.large import row_sums
-from .._backends.numpy import in_lib, lib
+from .._backends.numpy import NUMBERS, in_lib, lib
 from .._blocks import each
 from .._dispatch import logical_dtype
 from .._general import general
@@ -148,7 +148,7 @@ def _by_parts(mask: Any, query: Any) -> Any:
 
 def _block_weights(query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
     """The weights, ``(*, queries, keys)``."""
-    scores = lib.matmul(query * query.dtype.type(scale), key.swapaxes(-1, -2))
+    scores = lib.matmul(query * NUMBERS[query.dtype][scale], key.swapaxes(-1, -2))
     if causal:
         if _past_softmax(scores):
             return scores
@@ -247,7 +247,7 @@ def keep_past(lib, scores):
 def softmax_rows_or_zero(scores: Any) -> Any:
     """softmax of rows; a row of -inf alone is zeros, as nothing may be looked at."""
     r = lib.softmax_rows(scores, scores.ndim - 1)
-    if r.size and np.isnan(np.minimum.reduce(r, None)):
+    if r.size and (lowest := r.item(r.argmin())) != lowest:
         empty = np.maximum.reduce(scores, -1, keepdims=True) == -math.inf
         r = np.where(empty, r.dtype.type(0), r)
     return r
@@ -281,7 +281,7 @@ def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None
                 "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
                 f"{query._a.ndim}, key.dim: {key._a.ndim} and value.dim: {value._a.ndim} instead."
             )
-    if len({logical_dtype(t) for t in (query, key, value)}) > 1:
+    if not logical_dtype(query) is logical_dtype(key) is logical_dtype(value):
         names = [f"{n}.dtype: {dtype_name(t).lower()}" for n, t in (("query", query), ("key", key), ("value", value))]
         raise RuntimeError(
             f"Expected query, key, and value to have the same dtype, but got {names[0]} {names[1]} and {names[2]} "
@@ -330,7 +330,8 @@ def scaled_dot_product_attention(
         scale = 1 / math.sqrt(query._a.shape[-1]) if query._a.shape[-1] else 1.0
     mask = additive_mask(attn_mask, query)
     if not dropout_p:
-        recorded = is_grad_enabled() and any(t._fn is not None for t in (query, key, value))
+        history = query._fn is not None or key._fn is not None or value._fn is not None
+        recorded = history and is_grad_enabled()
         return attention(query, key, value, mask, bool(is_causal), float(scale), [] if recorded else None)
     weights = _weights(T, query, key, mask, is_causal, scale)
     from .._registry import PUBLIC

@@ -36,9 +36,16 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
 
 def _length(x: Any, dim: int, eps: float) -> Any:
     """The 2-norm along a dim, at least eps: raised outside of the graph, so that the gradient is that of the norm."""
-    n = x.norm(2, dim, True).clone()
-    with no_grad():
-        n.clamp_min_(eps)
+    n = x.norm(2, dim, True)
+    if n._fn is None:
+        return n.clamp_min(eps)
+    n = n.clone()
+    a = n._a
+    if type(a) is np.ndarray:
+        np.maximum(a, eps, a)
+    else:
+        with no_grad():
+            n.clamp_min_(eps)
     return n
 
 

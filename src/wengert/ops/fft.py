@@ -40,7 +40,11 @@ def _scaled(r: Any, scale: float, dtype: Any) -> Any:
 )
 def fft_c2c(lib, self, dims, scale, forward):
     """``sum_j x_j exp(-+2 pi i j k / n)`` along dims, with minus ``forward``."""
-    transform = lib.fft.fftn(self, axes=dims) if forward else lib.fft.ifftn(self, axes=dims, norm="forward")
+    if len(dims) == 1:
+        d = dims[0]
+        transform = lib.fft.fft(self, None, d) if forward else lib.fft.ifft(self, None, d, "forward")
+    else:
+        transform = lib.fft.fftn(self, axes=dims) if forward else lib.fft.ifftn(self, axes=dims, norm="forward")
     return _scaled(transform, scale, self.real.dtype)
 
 
@@ -61,7 +65,10 @@ def _r2c_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, scale: float, o
 )
 def fft_r2c(lib, self, dims, scale, onesided):
     """The transform of real numbers; ``onesided``: only the first half of the last dim's frequencies."""
-    transform = lib.fft.rfftn(self, axes=dims) if onesided else lib.fft.fftn(self, axes=dims)
+    if len(dims) == 1:
+        transform = (lib.fft.rfft if onesided else lib.fft.fft)(self, None, dims[0])
+    else:
+        transform = lib.fft.rfftn(self, axes=dims) if onesided else lib.fft.fftn(self, axes=dims)
     return _scaled(transform, scale, self.dtype)
 
 
@@ -85,6 +92,8 @@ def _c2r_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, size: int, scal
 )
 def fft_c2r(lib, self, dims, size, scale):
     """The real inverse transform of half of the frequencies, of ``size`` in the last of dims."""
+    if len(dims) == 1:
+        return _scaled(lib.fft.irfft(self, size, dims[0], "forward"), scale, self.real.dtype)
     sizes = [self.shape[d] for d in dims[:-1]] + [size]
     return _scaled(lib.fft.irfftn(self, sizes, dims, norm="forward"), scale, self.real.dtype)
 

@@ -166,14 +166,15 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return wrap(np.zeros((*a.shape, num_classes), np.int64))
-    if a.min() < 0:
+    if a.item(a.argmin()) < 0:
         raise RuntimeError("Class values must be non-negative.")
+    largest = a.item(a.argmax())
     if num_classes == -1:
-        num_classes = int(a.max()) + 1
+        num_classes = largest + 1
     elif num_classes < 1:
         raise RuntimeError("num_classes should be positive")
-    elif a.max() >= num_classes:
+    elif largest >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    r = np.zeros((a.size, num_classes), np.int64)
-    r[np.arange(a.size), a.reshape(-1)] = 1
-    return wrap(r.reshape((*a.shape, num_classes)))
+    r = np.zeros((*a.shape, num_classes), np.int64)
+    r.reshape(-1)[np.arange(0, r.size, num_classes) + a.reshape(-1)] = 1
+    return wrap(r)

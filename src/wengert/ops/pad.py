@@ -6,6 +6,7 @@ Padding with zeros and cropping are each other's transposes, and so are ``pad_bo
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -40,21 +41,29 @@ def _in_front(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 )
 def constant_pad_nd(lib, self, pad, value):
     """The tensor with ``value`` around it."""
-    shape = list(self.shape)
+    shape, inside, source = _frame(self.shape, pad)
+    r = lib.full(shape, value, self.dtype)
+    r[inside] = self if source is None else self[source]
+    return r
+
+
+@functools.lru_cache(256)
+def _frame(shape: tuple[int, ...], pad: Pads) -> tuple[Any, Any, Any]:
+    """The padded shape, where in it the input goes, and which part of the input; ``None`` for all of it."""
+    whole = list(shape)
     inside = [slice(None)] * len(shape)
     source = [slice(None)] * len(shape)
     for k in range(len(pad) // 2):
         d = len(shape) - 1 - k
         left, right = pad[2 * k], pad[2 * k + 1]
         n = shape[d]
-        shape[d] = n + left + right
-        inside[d] = slice(max(left, 0), shape[d] - max(right, 0))
+        whole[d] = n + left + right
+        inside[d] = slice(max(left, 0), whole[d] - max(right, 0))
         source[d] = slice(max(-left, 0), n - max(-right, 0))
-    r = lib.full(tuple(shape), value, self.dtype)
-    r[tuple(inside)] = self[tuple(source)]
-    return r
+    return tuple(whole), tuple(inside), None if min(pad, default=0) >= 0 else tuple(source)
 
 
+@functools.lru_cache(256)
 def _sources(n: int, left: int, right: int, mode: str) -> Any:
     """For each position of a padded dimension of size n the position that it repeats."""
     if mode == "circular":  # what is left after cropping wraps around
@@ -89,7 +98,7 @@ def pad_border(lib, self, pad, mode):
         d = self.ndim - 1 - k
         left, right = pad[2 * k], pad[2 * k + 1]
         if left or right:
-            self = lib.take(self, _sources(self.shape[d], left, right, mode), d)
+            self = self.take(_sources(self.shape[d], left, right, mode), d)
     return self
 
 
@@ -137,7 +146,12 @@ REGISTRY["pad_border"].node.name = _border_name
 
 
 # ------------------------------------------------------------------------------------------------------ what users call
+_INTS = frozenset((int,))
+
+
 def _pads(pad: Any) -> Pads:
+    if type(pad) is tuple and not len(pad) % 2 and _INTS.issuperset(map(type, pad)):
+        return pad
     if not isinstance(pad, (tuple, list)):
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type_text(pad)}")
     found = []
@@ -197,7 +211,7 @@ def _pad_constant(input: Any, pads: Pads, value: Any) -> Any:
             "Padding length should be less than or equal to two times the input dimension but got padding length "
             f"{len(pads)} and input of dimension {a.ndim}"
         )
-    for i in range(len(pads) // 2):
+    for i in range(len(pads) // 2) if min(pads, default=0) < 0 else ():
         if (
             a.shape[-1 - i] + pads[2 * i] + pads[2 * i + 1] < 0
             or a.shape[-1 - i] + min(pads[2 * i], 0) + min(pads[2 * i + 1], 0) < 0

@@ -255,8 +255,9 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     bad = _bad_index(where, x._a.shape[dim], -x._a.shape[dim])
     if bad is not None:
         raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {x._a.shape[dim]}")
-    if is_plain(where):  # each place once, as the value's gradient counts it once
-        where = wrap(np.unique(where._a % max(x._a.shape[dim], 1)))
+    if is_plain(where):
+        places = where._a % max(x._a.shape[dim], 1)
+        where = wrap(places if v._fn is None else np.unique(places))  # the value's gradient counts each place once
     return _shaped_as(input, put_at(x, v, (dim,), [where], False, False), name)
 
 

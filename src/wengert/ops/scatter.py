@@ -414,6 +414,14 @@ def scatter_public(
             r = input._a.copy()
             put_along(r, index._a, d, src._a)
             return wrap(r) if fx is None and fs is None else recorded(SCATTER, (fx, None, fs), [box_of(index), d], r)
+    elif reduce is None and type(src) is float and not M and -3e38 < src < 3e38:
+        d = _fitting(input, dim, index)
+        if d >= 0 and input._a.dtype.char in "fd":
+            r, fx = input._a.copy(), input._fn
+            put_along(r, index._a, d, src)
+            if fx is None:
+                return wrap(r)
+            return renamed(recorded(SCATTER, (fx, None, None), [box_of(index), d], r), "ScatterBackward1")
     if isinstance(src, np.generic):
         src = src.item()
     if not isinstance(src, (Tensor, bool, int, float, complex)):

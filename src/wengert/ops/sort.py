@@ -555,6 +555,9 @@ def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = Fa
 
 
 # ----------------------------------------------------------------------------------------------------------------- isin
+_FEW_PAIRS = 4096  # so many are compared sooner than sorted
+
+
 @general(
     tensors=2,
     promote=True,
@@ -565,6 +568,9 @@ def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = Fa
 )
 def isin(lib, elements, test_elements, invert):
     """Whether each element is among the test elements."""
+    if 0 < elements.size * test_elements.size <= _FEW_PAIRS:
+        found = lib.logical_or.reduce(elements[..., None] == test_elements.ravel(), -1)
+        return lib.logical_not(found) if invert else found
     return lib.isin(elements, test_elements, invert=invert)[()]
 
 
