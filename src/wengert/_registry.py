@@ -134,29 +134,8 @@ def bind_raw(xp: Any, info: Info) -> None:
     if info.decl is None:
         fn = getattr(xp.lib, info.libname)
     else:
-        fn = bind_first(info.decl, xp.lib)
+        fn = types.MethodType(info.decl, xp.lib)  # the interpreter puts what is bound in front without a call
     setattr(xp, info.name, fn)
-
-
-def bind_first(fn: Any, lib: Any) -> Any:
-    """``fn`` with its first argument fixed; a plain function, as ``partial`` costs more per call."""
-    code = fn.__code__
-    if code.co_argcount > 6 or code.co_flags & 0x0C or code.co_kwonlyargcount:
-        return lambda *args: fn(lib, *args)
-    names = code.co_varnames[1 : code.co_argcount]
-    make = _binders.get(len(names))
-    if make is None:
-        arguments = ", ".join(f"a{i}" for i in range(len(names)))
-        scope: dict[str, Any] = {}
-        exec(f"def make(fn, lib):\n    def bound({arguments}): return fn(lib, {arguments})\n    return bound", scope)
-        make = _binders[len(names)] = scope["make"]
-    bound = make(fn, lib)
-    bound.__defaults__ = fn.__defaults__
-    bound.__name__ = fn.__name__
-    return bound
-
-
-_binders: dict[int, Any] = {}
 
 
 def register(info: Info) -> None:

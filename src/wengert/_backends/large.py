@@ -13,13 +13,16 @@ import numpy as np
 from .._blocks import LARGE, composite, cut_parts, each, fold, over_blocks, rows
 from .._programs import Value
 from .kernels import where_recorded
-from .numpy import NUMBERS, in_lib, lib, vector_of_ones
+from .numpy import NUMBERS, in_lib, lib, undispatched, vector_of_ones
 
 MANY = 2048  # elements from which these ways are the faster ones
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 
 # ------------------------------------------------------------------------------------------------------------- choosing
+_where = undispatched(np.where)
+
+
 @in_lib
 def where(condition: Any, x: Any, y: Any) -> Any:
     """``numpy.where``, without a branch per element.
@@ -30,7 +33,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if type(condition) is Value:
         return where_recorded(condition, x, y)
     if condition.size < MANY or condition.dtype is not _BOOL:
-        return np.where(condition, x, y)
+        recorded = type(x) is Value or type(y) is Value
+        return np.where(condition, x, y) if recorded else _where(condition, x, y)
     dtype = np.result_type(x, y)
     bits = _BITS.get(dtype.itemsize)
     if bits is None or dtype.hasobject:

@@ -32,6 +32,17 @@ def silently(fn: Any, *args: Any) -> Any:
         return fn(*args)
 
 
+def undispatched(fn: Any) -> Any:
+    """NumPy's function for arguments that are arrays, without the question whether one overrides it: that takes 0.1 us.
+
+    NumPy keeps what it asks for as an attribute (NEP 18); without that it is the function itself.
+    """
+    return getattr(fn, "_implementation", fn)
+
+
+concatenate, copyto, may_share_memory = map(undispatched, (np.concatenate, np.copyto, np.may_share_memory))
+
+
 def owns(ty: type) -> bool:
     """Whether arrays of this type are NumPy's."""
     return issubclass(ty, (np.ndarray, np.generic))

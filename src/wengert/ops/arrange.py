@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._backends.numpy import concatenate
 from .._dims import as_int, normal_dim, normal_dims
 from .._dispatch import logical_dtype
 from .._dtypes import as_dtype
@@ -90,7 +91,7 @@ def _rolled(lib: Any, x: Any, shift: int, dim: int) -> Any:
     n = x.shape[dim]
     first = -shift % n if n else 0
     lead = COLONS[dim]
-    return in_order(lib.concatenate((x[lead + (slice(first, None),)], x[lead + (slice(0, first),)]), dim))
+    return in_order(concatenate((x[lead + (slice(first, None),)], x[lead + (slice(0, first),)]), dim))
 
 
 @linear(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._backends.numpy import concatenate
 from .._dims import as_int, normal_dim
 from .._dispatch import type_text
 from .._general import general
@@ -58,7 +59,7 @@ def cat(lib, tensors, dim):
     rank = max(ranks)
     if rank != min(ranks):
         tensors = [t for t in tensors if t.ndim == rank]
-    return in_order(lib.concatenate(tensors, dim))
+    return in_order(concatenate(tensors, dim))
 
 
 def in_order(r: Any) -> Any:
@@ -82,7 +83,7 @@ def in_order(r: Any) -> Any:
 def stack(lib, tensors, dim):
     """Tensors of one shape, side by side along a new dimension."""
     index = COLONS[dim] + (None,)
-    return in_order(lib.concatenate([t[index] for t in tensors], dim))
+    return in_order(concatenate([t[index] for t in tensors], dim))
 
 
 def _split_jvp(name: str) -> Any:
@@ -202,7 +203,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
     arrays = _plain_arrays(tensors)
     if arrays is not None and type(dim) is int:
         try:
-            r = in_order(np.concatenate(arrays, dim))
+            r = in_order(concatenate(arrays, dim))
         except ValueError:
             pass  # what follows says what is wrong
         else:
@@ -266,7 +267,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
             if dim < 0:
                 dim = len(shape)
             index = NEW_AT[dim]
-            r = in_order(np.concatenate([a[index] for a in arrays], dim))
+            r = in_order(concatenate([a[index] for a in arrays], dim))
             edges = tuple([x._fn for x in tensors])
             return wrap(r) if edges.count(None) == len(edges) else recorded(STACK, edges, [dim], r)
     tensors = tensor_list(tensors, "stack")

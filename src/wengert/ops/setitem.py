@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._alias import record_slices, record_write, writable
+from .._backends.numpy import copyto, may_share_memory
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY, INTEGRAL
 from .._errors import here
@@ -176,7 +177,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
             return True
         if v.ndim > part.ndim:
             return False
-        if np.may_share_memory(a, v):
+        if may_share_memory(a, v):
             return False
         n = REGISTRY["copy"].node()
         n.fx = (None, fy)
@@ -185,7 +186,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
         n.h = None
         n.code, n.lasti = here()
     try:
-        np.copyto(part, v, casting="unsafe")
+        copyto(part, v, casting="unsafe")
     except ValueError:
         return False
     del a, part, found  # so that whoever counts the references to the memory finds no more than there are
@@ -209,7 +210,7 @@ def _put_recorded(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate:
         or not all_plain([value, *indices])
     ):
         return False
-    if not a.flags.writeable or (accumulate and not a.flags.c_contiguous) or np.may_share_memory(a, value._a):
+    if not a.flags.writeable or (accumulate and not a.flags.c_contiguous) or may_share_memory(a, value._a):
         return False
     arrays = [i._a for i in indices]
     try:
@@ -313,6 +314,6 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
     if _put_recorded(x, value, dims, indices, accumulate):
         return x
     a = x._a
-    if type(a) is np.ndarray and writable(x) is a and value._a is not a and not np.may_share_memory(a, value._a):
+    if type(a) is np.ndarray and writable(x) is a and value._a is not a and not may_share_memory(a, value._a):
         return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, True), x, (value,))
     return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, False), x, (value,))

@@ -149,7 +149,14 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     tensor([[1., 2.],
             [1., 2.]])
     """
-    if not isinstance(src, Tensor):
+    if type(src) is Tensor:
+        a, s = self._a, src._a
+        if type(a) is type(s) is np.ndarray and a.dtype is s.dtype and a.shape == s.shape and a.flags.writeable:
+            if unrecorded(self, src._fn):
+                a[...] = s
+                written(self, getframe(1))
+                return self
+    elif not isinstance(src, Tensor):
         if not isinstance(src, (bool, int, float, complex)):
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_text(src)}")
         from .setitem import number
@@ -348,7 +355,10 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     a, m = self._a, getattr(mask, "_a", None)
     if type(value) is float and type(a) is type(m) is np.ndarray and a.shape == m.shape and m.dtype.kind == "b":
         if a.dtype.char in "fd" and -3e38 < value < 3e38 and a.flags.writeable and unrecorded(self, None):
-            write_at(a, (0,), (m,), value)
+            if m.size < 4096:
+                a[m] = value
+            else:
+                write_at(a, (0,), (m,), value)
             written(self, getframe(1))
             return self
     return _masked_fill_in_place(self, mask, value)  # type: ignore[no-any-return]
