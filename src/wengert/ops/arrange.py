@@ -27,7 +27,7 @@ from .broadcasting import atleast_2d
 from .chains import renamed
 from .convert import clone
 from .copies import diagonal_copy
-from .create import allocate
+from .create import allocate, element
 from .index import index
 from .join import in_order, stack, tensor_list
 from .shape import COLONS, expand, ints, payload, unsqueeze_dim, view
