@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wengert.ops import columns, convolving
+from wengert.ops import columns, convolving, row_windows
 
 Ints = tuple[int, ...]
 
@@ -82,13 +82,18 @@ def how(request: pytest.FixtureRequest) -> Iterator[str]:
             patch.setattr(convolving, "_WORTH_THREADS", 1)
             patch.setattr(convolving, "_FEW", 5)
             patch.setattr(convolving, "_MANY_BYTES", 2000)
-            patch.setattr(convolving, "_SMALL_PRODUCT", 3000)
+            patch.setattr(convolving, "SMALL_PRODUCT", 3000)
+            patch.setattr(row_windows, "SMALL_PRODUCT", 3000)
+            patch.setattr(row_windows, "_FEW_ELEMENTS", 4)
             patch.setattr(convolving, "_WIDE", 10)
             patch.setattr(columns, "ROW", 10**9)
         elif request.param == "whole":
             patch.setattr(convolving, "_WORTH_THREADS", 1)
             patch.setattr(columns, "_MOST_PHASES", 3)
             patch.setattr(columns, "ROW", 0)
+            patch.setattr(row_windows, "_IDLE", 16)
+            patch.setattr(row_windows, "_BYTES", 3000)
+            patch.setattr(row_windows, "_FEW_ELEMENTS", 1)
         convolving._convolution.cache_clear()
         yield request.param
     convolving._convolution.cache_clear()

@@ -28,6 +28,15 @@ import numpy as np
 from .._blas import PARTS, over_samples
 from . import columns
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
+from .row_windows import (
+    SMALL_PRODUCT,
+    ForwardRows,
+    ToWeightRows,
+    forward_suits,
+    from_rows,
+    rows_of_filters,
+    weight_suits,
+)
 
 _FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
 _MANY_BYTES = 1 << 22  # bytes of such a matrix
@@ -35,7 +44,7 @@ _WORTH_THREADS = 1 << 22  # multiplications, some 50 microseconds
 _REUSED = 1 << 20  # bytes of one sample's columns up to which buffers are kept for a while
 _WIDE = 64  # elements of a window for which the cotangents are brought into another order
 _ROWS = 24  # that a product should have
-_NARROW, _SMALL_PRODUCT = 32, 1_000_000  # NOTE [ Narrow products ]
+_NARROW = 32  # NOTE [ Narrow products ]
 
 
 class _Convolution:
@@ -71,23 +80,29 @@ class _Convolution:
         self.reused = not self.kept and column_bytes <= _REUSED
         self.everything = slice(0, self.samples)
         self.turned = (groups, self.filters, self.channels, *self.kernel)
-        self.around = self._around()
+        general = not (self.empty or self.few or self.pointwise or self.kept)
+        self.by_rows, self.weight_by_rows = general and forward_suits(self), general and weight_suits(self)
 
-    def _around(self) -> Ints | None:
+    @functools.cached_property
+    def around(self) -> Ints | None:
         """The padding with which the transpose in the input is a convolution of the cotangent with turned filters.
 
-        It is where the columns of the cotangent are few beside those of the input, which would be added up.
+        It is where that goes by rows, or the columns of the cotangent are few beside those of the input, which would
+        be added up.
         """
         if self.elements == 1 or math.prod(self.stride) != 1 or self.few:
-            return None
-        given, wanted = self.filters * math.prod(self.size), self.channels * self.places
-        depthwise = self.filters == self.channels == 1
-        if given > 2 * wanted or (2 * given > wanted and not depthwise):
             return None
         around = tuple(d * (n - 1) - p for d, n, p in zip(self.dilation, self.kernel, self.padding, strict=True))
         if min(around) < 0 or out_size(self.out, self.kernel, self.stride, around, self.dilation) != self.size:
             return None
-        return around
+        given, wanted = self.filters * math.prod(self.size), self.channels * self.places
+        depthwise = self.filters == self.channels == 1
+        if 2 * given <= wanted or (depthwise and given <= 2 * wanted):
+            return around
+        x = (self.samples, self.groups * self.filters, *self.out)
+        w = (self.groups * self.channels, self.filters, *self.kernel)
+        turned = _convolution(x, w, self.stride, around, self.dilation, self.groups, None, self.dtype)
+        return around if turned.by_rows and given <= 2 * wanted else None
 
     def _column_bytes(self) -> int:
         """For one sample."""
@@ -146,7 +161,10 @@ def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, g
         y = _convolve_few(c, x, weight)
     else:
         y = np.empty(c.y, c.dtype)
-        c.each(_Forward, x.reshape(c.x), np.ascontiguousarray(weight).reshape(c.w), bias, y)
+        if c.by_rows:
+            c.each(ForwardRows, x.reshape(c.x), rows_of_filters(c, weight), bias, y)
+        else:
+            c.each(_Forward, x.reshape(c.x), np.ascontiguousarray(weight).reshape(c.w), bias, y)
         return y.reshape(c.shape)
     if bias is not None:
         y += bias.reshape(-1, *(1,) * len(c.out))
@@ -161,6 +179,8 @@ def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, d
         return np.zeros(shape, c.dtype)
     if c.few:
         return _weight_few(c, x, g)
+    if c.weight_by_rows:
+        return from_rows(c, _sum(c.each(ToWeightRows, x.reshape(c.x), g.reshape(c.y))))
     kind = _ToWeightPointwise if c.pointwise else _ToWeight
     r = _sum(c.each(kind, x.reshape(c.x), g.reshape(c.y)))
     return np.ascontiguousarray(r.swapaxes(1, 2)).reshape(shape)
@@ -220,7 +240,7 @@ def _product(a: Any, b: Any, out: Any) -> None:
         return
     places = b.shape[-1]
     if min(filters, width) <= _NARROW < places and filters > 1:
-        step = _SMALL_PRODUCT // (filters * width) // 64 * 64
+        step = SMALL_PRODUCT // (filters * width) // 64 * 64
         if width <= _NARROW:
             step = max(step, 256)
         if 0 < step < places:
