@@ -79,7 +79,7 @@ def how(request: pytest.FixtureRequest) -> Iterator[str]:
         if request.param == "cut":
             patch.setattr(columns, "LIMIT", 3000)
             patch.setattr(columns, "BLOCK", 1500)
-            patch.setattr(convolving, "_WORTH_THREADS", 1)
+            patch.setattr(convolving, "_PER_MICROSECOND", 1e-3)
             patch.setattr(convolving, "_FEW", 5)
             patch.setattr(convolving, "_MANY_BYTES", 2000)
             patch.setattr(convolving, "SMALL_PRODUCT", 3000)
@@ -88,7 +88,7 @@ def how(request: pytest.FixtureRequest) -> Iterator[str]:
             patch.setattr(convolving, "_WIDE", 10)
             patch.setattr(columns, "ROW", 10**9)
         elif request.param == "whole":
-            patch.setattr(convolving, "_WORTH_THREADS", 1)
+            patch.setattr(convolving, "_PER_MICROSECOND", 1e-3)
             patch.setattr(columns, "_MOST_PHASES", 3)
             patch.setattr(columns, "ROW", 0)
             patch.setattr(row_windows, "_IDLE", 16)

@@ -101,11 +101,10 @@ def test_running_statistics_have_pytorchs_versions() -> None:
 
 def test_samples_are_all_done_in_order() -> None:
     for n in (1, 2, 7, 8, 9, 100):
-        parts = _blas.over_samples(lambda part: part, n)
-        assert [i for part in parts for i in range(n)[part]] == list(range(n))
-        parts = _blas.over_samples(lambda part: part, n, 3)
-        assert [i for part in parts for i in range(n)[part]] == list(range(n))
-        assert len(parts) <= max(1, -(-n // 3))
+        for work in (0, 1e3, 1e4):
+            parts = _blas.over_samples(lambda part: part, n, work)
+            assert [i for part in parts for i in range(n)[part]] == list(range(n))
+            assert len(parts) <= _blas.parts_of(work)
 
 
 def test_the_threads_of_blas_are_given_back() -> None:
@@ -123,7 +122,7 @@ def test_the_threads_of_blas_are_given_back() -> None:
             raise ValueError(part)
 
         with pytest.raises(ValueError, match="slice"):
-            _blas.over_samples(fail, 4)
+            _blas.over_samples(fail, 4, 1e4)
         assert get_threads() == many
         with _blas.one_thread, _blas.one_thread:
             assert get_threads() == 1
@@ -152,7 +151,7 @@ def test_the_number_of_threads_is_that_of_blas_too() -> None:
 
 def test_without_a_library_to_ask_samples_are_done_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_blas, "_control", lambda: None)
-    assert _blas.over_samples(lambda part: part, 9) == [slice(0, 9)]
+    assert _blas.over_samples(lambda part: part, 9, 1e4) == [slice(0, 9)]
 
 
 def test_results_do_not_depend_on_the_number_of_threads() -> None:

@@ -19,7 +19,9 @@ import numpy as np
 
 from ._blocks import _usable_processors, each
 
-PARTS = 8  # into how many parts samples are cut, whatever the number of threads, so that sums do not depend on it
+PARTS = 8  # into so many parts samples are cut at most, whatever the number of threads: sums do not depend on that
+_PART = 700.0  # microseconds that a part should take: threads that begin and end parts get into each other's way
+_WORTH = 250.0  # microseconds that work must take one thread for another to be woken
 _lock = threading.Lock()
 _alone = 0  # how many ask for one thread just now
 _before = 1
@@ -88,13 +90,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def over_samples(fn: Callable[[slice], Any], n: int, least: int = 1) -> list[Any]:
+def parts_of(work: float) -> int:
+    """Into how many parts ``over_samples`` cuts what takes one thread so many microseconds."""
+    return 1 if work < _WORTH else min(max(round(work / _PART), 2), PARTS)
+
+
+def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, on threads; for the whole of it if BLAS cannot be asked.
 
-    A slice has at least ``least`` samples, if there are so many.
+    ``work`` is how many microseconds one thread would need.
     """
-    if n < 2 or _control() is None:
+    parts = parts_of(work)
+    if min(n, parts) < 2 or _control() is None:
         return [fn(slice(0, n))]
-    step = max(-(-n // PARTS), least)
+    step = -(-n // parts)
     with one_thread:
         return each(fn, [slice(i, min(i + step, n)) for i in range(0, n, step)])

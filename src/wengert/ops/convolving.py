@@ -20,12 +20,13 @@ O output channels.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 
-from .._blas import PARTS, over_samples
+from .._blas import over_samples, parts_of
 from . import columns
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
 from .row_windows import (
@@ -40,7 +41,7 @@ from .row_windows import (
 
 _FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
 _MANY_BYTES = 1 << 22  # bytes of such a matrix
-_WORTH_THREADS = 1 << 22  # multiplications, some 50 microseconds
+_PER_MICROSECOND = 60_000  # multiplications, columns made and all
 _REUSED = 1 << 20  # bytes of one sample's columns up to which buffers are kept for a while
 _WIDE = 64  # elements of a window for which the cotangents are brought into another order
 _ROWS = 24  # that a product should have
@@ -72,13 +73,12 @@ class _Convolution:
         plain = not any(padding)
         self.pointwise = self.elements == math.prod(stride) == 1 and plain and self.size == out
         self.few = groups == 1 and self.samples > 1 and self.places < _FEW
-        multiplications = math.prod(self.y) * self.width
-        self.threads = multiplications >= _WORTH_THREADS
-        self.most = -(-self.samples // PARTS) if self.threads else self.samples  # samples that a thread gets
+        self.work = math.prod(self.y) * self.width / _PER_MICROSECOND
+        parts = parts_of(self.work)
+        self.most = -(-self.samples // parts)  # samples that a thread gets
         column_bytes = self._column_bytes()
-        self.kept = not self.threads and self.samples * column_bytes <= columns.BLOCK >> 3  # one block, of every kind
+        self.kept = parts < 2 and self.samples * column_bytes <= columns.BLOCK >> 3  # one block, of every kind
         self.reused = not self.kept and column_bytes <= _REUSED
-        self.everything = slice(0, self.samples)
         self.turned = (groups, self.filters, self.channels, *self.kernel)
         general = not (self.empty or self.few or self.pointwise or self.kept)
         self.by_rows, self.weight_by_rows = general and forward_suits(self), general and weight_suits(self)
@@ -132,7 +132,7 @@ class _Convolution:
             spare.append(job)
             return found
 
-        found = over_samples(part, self.samples) if self.threads else [part(self.everything)]
+        found = over_samples(part, self.samples, self.work)
         if len(spare) > 2:
             del spare[2:]
         return found
@@ -225,10 +225,7 @@ def _pointwise_product(c: _Convolution, w: Any, x: Any) -> Any:
     def work(mine: slice) -> None:
         _product(w, x[mine], y[mine])
 
-    if c.threads:
-        over_samples(work, c.samples)
-    else:
-        work(c.everything)
+    over_samples(work, c.samples, c.work)
     return y
 
 
@@ -529,9 +526,11 @@ class _ToInputPlaces:
 def _over_many(work: Any, c: _Convolution) -> list[Any]:
     """``work(slice)`` for so many samples at a time that their windows are a good matrix."""
     most = max(1, _MANY_BYTES // (c.places * c.width * c.dtype.itemsize))
-    if c.threads:
-        return over_samples(work, c.samples, evenly(c.samples, min(most, -(-c.samples // 2))))
-    return [work(some) for some in slices(c.samples, most)]
+
+    def part(mine: slice) -> list[Any]:
+        return [work(slice(i, min(i + most, mine.stop))) for i in range(mine.start, mine.stop, most)]
+
+    return list(itertools.chain(*over_samples(part, c.samples, c.work)))
 
 
 def _last(x: Any, padding: Ints) -> Any:
