@@ -25,7 +25,7 @@ from .matmul import dtype_name
 from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, _widened, norm_groups
 
 View = tuple[int, int, int]
-_BLOCK = 1 << 17  # elements of a block
+_BLOCK = 1 << 18  # elements of a block: with smaller ones, two threads meet too often
 _FEW = 4096  # so many numbers are summed in float64
 _NEAR, _NEAR_WIDENED = 4, 1e6  # a mean whose square is at most so many times the variance is not large
 _SAMPLES, _SHORT = 4, 1024  # from so many samples on, rows up to this length are short
