@@ -104,7 +104,8 @@ def test_samples_are_all_done_in_order() -> None:
         for work in (0, 1e3, 1e4):
             parts = _blas.over_samples(lambda part: part, n, work)
             assert [i for part in parts for i in range(n)[part]] == list(range(n))
-            assert len(parts) <= _blas.parts_of(work)
+            assert parts == _blas.samples_parts(n, work) or _blas._control() is None
+            assert len(parts) <= _blas.PARTS
 
 
 def test_the_threads_of_blas_are_given_back() -> None:

@@ -21,6 +21,7 @@ from ._blocks import _usable_processors, each
 
 PARTS = 8  # into so many parts samples are cut at most, whatever the number of threads: sums do not depend on that
 _PART = 700.0  # microseconds that a part should take: threads that begin and end parts get into each other's way
+_LATE = 60.0  # microseconds between two threads' beginnings
 _WORTH = 250.0  # microseconds that work must take one thread for another to be woken
 _lock = threading.Lock()
 _alone = 0  # how many ask for one thread just now
@@ -90,9 +91,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def parts_of(work: float) -> int:
-    """Into how many parts ``over_samples`` cuts what takes one thread so many microseconds."""
-    return 1 if work < _WORTH else min(max(round(work / _PART), 2), PARTS)
+def samples_parts(n: int, work: float) -> list[slice]:
+    """The slices that ``over_samples`` cuts samples into, the first of them the largest.
+
+    Of two parts the first, which is the caller's, is longer by what it takes to wake a thread for the other: then the
+    caller is still at work when that has finished, and needs not be woken itself.
+    """
+    parts = 1 if work < _WORTH else min(max(round(work / _PART), 2), PARTS, n)
+    if parts < 2:
+        return [slice(0, n)]
+    step = round(n * (work + _LATE) / (2 * work)) if parts == 2 else -(-n // parts)
+    return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
 
 def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
@@ -100,9 +109,8 @@ def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
 
     ``work`` is how many microseconds one thread would need.
     """
-    parts = parts_of(work)
-    if min(n, parts) < 2 or _control() is None:
+    parts = samples_parts(n, work)
+    if len(parts) < 2 or _control() is None:
         return [fn(slice(0, n))]
-    step = -(-n // parts)
     with one_thread:
-        return each(fn, [slice(i, min(i + step, n)) for i in range(0, n, step)])
+        return each(fn, parts)

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from .._blas import over_samples, parts_of
+from .._blas import over_samples, samples_parts
 from . import columns
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
 from .row_windows import (
@@ -74,10 +74,10 @@ class _Convolution:
         self.pointwise = self.elements == math.prod(stride) == 1 and plain and self.size == out
         self.few = groups == 1 and self.samples > 1 and self.places < _FEW
         self.work = math.prod(self.y) * self.width / _PER_MICROSECOND
-        parts = parts_of(self.work)
-        self.most = -(-self.samples // parts)  # samples that a thread gets
+        parts = samples_parts(self.samples, self.work)
+        self.most = parts[0].stop  # samples that a thread gets
         column_bytes = self._column_bytes()
-        self.kept = parts < 2 and self.samples * column_bytes <= columns.BLOCK >> 3  # one block, of every kind
+        self.kept = len(parts) < 2 and self.samples * column_bytes <= columns.BLOCK >> 4  # one block, of every kind
         self.reused = not self.kept and column_bytes <= _REUSED
         self.turned = (groups, self.filters, self.channels, *self.kernel)
         general = not (self.empty or self.few or self.pointwise or self.kept)
