@@ -23,6 +23,13 @@ SHAPES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of a few matrices of ``SHAPES``, by several threads."""
+    monkeypatch.setattr(module, "_BLOCK", 1 << 15)
+    monkeypatch.setattr(module, "_PER_MICROSECOND", 10)
+
+
 def draw(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng((seed, *shape)).standard_normal(shape)
 

@@ -8,6 +8,7 @@ the way back where that is not more than the operands take, and computed anew wh
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from .._backends.large import row_sums
 from .._backends.numpy import NUMBERS, in_lib, lib
-from .._blocks import each
+from .._blas import over_samples
 from .._dispatch import logical_dtype
 from .._general import general
 from .._grad_mode import is_grad_enabled
@@ -24,7 +25,8 @@ from .._tensor import Tensor, wrap
 from ._large_softmax import moderate_exponential
 from .matmul import dtype_name
 
-_BLOCK = 1 << 15  # weights of a block
+_BLOCK = 1 << 17  # weights of a block
+_PER_MICROSECOND = 75_000  # multiplications
 
 
 def _weights(xp: Any, query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
@@ -110,7 +112,7 @@ def attention(lib, query, key, value, mask, causal, scale, tape):
             lib.matmul(own, value[part], out=r[part])
             return own if keep else None
 
-        weights = each(work, parts)
+        weights = _over_parts(work, parts, count, query.shape[-1] + value.shape[-1])
     if tape is not None:
         tape[:] = [parts, weights if keep else [None] * len(parts)]
     return r
@@ -134,6 +136,14 @@ def _parts(query: Any, key: Any, value: Any, mask: Any) -> list[Any] | None:
     if not axis:
         return [(s,) for s in slices]
     return [(*index, s) for index in np.ndindex(*lead[:axis]) for s in slices]
+
+
+def _over_parts(work: Any, parts: list[Any], count: int, width: int) -> list[Any]:
+    """``work`` on each part, by several threads where so many weights, with products so wide, are worth it."""
+    found = over_samples(
+        lambda some: [work(part) for part in parts[some]], len(parts), count * (1.3e-3 + width / _PER_MICROSECOND)
+    )
+    return list(itertools.chain(*found))
 
 
 def _fits(shape: Any, lead: Any) -> bool:
@@ -203,7 +213,8 @@ def attention_cotangents(
         if gk is not None:
             lib.matmul(gs.swapaxes(-1, -2), q, out=gk[part])
 
-    each(work, list(zip(*tape, strict=True)))
+    count = query.size // query.shape[-1] * key.shape[-2]
+    _over_parts(work, list(zip(*tape, strict=True)), 2 * count, query.shape[-1] + value.shape[-1])
     return gq, gk, gv, None
 
 
