@@ -28,6 +28,8 @@ from ._elementwise import (
 )
 
 # --------------------------------------------------------------------------------------------------------------- powers
+FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)  # as PyTorch, powers are rounded to float32 once
+
 _SHORT = {  # the exponents for which PyTorch has products too
     3: lambda x: x * x * x,
     -2: lambda x: 1 / (x * x),
@@ -54,8 +56,11 @@ def _power(x: Any, y: Any) -> Any:
         short = _SHORT.get(y)
         if short is not None and x.dtype in INEXACT:
             return short(x)
-        if x.size >= MANY and 3 <= abs(y) < 1 << 24 and y == int(y) and recordable(x):
-            return _whole_power(x, y)
+        if x.size >= MANY:
+            if 3 <= abs(y) < 1 << 24 and y == int(y) and recordable(x):
+                return _whole_power(x, y)
+        elif x.dtype == FLOAT and y != 0.5:
+            return FLOAT.type(DOUBLE.type(x) ** y) if x.ndim == 0 else np.power(x, y, dtype=DOUBLE).astype(FLOAT)
     return x**y
 
 
