@@ -278,3 +278,67 @@ def test_locals_of_every_frame_of_an_error_can_be_read() -> None:
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["RuntimeError", "TypeError", "RuntimeError"] * 2
+
+
+# ---------------------------------------------------------------------------------------------------------- torchvision
+def test_an_operator_of_a_file_that_cannot_be_loaded_may_be_given_a_fake() -> None:
+    """torchvision does so when its compiled part is missing; then all but nms, roi_align and their like run."""
+    from wengert import library
+
+    with pytest.raises(RuntimeError, match="operator absent::op does not exist"):
+        library.register_fake("absent::op", lambda x: x)
+    try:
+        with pytest.raises(OSError, match=r"^Could not load this library: /absent\.so"):
+            wengert.ops.load_library("/absent.so")
+        assert library.register_fake("absent::op")(abs) is abs and library.register_fake("absent::op", abs) is abs
+        with pytest.raises(AttributeError):
+            _ = wengert.ops.absent
+    finally:
+        library._REFUSED.clear()
+
+
+def test_names_that_libraries_import(torch: Any) -> None:
+    """opacus, tensordict, torchmin, torchvision, bayesian_torch and e3nn."""
+    names = """
+        _C._functorch.is_batchedtensor _custom_ops.custom_op _dynamo.utils.is_compile_supported
+        _vmap_internals._vmap ao.quantization.QuantStub autograd.functional._grad_postprocess
+        autograd.functional._tuple_postprocess distributed._composable.fsdp.FSDPModule
+        distributed._tensor.DTensor distributed._tensor.experimental.implicit_replication
+        distributed.fsdp.fully_shard fx.graph_module.GraphModule fx.node.Target fx.proxy.Proxy
+        fx._symbolic_trace.is_fx_tracing jit._script_if_tracing jit.annotations.BroadcastingList2
+        nn.modules.module._EXTRA_STATE_KEY_SUFFIX onnx.symbolic_helper.parse_args onnx.symbolic_opset11
+        quantization.observer.MinMaxObserver quantization.qconfig.QConfig utils.data.dataloader._collate_fn_t
+    """
+    for dotted in names.split():
+        module, _, name = dotted.rpartition(".")
+        for lib in ("wengert", "torch"):
+            found = __import__(f"{lib}.{module}", fromlist=[name])
+            assert hasattr(found, name), (lib, dotted)
+
+
+def test_private_parts_that_libraries_call(torch: Any) -> None:
+    def facts(lib: Any) -> list[Any]:
+        from importlib import import_module
+
+        name = lib.__name__
+        basis = import_module(f"{name}.autograd.functional")._construct_standard_basis_for
+        worker = import_module(f"{name}.utils.data._utils.worker")
+        inner = import_module(f"{name}._C._functorch")
+        seen: list[Any] = []
+
+        def ask(x: Any) -> Any:
+            seen.extend((inner.is_batchedtensor(x), inner.is_gradtrackingtensor(x)))
+            if inner.is_functorch_wrapped_tensor(x):
+                seen.append(inner.get_unwrapped(x).shape)
+            return x.sum()
+
+        lib.vmap(ask)(lib.ones(2, 3))
+        lib.func.grad(ask)(lib.ones(3))
+        ask(lib.ones(1))
+        vmapped = import_module(f"{name}._vmap_internals")._vmap(lambda x: x.sum(), 1)(lib.ones(2, 3))
+        rows = [t.tolist() for t in basis((lib.ones(2), lib.ones(1, 3)), (2, 3))]
+        return [rows, worker._generate_state(123456789012, 3), vmapped.tolist(), [str(s) for s in seen]]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert facts(wengert) == facts(torch)

@@ -563,6 +563,38 @@ def test_what_is_missing_says_so(source, kind, name, owner, tmp_path):
     assert f", line {source.count(chr(10)) + 1}, in <module>" in done.stderr
 
 
+FUNCTORCH = """
+import functorch, torch, warnings
+from functorch import combine_state_for_ensemble, grad, jacrev, make_functional, make_functional_with_buffers, vmap
+torch.manual_seed(0)
+warnings.simplefilter("error")
+try:
+    vmap(torch.sin)
+except FutureWarning as warning:
+    print(warning)
+warnings.simplefilter("ignore")
+x = torch.randn(4, 3)
+func, params = make_functional(torch.nn.Linear(3, 3))
+print(func, func.param_names, [g.shape for g in grad(lambda p: func(p, x).pow(2).sum())(params)])
+models = [torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3)).eval() for _ in range(3)]
+func, params, buffers = combine_state_for_ensemble(models)
+print([p.shape for p in (*params, *buffers)], vmap(func, (0, 0, None))(params, buffers, x)[2])
+func, params, buffers = make_functional_with_buffers(models[0], disable_autograd_tracking=True)
+print(func.buffer_names, params[0].requires_grad, func(params, buffers, x), jacrev(torch.sin)(x[0]))
+for wrong in (lambda: make_functional(models[0]), lambda: combine_state_for_ensemble([])):
+    try:
+        wrong()
+    except RuntimeError as error:
+        print(error)
+"""
+
+
+def test_functorch_is_found_beside_torch(tmp_path, torch):
+    done = run(FUNCTORCH, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == python("program.py", cwd=tmp_path).stdout
+
+
 def test_a_missing_module_is_what_programs_that_probe_expect(tmp_path):
     source = """
 import importlib.util

@@ -18,6 +18,7 @@ from ._tensor import Tensor as Tensor
 from ._version import __version__ as __version__
 from . import accelerator as accelerator
 from . import amp as amp
+from . import ao as ao
 from . import autograd as autograd
 from . import backends as backends
 from . import compiler as compiler
@@ -43,6 +44,7 @@ from . import onnx as onnx
 from . import optim as optim
 from . import overrides as overrides
 from . import profiler as profiler
+from . import quantization as quantization
 from . import quasirandom as quasirandom
 from . import random as random
 from . import return_types as return_types
@@ -359,7 +361,7 @@ def column_stack(tensors: Any) -> Tensor:
 def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
     """All choices of ``r`` elements of a vector, in its order, a row for each."""
 def compile(model: Callable[..., Any] | None = None, *, fullgraph: _bool = False, dynamic: _bool | None = None, backend: Any = 'inductor', mode: _str | None = None, options: _dict[_str, Any] | None = None, disable: _bool = False, **kwargs: Any) -> Any:
-    """The function or module itself; without one, a decorator that returns what it decorates."""
+    """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from its parts, which have the same floating dtype and broadcast."""
 complex128: _dtype
@@ -1534,6 +1536,7 @@ __all__ = [
     "amp",
     "angle",
     "any",
+    "ao",
     "arange",
     "arccos",
     "arccos_",
@@ -2048,6 +2051,7 @@ __all__ = [
     "qint8",
     "qr",
     "quantile",
+    "quantization",
     "quasirandom",
     "quint2x4",
     "quint4x2",

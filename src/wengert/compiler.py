@@ -1,4 +1,4 @@
-"""``torch.compiler`` and ``torch.compile``: there is no compiler, so functions and modules come back as they are.
+"""``torch.compiler`` and ``torch.compile``: there is no compiler, so functions and modules run as they are.
 
 ``compile`` says so once. What is asked about compiling is answered with no.
 """
@@ -42,12 +42,13 @@ def compile(
     disable: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """The function or module itself; without one, a decorator that returns what it decorates.
+    """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same.
 
-    PyTorch translates what is compiled; wengert runs it as it is, with the same results. A module has no ``_orig_mod``.
+    PyTorch translates what is compiled; wengert runs it as it is, with the same results.
 
     Raises:
         RuntimeError: both ``mode`` and ``options``.
+        AssertionError: what is given cannot be called.
 
     >>> import wengert as torch
     >>> @torch.compile(disable=True)
@@ -58,9 +59,19 @@ def compile(
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    if not disable:
-        warn_once("torch.compile: wengert has no compiler; functions and modules run as they are.")
-    return _itself if model is None else model
+    if disable:
+        return _itself if model is None else model
+    warn_once("torch.compile: wengert has no compiler; functions and modules run as they are.")
+    return _compiled if model is None else _compiled(model)
+
+
+def _compiled(fn: Any) -> Any:
+    from ._dynamo.eval_frame import OptimizedModule
+    from .nn.modules.module import Module
+
+    if not callable(fn):
+        raise AssertionError(f"A callable function is expected, but {type(fn)} is provided.")
+    return OptimizedModule(fn) if isinstance(fn, Module) and not isinstance(fn, OptimizedModule) else fn
 
 
 def _itself(fn: Any) -> Any:

@@ -40,6 +40,7 @@ __all__ = [
 
 _TYPES = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", "number": "Scalar"}
 _OPERATORS: dict[str, CustomOpDef] = {}  # by "namespace::name"
+_REFUSED: list[str] = []  # files that load_library was asked for
 
 
 # -------------------------------------------------------------------------------------------------------------- schemas
@@ -331,7 +332,13 @@ def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any
 
 
 def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel: int = 1) -> Any:
-    """``op.register_fake``, for an operator or its name."""
+    """``op.register_fake``, for an operator or its name.
+
+    Once ``torch.ops.load_library`` has refused a file, an operator that is not known may be one of the file's: what is
+    registered for it is not kept, as torchvision wants it where its compiled part is missing.
+    """
+    if _REFUSED and isinstance(op, str) and op not in _OPERATORS:
+        return (lambda func: func) if func is None else func
     return _known(op).register_fake if func is None else _known(op).register_fake(func)
 
 
@@ -379,6 +386,20 @@ class _Namespace:
         if op is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
         return _Packet(op)
+
+
+def load_library(path: str) -> None:
+    """``torch.ops.load_library``: not possible, since nothing compiled for PyTorch can run here.
+
+    Raises:
+        OSError: always.
+    """
+    _REFUSED.append(path)
+    raise noted(
+        OSError(f"Could not load this library: {path}"),
+        "Why: operators compiled for PyTorch do not run in wengert.",
+        "What to do: declare the operator in Python, with torch.library.custom_op.",
+    )
 
 
 class _Packet:

@@ -61,7 +61,7 @@ def install_torch_alias() -> Callable[[], None]:
 def _remove_torch_alias() -> None:
     show_own_names()
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _TorchFinder)]
-    for name in [name for name in sys.modules if name == "torch" or name.startswith("torch.")]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in _PACKAGES]:
         del sys.modules[name]
 
 
@@ -70,19 +70,24 @@ def _torch_name(wengert_name: str) -> str:
 
 
 def _wengert_name(torch_name: str) -> str:
-    return "wengert" + torch_name.removeprefix("torch")
+    package, dot, rest = torch_name.partition(".")
+    return _PACKAGES[package] + dot + rest
+
+
+#: what PyTorch installs, and where it is here
+_PACKAGES = {"torch": "wengert", "functorch": "wengert._functorch.functorch"}
 
 
 class _TorchFinder(MetaPathFinder):
-    """Finds `torch.x` by importing `wengert.x`, whose classes it has renamed."""
+    """Finds `torch.x` by importing `wengert.x`, whose classes it has renamed; and `functorch`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return a spec for `torch` and what is below it; the loader only enters the module under its second name."""
+        """Return a spec for what PyTorch installs; the loader only enters the module under its second name."""
         if fullname.startswith("wengert."):
             return spec_that_renames(fullname, path)
-        if fullname != "torch" and not fullname.startswith("torch."):
+        if fullname.partition(".")[0] not in _PACKAGES:
             return None
         name = _wengert_name(fullname)
         try:

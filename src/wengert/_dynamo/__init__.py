@@ -17,7 +17,7 @@ __all__ = [
 
 
 def optimize(*args: Any, **kwargs: Any) -> Any:
-    """``torch.compile`` as a decorator: what it decorates comes back as it is."""
+    """``torch.compile`` as a decorator."""
     from ..compiler import compile
 
     return compile(None)

@@ -77,6 +77,9 @@ def _repacked(value: Any, many: bool | tuple[bool, ...]) -> Any:
     return value if many else value[0]
 
 
+_grad_postprocess, _tuple_postprocess = _finished, _repacked  # PyTorch's names, which libraries import
+
+
 def _check_v(v: tuple[Tensor, ...], other: tuple[Tensor, ...], many: bool) -> None:
     if len(v) != len(other):
         if many:
@@ -368,6 +371,15 @@ def jacobian(
         else:
             jac = tuple(_rows_one_by_one(i, y, xs, create_graph, strict) for i, y in enumerate(outputs))
         return _repacked(_finished(jac, create_graph), (many_out, many_in))
+
+
+def _construct_standard_basis_for(tensors: tuple[Tensor, ...], tensor_numels: tuple[int, ...]) -> tuple[Tensor, ...]:
+    """The rows of a unit matrix, cut into columns for each tensor; libraries find it here."""
+    ends = np.cumsum(tensor_numels)
+    return tuple(
+        wrap(np.eye(ends[-1], n, int(n - end), dtype=logical_dtype(t)))
+        for t, n, end in zip(tensors, tensor_numels, ends, strict=True)
+    )
 
 
 def _rows_at_once(y: Tensor, xs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:

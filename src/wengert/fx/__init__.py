@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from .._errors import noted
+from ..nn.modules.module import Module
 
 __all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "symbolic_trace", "wrap"]
 
@@ -36,15 +38,21 @@ def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
     return _refuse()
 
 
-def _absent(name: str) -> Any:
+def _absent(name: str, *bases: type) -> Any:
     members = {"__init__": _refuse, "__module__": __name__, "__doc__": "A part of PyTorch's tracer; see the module."}
-    return type(name, (), members)
+    return type(name, bases, members)
 
 
 Graph = _absent("Graph")
-GraphModule = _absent("GraphModule")
+GraphModule = _absent("GraphModule", Module)
 Interpreter = _absent("Interpreter")
 Node = _absent("Node")
 Proxy = _absent("Proxy")
 Tracer = _absent("Tracer")
 Transformer = _absent("Transformer")
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("graph", "graph_module", "node", "proxy"):  # in PyTorch they come with the package
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -82,6 +82,9 @@ def script_if_tracing(fn: Any) -> Any:
     return fn
 
 
+_script_if_tracing = script_if_tracing  # as torchvision names it
+
+
 def script_method(fn: Any) -> Any:
     """The method itself."""
     return fn

@@ -45,6 +45,8 @@ def __getattr__(name: str) -> object:
         from ..utils._aten import aten
 
         return aten
+    if name == "load_library":
+        return import_module("wengert.library").load_library
     library = sys.modules.get("wengert.library")  # torch.ops.NAMESPACE: operators of the user's own
     if library is not None:
         return library.namespace(name)

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ... import __future__
 from ..._grad_mode import no_grad
 from ..._settings import typename
 from ..._tensor import Tensor
@@ -31,6 +32,7 @@ from ._hooked import (
     register_module_parameter_registration_hook,
 )
 from ._named import Named
+from ._state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401  libraries import it from here
 from ._state import Stateful, _IncompatibleKeys  # noqa: F401  lightning imports it from here
 
 __all__ = [
@@ -302,12 +304,20 @@ class Module(Hooked, Stateful, Named):
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for param in self._parameters.values():
+        anew = __future__.get_overwrite_module_params_on_conversion()
+        anew = anew and not __future__.get_swap_module_params_on_conversion()
+        for key, param in self._parameters.items():
             if param is None:
                 continue
             with no_grad():
                 applied = fn(param)
             grad = param.grad
+            if anew:
+                self._parameters[key] = new = Parameter(applied, param.requires_grad)
+                if grad is not None:
+                    with no_grad():
+                        new.grad = fn(grad).requires_grad_(grad.requires_grad)
+                continue
             if applied is not param:
                 param.data = applied
             if grad is not None:

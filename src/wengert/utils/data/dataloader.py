@@ -27,6 +27,8 @@ __all__ = [
 ]
 
 _T_co = TypeVar("_T_co", covariant=True)
+_collate_fn_t = Callable[[list[Any]], Any]  # libraries annotate with these two
+_worker_init_fn_t = Callable[[int], None]
 
 
 class _DatasetKind:

@@ -91,9 +91,14 @@ def _seed(base_seed: int, worker_id: int) -> int:
     seed = base_seed + worker_id
     random.seed(seed)
     torch.manual_seed(seed)
-    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
-    np.random.seed(np.random.SeedSequence(entropy).generate_state(4))
+    np.random.seed(_generate_state(base_seed, worker_id))
     return seed
+
+
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """The seed of NumPy's generator in a worker; tensordict gives it to workers of its own."""
+    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return np.random.SeedSequence(entropy).generate_state(4).tolist()
 
 
 def worker_loop(channel: Channel, job: Job, siblings: list[Channel]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .._absent import dummy, refusing
-from .device_mesh import DeviceMesh, init_device_mesh
+from ..._absent import dummy, refusing
+from ..device_mesh import DeviceMesh, init_device_mesh
 
 __all__ = [
     "DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module", "distribute_tensor",

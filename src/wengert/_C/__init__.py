@@ -8,18 +8,22 @@ False
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from enum import Enum
 from typing import Any
 
-from ._dtypes import Size, device, dtype, layout, memory_format
-from ._modes import in_transform
-from ._overrides import STATE
-from ._overrides import overrides as _overrides_functions
-from ._tensor import Tensor, _disabled_torch_dispatch_impl, _disabled_torch_function_impl
-from .random import Generator
+from .._dtypes import Size, device, dtype, layout, memory_format
+from .._modes import in_transform
+from .._overrides import STATE
+from .._overrides import overrides as _overrides_functions
+from .._tensor import Tensor, _disabled_torch_dispatch_impl, _disabled_torch_function_impl
+from ..random import Generator
 
 __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
+    "DispatchKey",
+    "DispatchKeySet",
     "Generator",
     "Size",
     "TensorBase",
@@ -129,9 +133,30 @@ def _get_privateuse1_backend_name() -> str:
 
 def _get_default_device() -> str:
     """The type of the default device."""
-    from ._settings import get_default_device
+    from .._settings import get_default_device
 
     return get_default_device().type
+
+
+#: PyTorch chooses kernels by such keys; here they are names that libraries put into sets
+DispatchKey = Enum(
+    "DispatchKey",
+    "CPU CUDA XPU Meta Autograd AutogradCPU AutogradCUDA AutocastCPU AutocastCUDA AutocastXPU FuncTorchBatched "
+    "CompositeImplicitAutograd CompositeExplicitAutograd Python ADInplaceOrView",
+)
+
+
+class DispatchKeySet(frozenset[Any]):
+    """A set of dispatch keys, made of one."""
+
+    def __new__(cls, key: Any) -> Any:
+        """The set of this key."""
+        return super().__new__(cls, (key,))
+
+
+def _ExcludeDispatchKeyGuard(keys: Any) -> Any:
+    """A context that does nothing: no kernel is chosen by a key."""
+    return nullcontext()
 
 
 class _nn:
@@ -145,7 +170,7 @@ class _nn:
         >>> torch._C._nn._parse_to("cpu", torch.float64)
         (device(type='cpu'), torch.float64, False, None)
         """
-        from .ops.convert import _to_arguments
+        from ..ops.convert import _to_arguments
 
         found, _, kept = _to_arguments(args, kwargs)
         flags = [a for a in args if isinstance(a, bool)]

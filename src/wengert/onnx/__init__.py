@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._errors import noted
+from .._errors import noted
 
-__all__ = ["OnnxExporterError", "dynamo_export", "export", "is_in_onnx_export", "is_onnxrt_backend_supported"]
+__all__ = [
+    "OnnxExporterError", "dynamo_export", "export", "is_in_onnx_export", "is_onnxrt_backend_supported",
+    "register_custom_op_symbolic", "unregister_custom_op_symbolic",
+]  # fmt: skip
 
 
 class OnnxExporterError(RuntimeError):
@@ -42,3 +45,11 @@ def export(*args: Any, **kwargs: Any) -> Any:
 
 
 dynamo_export = export
+
+
+def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_version: int) -> None:
+    """Nothing: there is no export that it would serve."""
+
+
+def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
+    """Nothing: there is no export that it would serve."""

@@ -1,0 +1,5 @@
+"""``torch.ao.quantization.qconfig``: names for ``isinstance``; see ``torch.ao.quantization``."""
+
+from . import QConfig
+
+__all__ = ["QConfig"]

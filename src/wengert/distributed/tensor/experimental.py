@@ -1,0 +1,13 @@
+"""``torch.distributed.tensor.experimental``: a context for tensors that are spread, of which there are none."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+__all__ = ["implicit_replication"]
+
+
+def implicit_replication() -> Any:
+    """A context that does nothing."""
+    return nullcontext()
