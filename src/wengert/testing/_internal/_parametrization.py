@@ -1,0 +1,168 @@
+"""Tests with parameters: one method for each value, under a name that says which.
+
+A decorator leaves on the function what makes its variants (``parametrize_fn``); ``instantiate_parametrized_tests``
+or the device tests' instantiation puts the variants into the class in the method's place.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import wengert as torch
+
+__all__: list[str] = []
+
+#: the function, what its name ends in, its further arguments, and from these the decorators that it gets
+Variant = tuple[Any, str, dict[str, Any], Callable[[dict[str, Any]], Iterable[Any]]]
+
+
+def dtype_name(dtype: Any) -> str:
+    """The name of a dtype without its module."""
+    return str(dtype).removeprefix("torch.")
+
+
+class subtest:
+    """One value of a parameter, with a name of its own or decorators."""
+
+    __slots__ = ["arg_values", "decorators", "name"]
+
+    def __init__(self, arg_values: Any, name: str | None = None, decorators: Any = None) -> None:
+        self.arg_values, self.name, self.decorators = arg_values, name, list(decorators or ())
+
+
+class _TestParametrizer:
+    """A decorator that multiplies a test."""
+
+    def _parametrize_test(self, test: Any, generic_cls: Any, device_cls: Any) -> Iterator[Variant]:
+        raise NotImplementedError
+
+    def __call__(self, fn: Any) -> Any:
+        outer = self._parametrize_test
+        fn.parametrize_fn = (
+            compose_parametrize_fns(fn.parametrize_fn, outer) if hasattr(fn, "parametrize_fn") else outer
+        )
+        return fn
+
+
+def compose_parametrize_fns(old_parametrize_fn: Any, new_parametrize_fn: Any) -> Any:
+    """Every variant of the one in every variant of the other."""
+
+    def composed(test: Any, generic_cls: Any, device_cls: Any) -> Iterator[Variant]:
+        for _, old_name, old_kwargs, old_decorators in old_parametrize_fn(test, generic_cls, device_cls):
+            for made, name, kwargs, decorators in new_parametrize_fn(test, generic_cls, device_cls):
+                twice = set(kwargs) & set(old_kwargs)
+                if twice:
+                    raise RuntimeError(f"Parametrization over the same parameter by multiple decorators: {twice}")
+                full = "_".join(part for part in (name, old_name) if part)
+
+                def both(params: Any, one: Any = decorators, other: Any = old_decorators) -> list[Any]:
+                    return [*one(params), *other(params)]
+
+                yield made, full, {**old_kwargs, **kwargs}, both
+
+    return composed
+
+
+def _shown(index: int, name: str, value: Any) -> str:
+    if isinstance(value, (int, float, str)):
+        return f"{name}_{str(value).replace('.', '_')}"
+    if isinstance(value, torch.dtype):
+        return dtype_name(value)
+    if isinstance(value, torch.device):
+        return str(value)
+    return f"{name}{index}"
+
+
+class parametrize(_TestParametrizer):
+    """The values of one or several parameters: ``@parametrize("a,b", [(1, 2), (3, 4)])``."""
+
+    def __init__(self, arg_str: str, arg_values: Iterable[Any], name_fn: Any = None) -> None:
+        self.arg_names = [name.strip() for name in arg_str.split(",") if name.strip()]
+        self.arg_values = arg_values
+        self.name_fn = name_fn
+
+    def _parametrize_test(self, test: Any, generic_cls: Any, device_cls: Any) -> Iterator[Variant]:
+        if not self.arg_names:
+            yield test, "", {}, lambda _: []
+            return
+        empty = True
+        for index, value in enumerate(self.arg_values):
+            empty = False
+            case = value if isinstance(value, subtest) else subtest(value)
+            values = [case.arg_values] if len(self.arg_names) == 1 else list(case.arg_values)
+            if len(values) != len(self.arg_names):
+                raise RuntimeError(
+                    f"Expected # values == # arg names, but got: {len(values)} values and "
+                    f'{len(self.arg_names)} names for test "{test.__name__}"'
+                )
+            if case.name is not None:
+                name = case.name
+            elif self.name_fn is not None:
+                name = self.name_fn(*values)
+            else:
+                name = "_".join(_shown(index, n, v) for n, v in zip(self.arg_names, values, strict=True))
+
+            def decorators(_: Any, found: Any = case.decorators) -> Any:
+                return found
+
+            yield test, name, dict(zip(self.arg_names, values, strict=True)), decorators
+        if empty:
+            raise ValueError(
+                "An empty arg_values was passed to @parametrize. Note that this may result from reuse of a generator."
+            )
+
+
+class reparametrize(_TestParametrizer):
+    """Another decorator's variants, each made into others by a function."""
+
+    def __init__(self, parametrizer: _TestParametrizer, adapter_fn: Any) -> None:
+        self.parametrizer, self.adapter_fn = parametrizer, adapter_fn
+
+    def _parametrize_test(self, test: Any, generic_cls: Any, device_cls: Any) -> Iterator[Variant]:
+        for made, name, kwargs, decorators in self.parametrizer._parametrize_test(test, generic_cls, device_cls):
+            adapted = self.adapter_fn(name, kwargs)
+            for new_name, new_kwargs in adapted if isinstance(adapted, list) else [adapted]:
+                yield made, new_name, new_kwargs, decorators
+
+
+class decorateIf(_TestParametrizer):
+    """A decorator for those variants whose parameters a predicate takes."""
+
+    def __init__(self, decorator: Any, predicate_fn: Any) -> None:
+        self.decorator, self.predicate_fn = decorator, predicate_fn
+
+    def _parametrize_test(self, test: Any, generic_cls: Any, device_cls: Any) -> Iterator[Variant]:
+        yield test, "", {}, lambda params: [self.decorator] if self.predicate_fn(params) else []
+
+
+def variant(test: Any, kwargs: dict[str, Any], decorators: Iterable[Any]) -> Any:
+    """The test with these arguments and decorators, as a function of its own."""
+
+    @functools.wraps(test)
+    def instantiated(self: Any, *args: Any, **more: Any) -> Any:
+        return test(self, *args, **kwargs, **more)
+
+    instantiated.__dict__.pop("parametrize_fn", None)
+    made: Any = instantiated
+    del made.__wrapped__  # pytest would ask for the parameters as fixtures
+    for decorator in decorators:
+        made = decorator(made)
+    return made
+
+
+def instantiate_parametrized_tests(generic_cls: Any) -> Any:
+    """Put the variants of each test into the class, in the test's place. Also a decorator of the class."""
+    for name, test in list(vars(generic_cls).items()):
+        if not hasattr(test, "parametrize_fn"):
+            continue
+        delattr(generic_cls, name)
+        for made, suffix, kwargs, decorators in test.parametrize_fn(test, generic_cls, None):
+            full = f"{name}_{suffix}" if suffix else name
+            if hasattr(generic_cls, full):
+                raise RuntimeError(f"Redefinition of test {full}")
+            function = variant(made, kwargs, decorators(kwargs))
+            function.__name__ = full
+            setattr(generic_cls, full, function)
+    return generic_cls

@@ -1,0 +1,299 @@
+"""``TestCase``: unittest's, whose ``assertEqual`` compares numbers, tensors and what holds them by closeness."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import textwrap
+import unittest
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+import wengert as torch
+
+from ..._tensor import Tensor
+from .._comparison import _common_keys, _compare_numbers, _compare_tensors, _Mismatch, _Options, default_tolerances
+
+__all__: list[str] = []
+
+SEED = 1234
+_NUMBERS = (int, float, complex, np.number)
+_LOOSE = {int: torch.int64, float: torch.float32, complex: torch.complex64}  # whose tolerances numbers have
+
+
+class NoTest:
+    """Inherited by classes that are no tests for pytest."""
+
+    __test__ = False
+
+
+class TestCase(unittest.TestCase):
+    """A test case with PyTorch's assertions; every test begins with the same random stream."""
+
+    precision: float = 0  # no tolerance is less than these two
+    rel_tol: float = 0
+    maxDiff = None
+    _default_dtype_check_enabled = False
+
+    def setUp(self) -> None:
+        """Seed, and remember the default dtype."""
+        super().setUp()
+        set_rng_seed(SEED)
+        if self._default_dtype_check_enabled and torch.get_default_dtype() is not torch.float32:
+            raise AssertionError("the default dtype is not float32 at the beginning of a test")
+
+    # ---------------------------------------------------------------------------------------------------- equality
+    def assertEqual(
+        self,
+        x: Any,
+        y: Any,
+        msg: str | Callable[[str], str] | None = None,
+        *,
+        atol: float | None = None,
+        rtol: float | None = None,
+        equal_nan: bool = True,
+        exact_dtype: bool = True,
+        exact_device: bool = False,
+        exact_layout: bool = False,
+        exact_stride: bool = False,
+        exact_is_coalesced: bool = False,
+    ) -> None:
+        """Fail unless the two are close: kinds of numbers may differ, sequences may stand for tensors, NaN is NaN."""
+        __tracebackhide__ = True
+        if isinstance(x, Tensor) and isinstance(y, Sequence):
+            y = torch.as_tensor(y, dtype=x.dtype)
+        elif isinstance(x, Sequence) and isinstance(y, Tensor):
+            x = torch.as_tensor(x, dtype=y.dtype)
+        options = _Options(rtol, atol, equal_nan, True, exact_device, exact_dtype, exact_layout, exact_stride)
+        try:
+            _tolerances_given(options)
+            self._compare(x, y, (), options)
+        except _Mismatch as error:
+            shown = msg
+            if isinstance(msg, str) and self.longMessage:
+
+                def shown(text: str, msg: str = msg) -> str:
+                    return f"{text}\n{msg}"
+
+            raise error.final(shown) from None
+
+    def assertNotEqual(self, x: Any, y: Any, msg: str | None = None, **kwargs: Any) -> None:  # type: ignore[override]
+        """Fail if the two are close."""
+        with self.assertRaises(AssertionError, msg=msg):
+            self.assertEqual(x, y, msg, **kwargs)
+
+    def assertEqualTypeString(self, x: Any, y: Any) -> None:
+        """Fail unless device, dtype and type are equal."""
+        self.assertEqual(x.device, y.device)
+        self.assertEqual(x.dtype, y.dtype)
+        self.assertEqual(x.is_sparse, y.is_sparse)
+
+    def assertEqualIgnoreType(self, *args: Any, **kwargs: Any) -> None:
+        """``assertEqual`` of tensors whose dtypes may differ."""
+        self.assertEqual(*args, exact_dtype=False, **kwargs)
+
+    def assertEqualBroadcasting(self, x: Any, y: Any, *args: Any, **kwargs: Any) -> None:
+        """``assertEqual`` of a tensor and a number or a sequence that is broadcast to its shape."""
+        y = y if isinstance(y, Tensor) else torch.full_like(x, y) if not isinstance(y, Sequence) else torch.tensor(y)
+        self.assertEqual(x, y.expand_as(x).to(x.dtype), *args, **kwargs)
+
+    def _compare(self, x: Any, y: Any, path: tuple[Any, ...], options: _Options) -> None:
+        sequences: tuple[Any, ...] = (Sequence, torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)
+        mappings: tuple[Any, ...] = (Mapping, torch.nn.ModuleDict, torch.nn.ParameterDict)
+        if _is(x, sequences) and _is(y, sequences):
+            if len(x) != len(y):
+                text = f"The length of the sequences mismatch: {len(x)} != {len(y)}"
+                raise _Mismatch(AssertionError, text, path)
+            for i, (one, other) in enumerate(zip(x, y, strict=True)):
+                self._compare(one, other, (*path, i), options)
+            return
+        if isinstance(x, mappings) and isinstance(y, mappings):
+            for key in _common_keys(x, y, path):
+                self._compare(x[key], y[key], (*path, key), options)
+            return
+        try:
+            self._compare_two(x, y, options)
+        except _Mismatch as error:
+            error.path = error.path or path
+            raise
+
+    def _compare_two(self, x: Any, y: Any, options: _Options) -> None:
+        booleans = (bool, np.bool_)
+        arrays = (Tensor, np.ndarray)
+        either = (*booleans, *_NUMBERS, *arrays)
+        if x is None or y is None:
+            if x is not y:
+                raise _Mismatch(AssertionError, f"None mismatch: {x} is not {y}")
+        elif (isinstance(x, booleans) and isinstance(y, either)) or (isinstance(y, booleans) and isinstance(x, either)):
+            x, y = (bool(_one(v, "boolean")) for v in (x, y))
+            if x is not y:
+                raise _Mismatch(AssertionError, f"Booleans mismatch: {x} is not {y}")
+        elif (isinstance(x, _NUMBERS) and isinstance(y, (*_NUMBERS, Enum, *arrays))) or (
+            isinstance(y, _NUMBERS) and isinstance(x, (*_NUMBERS, Enum, *arrays))
+        ):
+            x, y = (_number(v) for v in (x, y))
+            rtol, atol = self._tolerances(_LOOSE[type(x)], _LOOSE[type(y)], options=options)
+            _compare_numbers(x, y, rtol, atol, _without_dtype(options))
+        elif isinstance(x, arrays) and isinstance(y, arrays):
+            x, y = (v if isinstance(v, Tensor) else torch.as_tensor(v) for v in (x, y))
+            rtol, atol = self._tolerances(x.dtype, y.dtype, options=options)
+            _compare_tensors(*_dense(x, y, options), rtol, atol, options)
+        else:
+            _compare_objects(x, y)
+
+    def _tolerances(self, *dtypes: Any, options: _Options) -> tuple[float, float]:
+        if options.rtol is not None and options.atol is not None:
+            rtol, atol = options.rtol, options.atol
+        else:
+            rtol, atol = default_tolerances(*dtypes)
+        return max(rtol, self.rel_tol), max(atol, self.precision)
+
+    # ------------------------------------------------------------------------------------------- warnings and errors
+    @contextlib.contextmanager
+    def assertWarnsOnceRegex(self, category: type[Warning], regex: str = "") -> Iterator[None]:
+        """Fail unless there is a warning of this class inside, and one whose text begins with the expression."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            before = torch.is_warn_always_enabled()
+            torch.set_warn_always(True)
+            try:
+                yield
+            finally:
+                torch.set_warn_always(before)
+        if not caught:
+            self.fail("no warning caught")
+        self.assertTrue(any(type(w.message) is category for w in caught))
+        texts = [str(w.message) for w in caught]
+        self.assertTrue(any(re.match(regex, text) for text in texts), f"{regex}, {texts}")
+
+    def assertExpectedRaises(self, exc_type: type[Exception], fn: Any, *args: Any, **kwargs: Any) -> None:
+        """Fail unless the call raises it."""
+        with self.assertRaises(exc_type):
+            fn(*args, **kwargs)
+
+    def assertNotWarn(self, callable: Any, msg: str = "") -> None:
+        """Fail if the call warns."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            callable()
+        self.assertTrue(len(caught) == 0, msg)
+
+    @contextlib.contextmanager
+    def assertRaisesRegexWithHighlight(self, exception: type[Exception], regex: str, highlight: str) -> Iterator[None]:
+        """Fail unless it is raised inside."""
+        with self.assertRaisesRegex(exception, regex):
+            yield
+
+    def assertExpectedInline(self, actual: str, expect: str, skip: int = 0) -> None:
+        """Fail unless the text is the one that stands in the program."""
+        self.assertMultiLineEqual(textwrap.dedent(expect).strip(), str(actual).strip())
+
+    def assertExpectedRaisesInline(self, exc_type: Any, callable: Any, expect: str, *args: Any, **kwargs: Any) -> None:
+        """Fail unless the call raises it with this text."""
+        try:
+            callable(*args, **kwargs)
+        except exc_type as error:
+            self.assertExpectedInline(str(error), expect)
+            return
+        self.fail(f"Did not raise when expected to {exc_type}")
+
+    def assertLeaksNoCudaTensors(self, name: str | None = None) -> Any:
+        """A context that checks nothing: there is no CUDA."""
+        return contextlib.nullcontext()
+
+    # --------------------------------------------------------------------------------------------------- what tests use
+    def genSparseTensor(
+        self, size: Any, sparse_dim: int, nnz: int, is_uncoalesced: bool, device: Any, dtype: Any
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """A random sparse COO tensor, its indices and its values."""
+        from .._creation import make_tensor
+
+        if nnz == 0 and is_uncoalesced and sparse_dim > 0:
+            raise AssertionError("invalid arguments")
+        values = make_tensor([nnz, *size[sparse_dim:]], device=device, dtype=dtype, low=-1, high=1)
+        indices = torch.rand(sparse_dim, nnz)
+        indices.mul_(torch.tensor(size[:sparse_dim]).unsqueeze(1).to(indices))
+        indices = indices.to(torch.long)
+        if is_uncoalesced:
+            values = torch.cat([values, torch.randn_like(values)], 0)
+            indices = torch.cat([indices, indices], 1)
+        made = torch.sparse_coo_tensor(indices, values, torch.Size(size), dtype=dtype)
+        if not is_uncoalesced:
+            made = made.coalesce()
+        return made, made._indices().clone(), made._values().clone()
+
+    def safeToDense(self, t: Tensor) -> Tensor:
+        """``coalesce`` only where that is there."""
+        return t.coalesce().to_dense() if t.is_sparse else t.to_dense()
+
+    @staticmethod
+    def runWithPytorchAPIUsageStderr(code: str) -> str:
+        """What a program writes to its standard error."""
+        import subprocess
+        import sys
+
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
+
+
+def _is(value: Any, classes: tuple[Any, ...]) -> bool:
+    return isinstance(value, classes) and not isinstance(value, (str, bytes))
+
+
+def _tolerances_given(options: _Options) -> None:
+    if (options.rtol is None) != (options.atol is None):
+        missing = "rtol" if options.rtol is None else "atol"
+        text = f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}."
+        raise _Mismatch(ValueError, text)
+
+
+def _without_dtype(options: _Options) -> _Options:
+    return _Options(options.rtol, options.atol, options.equal_nan, check_dtype=False)
+
+
+def _one(value: Any, kind: str) -> Any:
+    """The only element."""
+    if isinstance(value, (Tensor, np.ndarray)):
+        count = value.numel() if isinstance(value, Tensor) else value.size
+        if count > 1:
+            text = f"Only single element tensor-likes can be compared against a {kind}. Got {count} elements instead."
+            raise _Mismatch(ValueError, text)
+    return value.item() if isinstance(value, (Tensor, np.ndarray, np.generic)) else value
+
+
+def _number(value: Any) -> Any:
+    found = value.value if isinstance(value, Enum) else _one(value, "number")
+    return int(found) if isinstance(found, bool) else next(k(found) for k in _LOOSE if isinstance(found, k))
+
+
+def _dense(x: Tensor, y: Tensor, options: _Options) -> tuple[Tensor, Tensor]:
+    """Sparse tensors by their values: of one layout, unless layouts may differ."""
+    if not (x.is_sparse or y.is_sparse):
+        return x, y
+    if options.check_layout and x.layout != y.layout:
+        text = f"The values for attribute 'layout' do not match: {x.layout} != {y.layout}."
+        raise _Mismatch(AssertionError, text)
+    return x.to_dense(), y.to_dense()
+
+
+def _compare_objects(x: Any, y: Any) -> None:
+    """As unittest compares, with a word of what was compared before its text."""
+    kinds: tuple[tuple[Any, str], ...] = (((str, bytes), "String"), (set, "Set"), (type, "Type"), (object, "Object"))
+    case = unittest.TestCase()
+    name = next(n for k, n in kinds if isinstance(x, k) and isinstance(y, k))
+    try:
+        case.assertEqual(x, y)
+    except AssertionError as error:
+        raise _Mismatch(AssertionError, f"{name} comparison failed: {error}") from None
+
+
+def set_rng_seed(seed: int | None = None) -> None:
+    """Seed wengert's, Python's and NumPy's streams."""
+    seed = SEED if seed is None else seed
+    torch.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed)

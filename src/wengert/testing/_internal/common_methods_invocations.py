@@ -1,0 +1,37 @@
+"""Helpers of tests for operators. The lists of operators with samples are not here (see the package)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as torch
+
+from ..._tensor import Tensor
+
+__all__: list[str] = []
+
+
+def mask_not_all_zeros(shape: Any) -> Tensor:
+    """A mask of ones and zeros that is not all zeros, drawn at random."""
+    if len(shape) == 0:
+        raise AssertionError("shape must have at least one dimension, got length 0")
+    while True:
+        result = torch.randn(shape).gt(0)
+        if result.sum() > 0:
+            return result
+
+
+class NoArgsClass:
+    """Stands for no arguments among samples."""
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        raise StopIteration
+
+    def __len__(self) -> int:
+        return 0
+
+
+NO_ARGS = NoArgsClass()

@@ -1,0 +1,476 @@
+"""``torch.testing._internal.common_utils``: what nearly every test-suite written for PyTorch imports.
+
+What depends on a device, a compiler or a build of PyTorch's answers for this library: it is not there, and what needs
+it is skipped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import os
+import platform
+import sys
+import tempfile
+import threading
+import traceback
+import unittest
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+import wengert as torch
+
+from ..._tensor import Tensor
+from ._matrices import (
+    make_fullrank_matrices_with_distinct_singular_values,
+    make_symmetric_matrices,
+    make_symmetric_pd_matrices,
+    noncontiguous_like,
+    random_fullrank_matrix_distinct_singular_value,
+    random_hermitian_matrix,
+    random_hermitian_pd_matrix,
+    random_hermitian_psd_matrix,
+    random_lowrank_matrix,
+    random_matrix,
+    random_square_matrix_of_rank,
+    random_symmetric_matrix,
+    random_symmetric_pd_matrix,
+    random_symmetric_psd_matrix,
+    random_well_conditioned_matrix,
+)
+from ._parametrization import (
+    _TestParametrizer,
+    compose_parametrize_fns,
+    decorateIf,
+    dtype_name,
+    instantiate_parametrized_tests,
+    parametrize,
+    reparametrize,
+    subtest,
+)
+from ._test_case import SEED, NoTest, TestCase
+
+__all__: list[str] = []
+_EXPORTED = (  # what is imported for those who import from here
+    SEED, NoTest, _TestParametrizer, compose_parametrize_fns, decorateIf, dtype_name, instantiate_parametrized_tests,
+    make_fullrank_matrices_with_distinct_singular_values, make_symmetric_matrices, make_symmetric_pd_matrices,
+    noncontiguous_like, parametrize, random_fullrank_matrix_distinct_singular_value, random_hermitian_matrix,
+    random_hermitian_pd_matrix, random_hermitian_psd_matrix, random_lowrank_matrix, random_matrix,
+    random_square_matrix_of_rank, random_symmetric_matrix, random_symmetric_pd_matrix, random_symmetric_psd_matrix,
+    random_well_conditioned_matrix, reparametrize, subtest,
+)  # fmt: skip
+TestCaseBase = TestCase
+
+# ---------------------------------------------------------------------------------------------- where the tests run
+IS_LINUX = sys.platform == "linux"
+IS_WINDOWS = sys.platform == "win32"
+IS_MACOS = sys.platform == "darwin"
+IS_X86 = platform.machine() in ("x86_64", "i386", "AMD64")
+IS_ARM64 = platform.machine() in ("arm64", "aarch64", "ARM64")
+IS_PPC = platform.machine() == "ppc64le"
+IS_S390X = platform.machine() == "s390x"
+IS_CI = IS_SANDCASTLE = IS_FBCODE = IS_REMOTE_GPU = IS_JETSON = IN_RE_WORKER = False
+IS_AVX512_VNNI_SUPPORTED = False
+IS_FILESYSTEM_UTF8_ENCODING = sys.getfilesystemencoding() == "utf-8"
+NO_MULTIPROCESSING_SPAWN = False
+TEST_NUMPY = True
+TEST_SCIPY = find_spec("scipy") is not None
+TEST_NUMBA = find_spec("numba") is not None
+TEST_DILL = find_spec("dill") is not None
+TEST_OPT_EINSUM = find_spec("opt_einsum") is not None
+TEST_CUDA = TEST_MPS = TEST_XPU = TEST_HPU = TEST_MKL = TEST_ONEDNN = TEST_FAIRSEQ = TEST_TRANSFORMERS = False
+TEST_ACCELERATOR = TEST_MULTIACCELERATOR = TEST_MULTIGPU = TEST_CUDA_GRAPH = TEST_PRIVATEUSE1 = False
+TEST_WITH_ASAN = TEST_WITH_TSAN = TEST_WITH_UBSAN = TEST_WITH_DEV_DBG_ASAN = TEST_WITH_ROCM = TEST_WITH_MTIA = False
+TEST_WITH_TORCHDYNAMO = TEST_WITH_TORCHINDUCTOR = TEST_WITH_AOT_EAGER = TEST_WITH_CROSSREF = TEST_WITH_TV = False
+TEST_WITHOUT_COMPILED_AUTOGRAD = True
+TEST_CUDA_MEM_LEAK_CHECK = TEST_SKIP_NOARCH = TEST_IN_SUBPROCESS = False
+TEST_WITH_SLOW = os.getenv("PYTORCH_TEST_WITH_SLOW") == "1"
+TEST_SKIP_FAST = os.getenv("PYTORCH_TEST_SKIP_FAST") == "1"
+TEST_WITH_SLOW_GRADCHECK = os.getenv("PYTORCH_TEST_WITH_SLOW_GRADCHECK") == "1"
+GRADCHECK_NONDET_TOL = 1e-12
+NATIVE_DEVICES = ("cpu", "cuda", "xpu", "meta", "mps", "mtia", "privateuseone")
+
+numpy_to_torch_dtype_dict = {
+    np.bool_: torch.bool,
+    np.uint8: torch.uint8,
+    np.uint16: torch.uint16,
+    np.uint32: torch.uint32,
+    np.uint64: torch.uint64,
+    np.int8: torch.int8,
+    np.int16: torch.int16,
+    np.int32: torch.int32,
+    np.int64: torch.int64,
+    np.float16: torch.float16,
+    np.float32: torch.float32,
+    np.float64: torch.float64,
+    np.complex64: torch.complex64,
+    np.complex128: torch.complex128,
+}
+torch_to_numpy_dtype_dict: dict[Any, Any] = {v: k for k, v in numpy_to_torch_dtype_dict.items()}
+torch_to_numpy_dtype_dict |= {torch.bfloat16: np.float32, torch.complex32: np.complex64}
+
+
+def numpy_to_torch_dtype(np_dtype: Any) -> Any:
+    """The dtype of tensors for one of arrays."""
+    return numpy_to_torch_dtype_dict[np.dtype(np_dtype).type]
+
+
+def has_corresponding_torch_dtype(np_dtype: Any) -> bool:
+    """Whether there is one."""
+    return np.dtype(np_dtype).type in numpy_to_torch_dtype_dict
+
+
+# ------------------------------------------------------------------------------------------------------------- skips
+def lazy_skip_if(condition_fn: Callable[[], bool], reason: str) -> Any:
+    """Skip a test if, when it runs, the condition holds."""
+
+    def decorator(fn: Any) -> Any:
+        @functools.wraps(fn)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if condition_fn():
+                raise unittest.SkipTest(reason)
+            return fn(*args, **kwargs)
+
+        return wrapper
+
+    return decorator
+
+
+def _never(fn: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """A decorator whose reason to skip is never given here; with its options or without."""
+    return fn if callable(fn) and not args and not kwargs else lambda test: test
+
+
+skipIfTorchDynamo = skipIfTorchInductor = skipIfRocm = skipIfRocmArch = skipIfXpu = skipIfMPS = skipIfHpu = _never
+skipIfMTIA = skipIfCrossRef = skipIfLegacyJitExecutor = skipIfFreeThreaded = skipIfNNModuleInlined = _never
+skipIfNoLapack = skipIfCompiledWithoutNumpy = skipRocmIfTorchInductor = skipIfRocmVersionLessThan = _never
+skipIfSlowGradcheckEnv = skipCUDAMemoryLeakCheckIf = skipCUDANonDefaultStreamIf = skip_but_pass_in_sandcastle_if = (
+    _never
+)
+xfailIfTorchDynamo = xfailIfACL = xfailIfROCm = xpassIfTorchDynamo_np = runWithoutCompiledAutograd = _never
+markDynamoStrictTest = unMarkDynamoStrictTest = make_dynamo_test = serialTest = gcIfJetson = _never
+skipIfNoXNNPACK = skipIfNoTorchVision = unittest.skip("not part of wengert")
+skipIfNoXPU = skipIfNoAccelerator = skipIfNoAcceleratorTriton = unittest.skip("there is no such device")
+runOnRocm = unittest.skip("test currently only works on the ROCm stack")
+xfailIfLinux = unittest.expectedFailure if IS_LINUX else _never
+xfailIfWindows = unittest.expectedFailure if IS_WINDOWS else _never
+xfailIfS390X = unittest.expectedFailure if IS_S390X else _never
+xfailIfPy312Plus = unittest.expectedFailure if sys.version_info >= (3, 12) else _never
+skipIfNoSciPy = unittest.skipIf(not TEST_SCIPY, "test require SciPy, but SciPy not found")
+
+
+def xfailIf(condition: bool) -> Any:
+    """Expect a failure if the condition holds."""
+    return unittest.expectedFailure if condition else _never
+
+
+def skip_but_pass_in_sandcastle(reason: str) -> Any:
+    """Skip."""
+    return unittest.skip(reason)
+
+
+def skipIfWindows(func: Any = None, *, msg: str = "test doesn't currently work on the Windows stack") -> Any:
+    """Skip on Windows."""
+    decorator = unittest.skipIf(IS_WINDOWS, msg)
+    return decorator(func) if func is not None else decorator
+
+
+def skipIfPythonVersionMismatch(predicate: Callable[[Any], bool]) -> Any:
+    """Skip unless the version of Python is right."""
+    return unittest.skipIf(not predicate(sys.version_info), "Python version mismatch")
+
+
+def slowTest(fn: Any) -> Any:
+    """A test that runs only where slow ones do."""
+    made = lazy_skip_if(lambda: not TEST_WITH_SLOW, "test is slow; run with PYTORCH_TEST_WITH_SLOW to enable test")(fn)
+    made.__dict__["slow_test"] = True
+    return made
+
+
+def slowTestIf(condition: bool) -> Any:
+    """The same if the condition holds."""
+    return slowTest if condition else _never
+
+
+def skip_exception_type(exc_type: type[Exception]) -> Any:
+    """A context in which such an error skips the test."""
+
+    @contextlib.contextmanager
+    def context() -> Iterator[None]:
+        try:
+            yield
+        except exc_type as error:
+            raise unittest.SkipTest(f"not implemented: {error}") from error
+
+    return context()
+
+
+def scoped_load_inline(func: Any) -> Any:
+    """A test that compiles C++ against PyTorch: skipped."""
+    return unittest.skip("there is no C++ in wengert")(func)
+
+
+# ---------------------------------------------------------------------------------------------------------- contexts
+def freeze_rng_state() -> Any:
+    """Inside, random numbers are drawn as always; afterwards the stream goes on from where it was before."""
+    return torch.random.fork_rng()
+
+
+@contextlib.contextmanager
+def set_default_dtype(dtype: Any) -> Iterator[None]:
+    """Another default dtype inside."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+@contextlib.contextmanager
+def set_default_tensor_type(tensor_type: Any) -> Iterator[None]:
+    """Another default tensor type inside."""
+    before = torch.get_default_dtype()
+    torch.set_default_tensor_type(tensor_type)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+@contextlib.contextmanager
+def set_warn_always_context(new_val: bool) -> Iterator[None]:
+    """Whether warnings that are given once are given always, inside."""
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(new_val)
+    try:
+        yield
+    finally:
+        torch.set_warn_always(before)
+
+
+@contextlib.contextmanager
+def disable_gc() -> Iterator[None]:
+    """No cyclic collector inside."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
+
+
+class DeterministicGuard:
+    """Other settings of determinism inside."""
+
+    def __init__(self, deterministic: bool, *, warn_only: bool = False, fill_uninitialized_memory: bool = True) -> None:
+        self.deterministic, self.warn_only = deterministic, warn_only
+
+    def __enter__(self) -> None:
+        self._before = torch.are_deterministic_algorithms_enabled()
+        self._before_warn = torch.is_deterministic_algorithms_warn_only_enabled()
+        torch.use_deterministic_algorithms(self.deterministic, warn_only=self.warn_only)
+
+    def __exit__(self, *error: object) -> None:
+        torch.use_deterministic_algorithms(self._before, warn_only=self._before_warn)
+
+
+def wrapDeterministicFlagAPITest(fn: Any) -> Any:
+    """Run a test with its settings of determinism put back afterwards."""
+
+    @functools.wraps(fn)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with DeterministicGuard(torch.are_deterministic_algorithms_enabled()):
+            return fn(*args, **kwargs)
+
+    return wrapper
+
+
+@contextlib.contextmanager
+def set_cwd(path: str) -> Iterator[None]:
+    """Another working folder inside."""
+    before = os.getcwd()
+    os.chdir(path)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@contextlib.contextmanager
+def TemporaryFileName(*args: Any, **kwargs: Any) -> Iterator[str]:
+    """The name of a file that is there inside."""
+    kwargs["delete"] = False
+    made = tempfile.NamedTemporaryFile(*args, **kwargs)  # noqa: SIM115
+    made.close()
+    try:
+        yield made.name
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(made.name)
+
+
+@contextlib.contextmanager
+def TemporaryDirectoryName(suffix: str | None = None) -> Iterator[str]:
+    """The name of a folder that is there inside."""
+    with tempfile.TemporaryDirectory(suffix=suffix) as name:
+        yield name
+
+
+def suppress_warnings(fn: Any) -> Any:
+    """Run a test without its warnings."""
+
+    @functools.wraps(fn)
+    def wrapper(*args: Any, **kwargs: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fn(*args, **kwargs)
+
+    return wrapper
+
+
+# ----------------------------------------------------------------------------------------------------------- gradients
+def gradcheck(fn: Any, inputs: Any, **kwargs: Any) -> bool:
+    """``autograd.gradcheck``, fast and with batches unless told otherwise."""
+    return torch.autograd.gradcheck(fn, inputs, **_checks(kwargs))
+
+
+def gradgradcheck(fn: Any, inputs: Any, grad_outputs: Any = None, **kwargs: Any) -> bool:
+    """``autograd.gradgradcheck``, fast and with batches unless told otherwise."""
+    return torch.autograd.gradgradcheck(fn, inputs, grad_outputs, **_checks(kwargs))
+
+
+def _checks(kwargs: dict[str, Any]) -> dict[str, Any]:
+    usual = {"check_batched_grad": True, "fast_mode": not TEST_WITH_SLOW_GRADCHECK}
+    return kwargs | {name: value for name, value in usual.items() if kwargs.get(name) is None}
+
+
+def _assertGradAndGradgradChecks(test_case: Any, apply_fn: Any, inputs: Any, **kwargs: Any) -> None:
+    test_case.assertTrue(gradcheck(apply_fn, inputs, **kwargs))
+    test_case.assertTrue(gradgradcheck(apply_fn, inputs, **kwargs))
+
+
+def outs_and_grads(fn: Any, graph_inps: Any, inps: Any) -> Any:
+    """The outputs, and the gradients of those inputs that require one."""
+    outs = fn(*graph_inps)
+    for out in torch.utils._pytree.tree_leaves(outs):
+        if isinstance(out, Tensor) and out.requires_grad:
+            out.sum().backward(retain_graph=True)
+    grads = [t.grad for t in torch.utils._pytree.tree_leaves(inps) if isinstance(t, Tensor)]
+    for t in torch.utils._pytree.tree_leaves(inps):
+        if isinstance(t, Tensor):
+            t.grad = None
+    return outs, grads
+
+
+def compare_equal_outs_and_grads(test: Any, m1: Any, m2: Any, inps: Any) -> None:
+    """Fail unless two functions have the same outputs and gradients."""
+    one, one_grads = outs_and_grads(m1, inps, inps)
+    other, other_grads = outs_and_grads(m2, inps, inps)
+    test.assertEqual(one, other)
+    test.assertEqual(one_grads, other_grads)
+
+
+# ------------------------------------------------------------------------------------------------------------- helpers
+def is_iterable(obj: Any) -> bool:
+    """Whether it can be gone through."""
+    try:
+        iter(obj)
+    except TypeError:
+        return False
+    return True
+
+
+def is_iterable_of_tensors(iterable: Any, include_empty: bool = False) -> bool:
+    """Whether it is one of tensors only; a tensor is none."""
+    if isinstance(iterable, Tensor) or not is_iterable(iterable):
+        return False
+    found = list(iterable)
+    return all(isinstance(t, Tensor) for t in found) if found else include_empty
+
+
+def iter_indices(tensor: Tensor) -> Any:
+    """The indices of all elements."""
+    if tensor.dim() == 0:
+        return range(0)
+    if tensor.dim() == 1:
+        return range(tensor.size(0))
+    return np.ndindex(*tensor.shape)
+
+
+def first_sample(self: unittest.TestCase, samples: Iterable[Any]) -> Any:
+    """The first, or the test is skipped."""
+    try:
+        return next(iter(samples))
+    except StopIteration as error:
+        raise unittest.SkipTest("Skipped! Need at least 1 sample input") from error
+
+
+def clone_input_helper(input: Any) -> Any:
+    """A copy of a tensor or of all in a sequence."""
+    if isinstance(input, Tensor):
+        return torch.clone(input)
+    return tuple(map(clone_input_helper, input)) if isinstance(input, (list, tuple)) else input
+
+
+def to_gpu(obj: Any, type_map: Any = None) -> Any:
+    """Not here."""
+    raise unittest.SkipTest("there is no GPU")
+
+
+def munge_exc(e: Any, *, suppress_suffix: bool = True, suppress_prefix: bool = True, **kwargs: Any) -> str:
+    """An error's text."""
+    return str(e)
+
+
+def raise_on_run_directly(file_to_call: str) -> None:
+    """For test files that are run by another."""
+    raise RuntimeError(f"This test file is not meant to be run directly, use:\n\n\tpython {file_to_call} TESTNAME\n\n")
+
+
+def run_concurrently(worker_func: Any, num_threads: int | None = None, args: Any = (), kwargs: Any = None) -> None:
+    """The function in several threads at once, or one for each of a list of functions."""
+    functions = list(worker_func) if isinstance(worker_func, (list, tuple)) else [worker_func] * (num_threads or 2)
+    barrier = threading.Barrier(len(functions))
+    errors: list[BaseException] = []
+
+    def work(function: Any) -> None:
+        barrier.wait()
+        try:
+            function(*args, **(kwargs or {}))
+        except BaseException as error:  # noqa: BLE001  handed on below
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(function,)) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def find_free_port() -> int:
+    """A port that nothing listens on."""
+    import socket
+
+    with contextlib.closing(socket.socket()) as s:
+        s.bind(("localhost", 0))
+        return int(s.getsockname()[1])
+
+
+def run_tests(argv: Any = None) -> None:
+    """Run the tests of the main module, as ``unittest.main`` does."""
+    torch.manual_seed(SEED)
+    unittest.main(argv=sys.argv if argv is None else argv)
+
+
+def print_traceback(error: BaseException) -> None:
+    """An error with its place, to the standard error."""
+    traceback.print_exception(error)
