@@ -484,7 +484,9 @@ def regenerate(tensor: Tensor) -> None:
     if base._fn is None:
         return
     _check_creation(tensor, tensor._v, indirect=True)
+    before = tensor._fn
     tensor._fn = gathered(base, chain)
+    _move_retain_grad(tensor, before)
 
 
 class CopySlices(Node):

@@ -46,6 +46,7 @@ class Sums:
     """Adding cotangents: a first one is borrowed, a sum is owned. Its sets are made when they are needed."""
 
     callbacks: list[Any] | None = None  # what queue_callback was given
+    number: int | None = None  # of the pass, once somebody has asked
     owned: set[Node] | None = None
     told: set[Node] | None = None  # nodes that nothing may arrive at, and that were looked through (_nothing_for)
 
@@ -518,7 +519,7 @@ def _add_to_grad(m: Any, g: Any) -> None:
             g = g.real
         g = g.astype(want)
     if old is None:
-        m.grad = wrap(g)
+        m.grad = wrap(g if m.h is None else _laid_out_as(m.box.a, g))
         return
     a = old._a
     if type(a) is np.ndarray and isinstance(g, (np.ndarray, np.generic)) and a.flags.writeable:
@@ -531,6 +532,17 @@ def _add_to_grad(m: Any, g: Any) -> None:
         if old._m is not None:
             old._m.a = old._a
     cell_of(old).write(tick())  # by no line of the user's
+
+
+def _laid_out_as(a: Any, g: Any) -> Any:
+    """A gradient with its leaf's strides, if that lies without gaps: PyTorch's gradient layout contract."""
+    if type(a) is not ndarray or type(g) is not ndarray or a.flags.c_contiguous or a.strides == g.strides:
+        return g
+    if not a.transpose(np.argsort([-s for s in a.strides], kind="stable")).flags.c_contiguous:
+        return g
+    laid_out = np.empty_like(a, g.dtype)
+    np.copyto(laid_out, g)
+    return laid_out
 
 
 def _recorded_copy(g: Tensor) -> Tensor:
@@ -582,7 +594,8 @@ def _run_pre(h: Any, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]
 class Pass:
     """What a hook can find out about the pass that called it."""
 
-    def __init__(self, scope: dict[str, Any]) -> None:
+    def __init__(self, scope: dict[str, Any], caller: Any = None) -> None:
+        self.caller = caller  # the code of the function that began the pass
         self.id: Any = scope["sums"]  # an object of its own for each pass
         self.inputs: list[Node] | None = scope["inputs"]
         self.keep: bool = scope["keep"]
@@ -612,7 +625,8 @@ def current_pass() -> Pass | None:
     frame: Any = getframe(1)
     while frame is not None:
         if frame.f_code is run.__code__:
-            return Pass(frame.f_locals)
+            caller = frame.f_back.f_back if frame.f_back.f_code.co_name == "_run" else frame.f_back
+            return Pass(frame.f_locals, caller.f_code)
         frame = frame.f_back
     return None
 

@@ -65,6 +65,8 @@ def edge_node(t: Any) -> Node | None:
     """The node of a tensor or of a GradientEdge."""
     if isinstance(t, Tensor):
         return current_fn(t)
+    if not hasattr(t, "node"):
+        raise AssertionError("Expected output to be a torch.Tensor")
     node = t.node
     if t.output_nr or len(getattr(node, "meta", ())) > 1:
         return port_of(node, t.output_nr)
@@ -218,18 +220,10 @@ def _roots(tensors: list[Any], grads: list[Any], create_graph: bool) -> list[tup
 def _kept(t: Any) -> Node:
     """The node of one of ``backward(inputs=)``; an intermediate result keeps its gradient from now on.
 
-    As in PyTorch.
+    As in PyTorch, where the edge of one only says how far the pass goes.
     """
     if isinstance(t, Tensor):
         retain_grad(t)
-    elif hasattr(t, "node") and type(t.node) is not AccumulateGrad:
-        raise noted(
-            RuntimeError(
-                "GradientEdge of an intermediate result as an input of backward(): "
-                "there is no tensor to accumulate into"
-            ),
-            "What to do: use autograd.grad, or give the tensor itself.",
-        )
     return _input_node(t)
 
 
@@ -423,7 +417,7 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
         grad = self.__dict__.pop("_grad", None)
         node = leaf_node(self)
         node.grad = grad
-        node.h = self.__dict__.pop("_hooks", None)
+        node.h = self.__dict__.pop("_hooks", node.h)
 
 
 def check_floating(self: Tensor, wanted: str = "only Tensors of floating point dtype") -> None:
@@ -602,7 +596,7 @@ def retain_grad(self: Tensor) -> None:
 
 def retains_grad(self: Tensor) -> bool:
     """Whether ``retain_grad`` is in force for this intermediate result."""
-    return bool(self._fn is not None and self.__dict__.get("_retains", False))
+    return bool(self.__dict__.get("_retains", False))
 
 
 def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
@@ -672,5 +666,6 @@ def pack_saved(result: Any, hooks: tuple[Any, Any]) -> None:
 _pack_node: Any = None  # of the autograd package, which is not imported before something needs it
 
 
+GRAD_CODE = grad.__code__  # by which a pass of autograd.grad is told
 late.grad_of_other, late.set_data = grad_of_other, set_data
 late.set_grad, late.set_requires_grad = set_grad, assign_requires_grad

@@ -119,6 +119,9 @@ class LeafHooks(Hooks):
         hooked_leaves.pop()
 
 
+OTHER_ORDER = Hooks()  # of every leaf that does not lie row by row: its gradient takes the way of those with hooks
+
+
 class RemovableHandle:
     """What ``register_hook`` returns: ``remove()`` takes the hook away; also a context manager.
 
@@ -322,7 +325,7 @@ def named(node: Any, name: str) -> Any:
 
 def hooks_of(node: Node) -> Hooks:
     """The node's hooks, made on first need."""
-    if node.h is None:
+    if node.h is None or node.h is OTHER_ORDER:
         node.h = Hooks() if node.seq else LeafHooks()
         if type(node) is Port:
             h = hooks_of(node.fx)
@@ -434,6 +437,8 @@ def leaf_node(tensor: Any) -> AccumulateGrad:
     if box is None:
         box = box_of(tensor)
     node = tensor._fn = AccumulateGrad(tensor, box)
+    if hasattr(type(box.a), "flags") and not box.a.flags.c_contiguous:
+        node.h = OTHER_ORDER
     return node
 
 

@@ -22,6 +22,7 @@ from ._dtypes import BY_NUMPY, can_cast
 from ._errors import warn
 from ._modes import is_grad_enabled
 from ._tensor import Tensor
+from ._values import DEPTH, Dual
 
 
 # -------------------------------------------------------------------------------------------------------------- rules
@@ -151,6 +152,10 @@ def _template(source: str) -> types.CodeType:
     return scope["outer"](None, None).__code__  # type: ignore[no-any-return]
 
 
+def _has_duals(values: Any) -> bool:
+    return any(isinstance(v, Tensor) and isinstance(v._a, Dual) for v in values)
+
+
 def write_out(
     out: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, rule: Rules = None
 ) -> Any:
@@ -163,6 +168,10 @@ def write_out(
     for o in outs:
         if not isinstance(o, Tensor):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_text(out)}")
+    if DEPTH.get() and _has_duals((*args, *outs)):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+        )
     result = op(*args, **(kwargs or {}))
     if is_grad_enabled() and _any_history((*outs, result)):
         raise RuntimeError(

@@ -302,6 +302,113 @@ EDGES = (
     """,
 )
 
+TASKS = (
+    """
+C, G, M = T._C, A.graph, A.set_multithreading_enabled
+push, pop = C._autograd._push_saved_tensors_default_hooks, C._autograd._pop_saved_tensors_default_hooks
+x = T.tensor([1., 2.], requires_grad=True); y = x.exp(); z = y * y; log = []; last = T.channels_last
+def asked(n): log.append(C._will_engine_execute_node(n))
+def here(): log.append(C._current_autograd_node().name())
+def names(): return [n.name() for n in C._current_graph_task_execution_order()]
+class Inner(A.Function):
+    @staticmethod
+    def forward(ctx, x, depth): ctx.depth = depth; return x.clone()
+    @staticmethod
+    def backward(ctx, g):
+        if ctx.depth:
+            with T.enable_grad(): Inner.apply(T.ones(1, requires_grad=True), ctx.depth - 1).backward()
+        return g, None
+""",
+    """
+    r = C._current_graph_task_id(), C._current_autograd_node()
+    z.register_hook(lambda g: log.append(C._current_graph_task_id() >= 0)); z.sum().backward(); r = log
+    z.register_hook(lambda g: here()); z.sum().backward(); r = log
+    x.register_hook(lambda g: here()); z.sum().backward(); r = log
+    n = y.grad_fn; z.register_hook(lambda g: asked(n)); z.sum().backward(); r = log
+    n = x.exp().grad_fn; z.register_hook(lambda g: asked(n)); z.sum().backward(); r = log
+    C._will_engine_execute_node(y.grad_fn)
+    C._will_engine_execute_node(None)
+    z.register_hook(lambda g: names()); z.sum().backward()
+    s = z.sum(); s.register_hook(lambda g: log.extend(names()))\n    with M(False): s.backward(); r = log
+    G.register_multi_grad_hook((x, y), log.append); A.grad(z.sum(), x)
+    G.register_multi_grad_hook((x, y), log.append); z.sum().backward(inputs=[x]); r = log
+    Inner.apply(x, 500).sum().backward(); r = x.grad
+    r = C._autograd._saved_tensors_hooks_is_enabled(), C._autograd._top_saved_tensors_default_hooks(True)
+    push(log.append, log.append); x.exp(); pop(); r = len(log)
+    C._functions.DelayedError('late', 1)(x * 2).sum().backward()
+    r = A.grad(C._functions.UndefinedGrad()(x * 2).sum(), x, allow_unused=True)
+    e = G.get_gradient_edge(y); z.sum().backward(inputs=[e]); r = x.grad, y.retains_grad
+    G.get_gradient_edge(3)
+    A.set_detect_anomaly(3)
+    A.set_detect_anomaly(True, 3)
+    A.profiler.record_function('x').__exit__(None, None, None)
+    A.gradcheck(lambda x: x.to_sparse(), T.ones(2, dtype=T.double, requires_grad=True))
+    s = T.ones(3, dtype=T.double).to_sparse().requires_grad_(); r = A.gradcheck(T.sparse.sum, s, masked=True)
+    v = y[:1]; v.retain_grad(); y.mul_(2); (v * 3).sum().backward(); r = v.grad
+    y.retain_grad(); y.detach_(); r = y.retains_grad, y.requires_grad
+    t = (x ** 2).sum()\n    for _ in range(3): (g,) = A.grad(t, x, create_graph=True); t = g.sum(); r = g.detach()
+    w = T.ones(2, 3).t().requires_grad_(); (w * 2).sum().backward(); r = w.grad.stride()
+    w = T.nn.Parameter(T.ones(2, 3).t()); w.register_hook(lambda g: g * 2); (w * 2).sum().backward(); r = w.grad.stride()
+    w = T.ones(4, 4)[::2, ::2].requires_grad_(); (w * 2).sum().backward(); r = w.grad.stride()
+    w = T.ones(1, 2, 3, 4).to(memory_format=last).requires_grad_(); w.sum().backward(); r = w.grad.stride()
+    w = T.ones(2, 3).t().requires_grad_(); w.sum().backward(); w.sum().backward(); r = w.grad.stride(), w.grad
+    """,
+)
+
+FUNCTIONS = (
+    """
+fw = A.forward_ad; x = T.tensor([1., 2.], requires_grad=True); one = T.ones(2)
+class F(A.Function):
+    clear_saved_tensors_on_access = True
+    @staticmethod
+    def forward(ctx, x, *, k=1): ctx.save_for_backward(x); return x * 2
+    @staticmethod
+    def backward(ctx, g): return ctx.saved_tensors[0] * 0 + 2 * g
+    @staticmethod
+    def jvp(ctx, t): return t * 2
+class Twice(F):
+    @staticmethod
+    def backward(ctx, g): ctx.saved_tensors; return ctx.saved_tensors
+class Written(A.Function):
+    @staticmethod
+    def forward(ctx, x): ctx.mark_dirty(x); return x.mul_(2)
+    @staticmethod
+    def backward(ctx, g): return g * 2
+    @staticmethod
+    def jvp(ctx, t): return t.mul_(2)
+class Viewed(A.Function):
+    @staticmethod
+    def forward(ctx, x): return x.view_as(x)
+    @staticmethod
+    def backward(ctx, g): return g
+    @staticmethod
+    def jvp(ctx, t): return t.view_as(t)
+level = fw.dual_level()
+level.__enter__()
+d = fw.make_dual(T.ones(2), T.ones(2))
+""",
+    """
+    r = A.grad(F.apply(x).sum(), x)
+    Twice.apply(x).sum().backward()
+    F.apply(x, k=2)
+    F()(x)
+    F.set_materialize_grads(F.apply(x).grad_fn, 1)
+    r = F.apply(x).grad_fn.apply(one)
+    r = F.apply(x).grad_fn.apply_jvp(one)
+    T.func.grad(lambda z: F.apply(z).sum())(one)
+    r = Written.apply(d) is d, fw.unpack_dual(d)
+    Written.jvp = staticmethod(lambda ctx, t: t * 2); Written.apply(d)
+    r = fw.unpack_dual(Viewed.apply(d)).tangent
+    Viewed.jvp = staticmethod(lambda ctx, t: t * 2); Viewed.apply(d)
+    fw.make_dual(one, d)
+    r = fw.unpack_dual(d.long())
+    with fw._set_fwd_grad_enabled(False): r = fw.unpack_dual(d * 2).tangent, T._C._is_fwd_grad_enabled()
+    T.add(d, d, out=one)
+    T.add(one, one, out=d)
+    r = fw.unpack_dual(d.data).tangent
+    """,
+)
+
 NODES = """
     x + w
     x + 1
@@ -503,11 +610,16 @@ TABLES = {
     "views": VIEWS,
     "edges": EDGES,
     "integers and names": INTEGERS_AND_NAMES,
+    "tasks": TASKS,
+    "functions": FUNCTIONS,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n    ", "\n"), id=f"{name}: {line.strip()}")
     for name, (preparation, lines) in TABLES.items()
-    for line in lines.replace("\n    v.mul_(2)", "\\n    v.mul_(2)").strip().splitlines()
+    for line in lines.replace("\n    v.mul_(2)", "\\n    v.mul_(2)")
+    .replace("\n    for _", "\\n    for _")
+    .strip()
+    .splitlines()
 ]
 
 

@@ -8,11 +8,13 @@ False
 
 from __future__ import annotations
 
+import threading
 from contextlib import nullcontext
 from enum import Enum
 from typing import Any
 
 from .._dtypes import Size, device, dtype, layout, memory_format
+from .._grad_mode import set_grad_enabled
 from .._modes import in_transform
 from .._overrides import STATE
 from .._overrides import overrides as _overrides_functions
@@ -180,7 +182,65 @@ class _nn:
         return device("cpu") if named else None, found, non_blocking, kept
 
 
+class _ImperativeEngine:
+    """The class of ``Variable._execution_engine``."""
+
+
+has_lapack = True
+has_mkl = has_openmp = has_cuda = has_mps = has_xpu = False
+_stashed = threading.local()
+
+
+def _stash_obj_in_tls(key: str, value: Any) -> None:
+    """Keep an object for this thread under a name."""
+    vars(_stashed)[key] = value
+
+
+def _is_key_in_tls(key: str) -> bool:
+    """Whether there is one."""
+    return key in vars(_stashed)
+
+
+def _get_obj_in_tls(key: str) -> Any:
+    """The object that was kept."""
+    return vars(_stashed)[key]
+
+
+def _len_torch_dispatch_stack() -> int:
+    """How many dispatch modes are on."""
+    from ..utils._python_dispatch import _get_current_dispatch_mode_stack
+
+    return len(_get_current_dispatch_mode_stack())
+
+
+def _set_grad_enabled(enabled: bool) -> None:
+    """Turn recording on or off."""
+    set_grad_enabled(enabled)
+
+
+# Names that lie in modules which are imported when they are asked for.
+_LATE = {
+    "_autograd": "._C._autograd",
+    "_functions": "._C._functions",
+    "_current_autograd_node": ".autograd._task",
+    "_current_graph_task_execution_order": ".autograd._task",
+    "_current_graph_task_id": ".autograd._task",
+    "_will_engine_execute_node": ".autograd._task",
+    "_is_fwd_grad_enabled": ".autograd.forward_ad",
+    "_is_multithreading_enabled": ".autograd.grad_mode:is_multithreading_enabled",
+    "_set_multithreading_enabled": ".autograd.grad_mode:set_multithreading_enabled",
+    "is_grad_enabled": "._modes",
+    "is_inference_mode_enabled": "._modes",
+}
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("_jit_"):  # switches of TorchScript's compiler, which programs turn off and on
         return lambda *args, **kwargs: None
+    if name in _LATE:
+        from importlib import import_module
+
+        home, _, attribute = _LATE[name].partition(":")
+        module = import_module(home, "wengert")
+        return module if home == f"._C.{name}" else getattr(module, attribute or name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

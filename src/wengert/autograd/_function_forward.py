@@ -9,6 +9,8 @@ from __future__ import annotations
 import weakref
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._alias import rebind
 from .._dispatch import type_text
 from .._errors import noted
@@ -81,7 +83,7 @@ def peeled(cls: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
 def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     """The function one level further in, on whatever tape is there."""
     if cls.setup_context is Function.setup_context:
-        raise RuntimeError(_NEEDS_SETUP_CONTEXT)
+        raise RuntimeError(NEEDS_SETUP_CONTEXT)
     mine = [isinstance(a, Tensor) and isinstance(a._a, Lift) and a._a.tag == tag for a in args]
     inner = tuple(_plain(a._a.v) if m else a for a, m in zip(args, mine, strict=True))
     written = {id(i): a for i, a, m in zip(inner, args, mine, strict=True) if m}
@@ -118,10 +120,10 @@ def _untracked(a: Any) -> Any:
 
 
 def _copy_context(ctx: Any, inner: Any) -> None:
-    raise RuntimeError(_NEEDS_SETUP_CONTEXT)
+    raise RuntimeError(NEEDS_SETUP_CONTEXT)
 
 
-_NEEDS_SETUP_CONTEXT = (
+NEEDS_SETUP_CONTEXT = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
     "the setup_context staticmethod. For more details, please see "
     "https://pytorch.org/docs/main/notes/extending.func.html"
@@ -152,6 +154,7 @@ def apply_dual(cls: Any, args: tuple[Any, ...], tag: int) -> tuple[Any, Any]:
     single = not isinstance(outputs, tuple)
     outs = (outputs,) if single else outputs
     results = _tangents(cls, ctx, primals, tangents, outs)
+    _check_sharing(primals, tangents, outs, results)
     made = [_dual_output(y, t, tag, dual_of) for y, t in zip(outs, results, strict=True)]
     ctx.__dict__.pop("saved_for_forward", None)
     return (made[0] if single else tuple(made)), ctx
@@ -181,6 +184,28 @@ def _tangents(
         if t is not None and isinstance(y, Tensor):
             check_tangent(y, t)
     return results
+
+
+def _check_sharing(primals: Any, tangents: Any, outs: Any, results: Any) -> None:
+    """A tangent has to be written where its tensor was, and to be a view where that is one."""
+    for y, t in zip(outs, results, strict=True):
+        for x, dx in zip(primals, tangents, strict=True):
+            if t is None or dx is None or not isinstance(y, Tensor) or not _share(x, y) or _share(dx, t):
+                continue
+            if y is x:
+                raise RuntimeError(
+                    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+                    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+                )
+            raise RuntimeError(
+                "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a "
+                "view."
+            )
+
+
+def _share(x: Tensor, y: Tensor) -> bool:
+    a, b = x._a, y._a
+    return type(a) is np.ndarray and type(b) is np.ndarray and np.may_share_memory(a, b)
 
 
 class _forward_saved:
@@ -214,7 +239,7 @@ def _dual_output(y: Any, t: Any, tag: int, dual_of: dict[int, Any]) -> Any:
 def check_vmap(cls: Any) -> None:
     """PyTorch's refusals of a function that says nothing, or two things, about vmap."""
     if cls.setup_context is Function.setup_context:
-        raise RuntimeError(_NEEDS_SETUP_CONTEXT)
+        raise RuntimeError(NEEDS_SETUP_CONTEXT)
     has_rule = cls.vmap is not Function.vmap
     if cls.generate_vmap_rule and has_rule:
         raise RuntimeError(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 import weakref
+from contextvars import copy_context
 from typing import Any
 
 import numpy as np
@@ -61,6 +63,13 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value: bool) -> None:
         """Whether an output that nothing used has zeros as its gradient (default) or ``None``."""
+        if not isinstance(value, bool):
+            raise noted(
+                TypeError(
+                    "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
+                ),
+                f"Why: it was given {type_text(value)}.",
+            )
         self.materialize_grads = value
 
 
@@ -105,7 +114,14 @@ class BackwardCFunction(Node, FunctionCtx):
             return self.saved_for_forward if self.saved_for_forward is not None else tuple(self.to_save)
         if boxes is FREED:
             stale(self, FREED)
+        if boxes is _READ:
+            raise RuntimeError(
+                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+            )
         tensors = tuple(None if b is None else self._unpack(b, fn) for b, fn in boxes)
+        if self._forward_cls.clear_saved_tensors_on_access:
+            self._boxes = _READ
         if self._bare:
             return tuple(t if t is None or t._fn is None else wrap(t._a) for t in tensors)
         return tensors
@@ -145,11 +161,11 @@ class BackwardCFunction(Node, FunctionCtx):
         """The history and the box of each saved value, for the error about one that was overwritten."""
         return [
             (self if isinstance(fn, int) else None if type(fn) is weakref.ref else fn, box)
-            for box, fn in self._boxes or ()
+            for box, fn in (() if self._boxes is _READ else self._boxes or ())
         ]
 
     def release(self) -> None:
-        if self._boxes is not None:
+        if self._boxes is not None and self._boxes is not _READ:
             self._boxes = FREED
 
     maybe_clear_saved_tensors = release
@@ -164,7 +180,7 @@ class BackwardCFunction(Node, FunctionCtx):
         self._bare = inner  # then only tapes inside of the values record: what was saved is given without its history
         try:
             with grad_mode(recorded or inner):
-                results = self._call_backward(grads)
+                results = self._nested_backward(grads)
         finally:
             self._bare = False
         raw = not (xp is T or (xp is None and any(isinstance(v, Tensor) for v in _parts(g))))
@@ -183,6 +199,26 @@ class BackwardCFunction(Node, FunctionCtx):
                 v = wrap(zeros(shape, dtype)) if self.materialize_grads and dtype is not None else None
             grads.append(v if v is None or isinstance(v, Tensor) else wrap(v))
         return grads
+
+    def apply(self, *grads: Any) -> Any:
+        """What the user's ``backward`` makes of these gradients."""
+        return self._forward_cls._own_backward()(self, *grads)
+
+    def apply_jvp(self, *tangents: Any) -> Any:
+        """What the user's ``jvp`` makes of these tangents."""
+        return self._forward_cls.jvp(self, *tangents)
+
+    def _nested_backward(self, grads: list[Any]) -> tuple[Any, ...]:
+        """The same, inside of however many passes that began inside of each other.
+
+        Python bounds how deep calls may be nested in one thread; so from time to time, as in PyTorch, another thread
+        takes over.
+        """
+        depth = _nesting.depth = getattr(_nesting, "depth", 0) + 1
+        try:
+            return self._call_backward(grads) if depth < _DEEP else _in_a_thread(self._call_backward, grads)
+        finally:
+            _nesting.depth = depth - 1
 
     def _call_backward(self, grads: list[Any]) -> tuple[Any, ...]:
         old = self._old_style
@@ -244,6 +280,30 @@ class BackwardCFunction(Node, FunctionCtx):
                 )
             r = cast(r, dtype)
         return r
+
+
+_READ = object()  # stands for what was saved and may be read only once
+_DEEP = 20  # passes inside of each other in one thread
+_nesting = threading.local()
+
+
+def _in_a_thread(fn: Any, *args: Any) -> Any:
+    """Call it in a thread of its own, whose calls are not yet nested."""
+    outcome: list[Any] = []
+
+    def work() -> None:
+        try:
+            outcome.append((fn(*args), None))
+        except BaseException as error:  # noqa: BLE001  handed on below
+            outcome.append((None, error))
+
+    thread = threading.Thread(target=copy_context().run, args=(work,))
+    thread.start()
+    thread.join()
+    result, error = outcome.pop()
+    if error is not None:
+        raise error
+    return result
 
 
 def _may_hold_a_tape(a: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _dispatch, _engine, _errors
+from .._dispatch import type_text
 from .._node import Node, Port, hooks_of
 from .._tensor import Tensor
 from . import function as _function
@@ -36,6 +37,11 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
     """Turn anomaly mode on or off."""
+    for i, (name, value) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"set_anomaly_enabled(): argument '{name}' (position {i}) must be bool, not {type_text(value)}"
+            )
     _set(mode, check_nan)
 
 
@@ -53,7 +59,7 @@ class set_detect_anomaly:
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.prev = _enabled
         self.prev_check_nan = _check_nan
-        _set(mode, check_nan)
+        set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self) -> None:
         pass

@@ -59,6 +59,15 @@ class DualTensor(Tensor):
         return not self.requires_grad
 
     @property
+    def data(self) -> Tensor:
+        """The primal alone, outside of any graph."""
+        return _primal_of(self).detach()  # type: ignore[attr-defined, no-any-return]
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        _graph.set_data(self, value)
+
+    @property
     def grad_fn(self) -> Any:
         """The node of the primal."""
         inner = _tracked(self._a)
@@ -99,12 +108,45 @@ class _Level:
     def adopt(self, t: Any) -> Any:
         """Take care of a tensor that may be dual."""
         if isinstance(t, Tensor) and isinstance(t._a, Dual) and t._a.tag == self.tag and type(t) is Tensor:
+            if t._a.dtype.kind in "iub":  # converted into numbers without derivatives
+                v = t._a.v
+                t._a = v._a if isinstance(v, Tensor) else v
+                return t
             t.__class__ = DualTensor
             self.members.append(weakref.ref(t))
+            if not _enabled:
+                t._a = Dual(t._a.v, None, self.tag)
         return t
 
 
 _state = threading.local()
+_enabled = True
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Whether results carry tangents."""
+    return _enabled
+
+
+class _set_fwd_grad_enabled(_ModeDecorator):
+    """Whether results carry tangents; acts at once, and as a context manager."""
+
+    def __init__(self, mode: bool) -> None:
+        global _enabled
+        self.prev = _enabled
+        self.mode = mode
+        _enabled = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        global _enabled
+        _enabled = self.prev
+
+    def clone(self) -> _set_fwd_grad_enabled:
+        """The same setting once more."""
+        return type(self)(self.mode)
 
 
 def _level() -> _Level | None:
@@ -218,6 +260,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
                 "supported."
             )
         tensor = _plain(tensor._a.v)
+    if isinstance(tangent._a, Dual) and tangent._a.tag == now.tag and tangent._a.t is not None:
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
+        )
     check_tangent(tensor, tangent)
     primal = _on_tape(tensor, now)
     inner = tangent if current_fn(tangent) is not None else tangent._a
@@ -253,6 +299,10 @@ def _dense(tensor: Tensor) -> Any:
 
 def _plain(p: Any) -> Tensor:
     return p if isinstance(p, Tensor) else wrap(p)
+
+
+def _primal_of(t: Tensor) -> Tensor:
+    return unpack_dual(t).primal
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

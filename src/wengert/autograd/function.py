@@ -9,6 +9,7 @@ freed with the graph, without a reference cycle through an output. Functions of 
 from __future__ import annotations
 
 import functools
+import warnings
 import weakref
 from typing import Any
 
@@ -20,7 +21,7 @@ from .._dispatch import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, type_text
 from .._errors import noted
 from .._grad_mode import grad_mode
 from .._inference import is_inference, not_saved
-from .._modes import inference_tensors, is_grad_enabled, saved_tensors_hooks
+from .._modes import in_transform, inference_tensors, is_grad_enabled, saved_tensors_hooks, transforms
 from .._node import AccumulateGrad, Node, Port, box_of, tick, view_of
 from .._registry import T
 from .._tensor import Tensor, alias_payload, current_fn, wrap
@@ -65,7 +66,18 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     """
 
     generate_vmap_rule = False
+    clear_saved_tensors_on_access = False
     _old_ctx: Any = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if _is_static(type(self), "forward"):
+            warnings.warn(
+                f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
+                "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+                "version of PyTorch.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -124,6 +136,10 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             from ._function_forward import applied
 
             return applied(cls, args)
+        if transforms and cls.setup_context is Function.setup_context and in_transform():
+            from ._function_forward import NEEDS_SETUP_CONTEXT
+
+            raise RuntimeError(NEEDS_SETUP_CONTEXT)
         outputs, ctx = run(cls, args)
         ctx.__dict__.pop("saved_for_forward", None)  # only forward mode reads it, and an output among it is a cycle
         return outputs
@@ -132,9 +148,13 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     def __call__(self, *args: Any) -> Any:
         """Run a function of the old style, whose instance is its context."""
         if _is_static(type(self), "forward"):
-            raise RuntimeError(
-                "Legacy autograd function object was called with a static forward method. Use "
-                f"{type(self).__name__}.apply(...) instead."
+            raise noted(
+                RuntimeError(
+                    "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+                    "autograd function with static forward method. (Example: "
+                    "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+                ),
+                f"What to do: {type(self).__name__}.apply(...) calls a static forward.",
             )
         return run(type(self), args, old_style=self)[0]
 
@@ -169,6 +189,9 @@ def _bound_arguments(cls: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     signature = inspect.signature(cls.forward)
     bound = signature.bind(*((None, *args) if with_ctx else args), **kwargs)
     bound.apply_defaults()
+    for name in kwargs:
+        if name in bound.kwargs:  # gradients are returned by position
+            raise TypeError(f"{cls.forward.__name__}() got an unexpected keyword argument '{name}'")
     return bound.args[1:] if with_ctx else bound.args
 
 
@@ -312,9 +335,21 @@ def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:
             )
 
 
+def stands_for_a_primal(t: Tensor) -> bool:
+    """Whether a leaf is none of the user's: a dual tensor's primal on its tape (``forward_ad``)."""
+    from .forward_ad import _level
+
+    level = _level()
+    return level is not None and t._fn in level.hidden
+
+
 def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> Any:
     if is_dirty:
         if type(o._fn) is AccumulateGrad:
+            if stands_for_a_primal(o):
+                bump(o, ctx.seq)
+                o._fn = node
+                return o
             raise noted(
                 RuntimeError("a leaf Variable that requires grad has been used in an in-place operation."),
                 f"Why: {ctx.name()} marked it as dirty.",

@@ -194,7 +194,7 @@ def _forward(check: Check, outputs: list[Tensor], fast: bool) -> None:
         for _, unit, e in steps:
             pair = (_pushed(check, i, e), central_difference(check, x, e))
             columns.setdefault(unit, []).append(list(pair))
-        for unit, pairs in columns.items():
+        for unit, pairs in reversed(columns.items()):  # the imaginary part first, as PyTorch
             part = None if x._a.dtype.kind != "c" or fast else "real" if unit == 1 else "imaginary"
             for k, y in enumerate(outputs):
                 if y._a.dtype.kind not in "fc":

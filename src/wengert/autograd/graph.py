@@ -12,7 +12,7 @@ from .._alias import bump
 from .._engine import current_pass
 from .._inference import is_inference
 from .._modes import MODE, changed
-from .._node import Node, Port, RemovableHandle
+from .._node import AccumulateGrad, Node, Port, RemovableHandle
 from .._tensor import Tensor, current_fn, wrap
 
 __all__ = [
@@ -61,6 +61,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     >>> torch.autograd.grad(y, edge)
     (tensor(4.),)
     """
+    if not isinstance(tensor, Tensor):
+        raise AttributeError(f"'{type(tensor).__name__}' object has no attribute 'requires_grad'")
     fn = current_fn(tensor)
     if fn is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
@@ -88,7 +90,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ hooks on saved values
-_disabled: ContextVar[str | None] = ContextVar("wengert_saved_tensors_hooks_disabled", default=None)
+DISABLED: ContextVar[str | None] = ContextVar("wengert_saved_tensors_hooks_disabled", default=None)
 
 
 class saved_tensors_hooks:
@@ -112,7 +114,7 @@ class saved_tensors_hooks:
         self._tokens: list[Any] = []
 
     def __enter__(self) -> None:
-        message = _disabled.get()
+        message = DISABLED.get()
         if message is not None:
             raise RuntimeError(message)
         state = MODE.get()
@@ -155,11 +157,11 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     state = MODE.get()
     if state is not None and state.hooks:
         raise RuntimeError(error_message)
-    token = _disabled.set(error_message)
+    token = DISABLED.set(error_message)
     try:
         yield
     finally:
-        _disabled.reset(token)
+        DISABLED.reset(token)
 
 
 class _Mutable:
@@ -286,6 +288,10 @@ def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
             raise AssertionError("Expected gradient function to be set")
 
     def start(now: Any) -> list[Any]:
+        if any(type(current_fn(t)) is AccumulateGrad for t in tensors):
+            from ._task import refuse_leaf
+
+            refuse_leaf(now)
         nodes = now.nodes()
         ports = {(n.fx, n.k) for n in nodes if type(n) is Port}
         return [now.id, sum(_runs(t, nodes, ports) for t in tensors), [None] * len(tensors)]

@@ -332,6 +332,8 @@ class record_function(ContextDecorator):
         return self
 
     def __exit__(self, *exc: object) -> None:
+        if not self._spans:
+            raise AssertionError("Expected record to be set")
         for span in self._spans.pop():
             span.end = time.perf_counter_ns()
 

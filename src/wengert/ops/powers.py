@@ -66,8 +66,8 @@ def _power(x: Any, y: Any) -> Any:
 
 def _pow_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
     if type(other) in NUMBERS:
-        if other == 2:
-            return g * (self + self if xp is RAW else self * 2)  # NumPy is slow on a Python number
+        if other == 2 and xp is RAW:
+            return g * (self + self)  # NumPy is slow on a Python number
         if other == 0:
             return xp.zeros_like(g)
         return g * ((_power(self, other - 1) if xp is RAW else self ** (other - 1)) * other)
