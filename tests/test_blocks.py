@@ -20,7 +20,8 @@ from wengert import _blocks
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Blocks so small that small arrays are cut, on three threads, whatever the machine has."""
-    for name, value in (("LARGE", 64), ("_BLOCK", 512), ("_CACHED", 0), ("_QUICK", 0), ("_ROW", 16), ("requested", 3)):
+    small = {"LARGE": 64, "_BLOCK": 512, "_ROW": 16, "_WORTH": 0, "_CALL": 0, "_LATE": 0, "requested": 3}
+    for name, value in small.items():
         monkeypatch.setattr(_blocks, name, value)
     monkeypatch.setattr(_blocks._pool, "processors", 3)
 
@@ -133,6 +134,37 @@ def test_results_come_in_order_and_from_several_threads():
     assert len(threads) == 3
 
 
+def test_work_is_shared_where_it_pays(monkeypatch):
+    monkeypatch.undo()
+    pool = _blocks._Pool()
+    pool.default, pool.processors, pool.started, pool.trip = 4, 4, 4, 50.0
+    assert pool.helpers(2) == 1
+    assert pool.helpers(9, 1e6) == 3
+    assert pool.helpers(9, 100.0) == 0
+    assert pool.helpers(9, 200.0) == 1
+    assert pool.helpers(9, 400.0) == 2
+    assert pool.helpers(9, 400.0, passes=20) == 0  # calls of 10 microseconds for each thread
+
+
+def test_a_trip_is_measured_with_the_first_thread():
+    pool = _blocks._Pool()
+    pool.processors = 2
+    assert pool.helpers(2) == 1
+    assert _blocks._LEAST_TRIP <= pool.trip <= _blocks._LONGEST_TRIP
+
+
+@given(st.integers(1, 5000), st.integers(1, 4))
+@settings(max_examples=50, deadline=None)
+def test_free_slices_cover_everything_once(n, itemsize):
+    seen = np.zeros(n, int)
+
+    def fill(part):
+        seen[part] += 1
+
+    _blocks.freely(fill, n, itemsize, 1000.0, 3)
+    assert (seen == 1).all()
+
+
 def test_the_first_error_is_raised_and_nothing_is_left_behind():
     def part(i):
         if i in (5, 6):
@@ -223,7 +255,7 @@ from wengert import _blocks
 _blocks.requested = 3
 _blocks._pool.processors = 3
 _blocks.LARGE = 64
-_blocks._QUICK = 0
+_blocks._WORTH = _blocks._CALL = _blocks._LATE = 0
 x = np.arange(1 << 20, dtype=np.float32)
 def check():
     assert np.array_equal(_blocks.elementwise(np.add, x, 1), x + 1)

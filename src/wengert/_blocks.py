@@ -12,11 +12,16 @@ NOTE [ Blocks ]
     an interpreter that is shutting down) the caller does it all.
 
 NOTE [ What a thread costs ]
-    To wake one takes the caller 10 us, and 10 us more pass until it is at work; to be woken by it at the end takes as
-    long. Two threads that come out of NumPy every few microseconds wake each other all the time, as only one can have
-    the interpreter: a call should take 20 us at least. So blocks are large, however well smaller ones would fit into
-    a core's cache, and what takes one thread less than some 60 us is left to it. The first part is the caller's: from
-    one operator to the next, each thread finds in its core's cache what it wrote.
+    From asking a sleeping thread to do nothing until it is known to have done so, 10 us pass on bare metal and 65 on
+    some virtual machines. It is measured when the first thread is started (``_Pool.trip``). Who hands over work says
+    how many microseconds one thread would need for it (``work``); what is not worth the trip is left to the caller.
+    About half of the trip passes before a thread is at work: the caller takes so much more of the work itself, and as
+    it is still at it when the others have finished, nobody has to wake it.
+    Two threads that come out of NumPy at the same moment cost half a trip again, as only one can have the interpreter.
+    A call that is shorter than that lets the other thread starve: it wakes when the interpreter is taken again. So
+    ``passes`` says how many calls a part takes, and where they would be too short, one thread works alone, in blocks
+    that its cache holds. The first part is the caller's: from one operator to the next, each thread finds in its
+    core's cache what it wrote.
 
 NOTE [ Fresh memory ]
     glibc gives memory back to the system whenever 128 kB at the top of the heap are free, and page by page it comes
@@ -27,8 +32,10 @@ NOTE [ Fresh memory ]
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
@@ -37,15 +44,14 @@ from typing import Any
 
 import numpy as np
 
-from ._programs import Program, program_of
+from ._programs import Program, cost_of, program_of
 
 LARGE = 1 << 18  # elements from which blocks pay
-_BLOCK = 1 << 21  # bytes of one operand in a block: several fit into the processor's cache, and threads seldom meet
-_CACHED = 1 << 22  # bytes of one operand up to which one thread alone gains nothing from blocks; half for many passes
-_QUICK = 3 << 20  # bytes of one operand up to which one thread adds as fast as two: NOTE [ What a thread costs ]
+_BLOCK = 1 << 21  # bytes of one operand in a part: several fit into the processor's cache, and threads seldom meet
+_CACHED = 1 << 18  # bytes of one operand in the blocks that several passes are made over
 _ENORMOUS = 1 << 40  # elements that no machine has memory for: NumPy says so before anything is cut
 _ROW = 1024  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
-_ALONE = 1 << 23  # bytes up to which one thread reduces as fast as two
+_REDUCING = 0.04  # ns that a reduction takes for a byte
 
 np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
 
@@ -68,6 +74,11 @@ def _usable_processors() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
+_LEAST_TRIP, _LONGEST_TRIP = 10.0, 200.0  # what is measured may be wrong on a busy machine
+_WORTH = 3.0  # trips that the work of each helper must be worth: out of a cold cache, waking takes twice as long
+_CALL = 0.75  # trips that a call of NumPy must take where threads are not to wait for each other most of the time
+
+
 class _Pool:
     """Threads that wait for jobs. They are started when first needed, and again after a fork."""
 
@@ -76,15 +87,20 @@ class _Pool:
         self.processors = _usable_processors()
         self.started = 0
         self.refused = False  # no thread can be started here
+        self.trip = _LEAST_TRIP  # microseconds: NOTE [ What a thread costs ]
         self.lock = threading.Lock()
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
 
-    def helpers(self, parts: int) -> int:
-        """How many threads besides the caller can work on so many parts."""
+    def helpers(self, parts: int, work: float = math.inf, passes: int = 1) -> int:
+        """How many threads besides the caller can work on so many parts, and would be worth it."""
         n = min(requested or self.default, self.processors, parts) - 1
+        if n <= 0 or work < _WORTH * self.trip:
+            return 0
         if n > self.started and not self.refused:
             self._start(n)
-        return min(n, self.started)
+        n = min(n, self.started)
+        least = self.trip * max(_WORTH, _CALL * passes)  # what a helper must have to do
+        return n if n * least <= work else int(work / least)
 
     def _start(self, n: int) -> None:
         with self.lock:
@@ -95,7 +111,21 @@ class _Pool:
                 except RuntimeError:  # none to be had: WebAssembly, interpreter shut-down, a subinterpreter, a limit
                     self.refused = True
                     return
+                if not self.started:
+                    self.trip = max(self._measured(), _LEAST_TRIP)
                 self.started += 1
+
+    def _measured(self) -> float:
+        """How many microseconds the first thread takes to do nothing, asked in its sleep."""
+        taken = []
+        for _ in range(5):
+            job = _Job(lambda part: None, (None,))
+            start = time.perf_counter()
+            self.jobs.put(job)
+            job.finished.get()
+            taken.append(time.perf_counter() - start)
+            time.sleep(1e-4)  # it falls asleep
+        return min(min(taken[1:]) * 1e6, _LONGEST_TRIP)
 
 
 class _Job:
@@ -164,10 +194,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def each(fn: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
-    """``[fn(part) for part in parts]``, on threads; an error of any part is raised."""
+def each(fn: Callable[[Any], Any], parts: Sequence[Any], work: float = math.inf, passes: int = 1) -> list[Any]:
+    """``[fn(part) for part in parts]``, on threads; an error of any part is raised.
+
+    ``work``: microseconds that one thread would need; ``passes``: how many calls of NumPy it makes for a part.
+    """
     pool = _pool
-    helpers = pool.helpers(len(parts))
+    helpers = pool.helpers(len(parts), work, passes)
     if helpers <= 0:
         return [fn(part) for part in parts]
     job = _Job(fn, parts)
@@ -188,63 +221,53 @@ def each(fn: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
 
 
 # --------------------------------------------------------------------------------------------------------- elementwise
-_SLOW = frozenset(
-    getattr(np, name)
-    for name in (
-        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
-        "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "arctan2", "hypot", "power", "float_power", "sqrt",
-        "cbrt", "logaddexp", "logaddexp2", "remainder", "fmod", "floor_divide", "gcd", "lcm", "nextafter",
-    )
-)  # fmt: skip
-
-
 def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     """``body(*arrays)`` for a body that is elementwise in its broadcast operands, some of which may be numbers.
 
     The result has the dtype and the order in memory that the plain call gives. What cannot be cut (operands in
     different orders, reversed ones, a body that returns its operand or anything but one array) is called as it is.
     """
-    return _in_blocks(body, arrays, _CACHED)
-
-
-def composite(body: Callable[..., Any], *arrays: Any) -> Any:
-    """``elementwise`` for a body that makes many passes over its operands."""
-    return _in_blocks(body, arrays, _CACHED >> 1)
-
-
-def _in_blocks(body: Callable[..., Any], arrays: tuple[Any, ...], cached: int) -> Any:
     layout = _layout(arrays)
     if layout is None:
         return body(*arrays)
     if len(layout.shape) > 1:
-        return among_rows(layout.shape[-1], lambda: _run(body, arrays, layout, cached))
-    return _run(body, arrays, layout, cached)
+        return among_rows(layout.shape[-1], lambda: _run(body, arrays, layout))
+    return _run(body, arrays, layout)
 
 
-def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout, cached: int) -> Any:
+composite = elementwise
+
+
+def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout) -> Any:
     direct = isinstance(body, np.ufunc)
-    program = None if direct else program_of(body, arrays)
-    if program is not None:
-        return _run_program(program, layout)
-    limit = (layout.nbytes if direct else cached) if alone() else _QUICK if direct and body not in _SLOW else 0
-    if layout.nbytes <= limit:
-        return body(*arrays)
-    views, parts = layout.views, layout.parts()
+    if direct:
+        work = layout.size * cost_of(body, arrays) / 1000
+        if _pool.helpers(2, work) <= 0:
+            return body(*arrays)
+    else:
+        program = program_of(body, arrays)
+        if program is not None:
+            return _run_program(program, layout)
+        work = layout.nbytes * _UNKNOWN / 1000
+    views, parts = layout.views, layout.parts(work)
     dtype = _ufunc_dtype(body, arrays) if direct else _body_dtype(body, layout, parts[0])
     if dtype is None:
         return body(*arrays)
     result, out = layout.empty(dtype)
     if direct:
 
-        def work(part: Any) -> None:
+        def fill(part: Any) -> None:
             body(*[a[part] if cut else a for a, cut in views], out=out[part])
     else:
 
-        def work(part: Any) -> None:
+        def fill(part: Any) -> None:
             out[part] = body(*[a[part] if cut else a for a, cut in views])
 
-    each(work, parts)
+    each(fill, parts, work)
     return result
+
+
+_UNKNOWN = 0.25  # ns for each byte of an operand in a body that is no program
 
 
 def _ufunc_dtype(ufunc: Any, arrays: tuple[Any, ...]) -> Any:
@@ -272,11 +295,17 @@ def _run_program(program: Program, layout: _Layout) -> Any:
     """What a recorded body gives."""
     result, out = layout.empty(program.dtype)
     views, run = layout.views, program.run
-    quick = type(program.single) is np.ufunc and program.single not in _SLOW
-    if layout.nbytes <= (_QUICK if quick else 0):
-        run(out, *[a for a, _ in views])
-        return result
-    each(lambda part: run(out[part], *[a[part] if cut else a for a, cut in views]), layout.parts())
+    work = layout.size * program.cost / 1000
+
+    def fill(part: Any) -> None:
+        run(out[part], *[a[part] if cut else a for a, cut in views])
+
+    if len(layout.shape) > 1:
+        each(fill, layout.parts(work), work)
+    elif program.single and _pool.helpers(2, work) <= 0:
+        fill(...)
+    else:
+        freely(fill, layout.size, layout.itemsize, work, program.passes)
     return result
 
 
@@ -298,7 +327,7 @@ def _is_operand(sample: Any, views: Any) -> bool:
 class _Layout:
     """Operands brought to one shape, with their axes in the order of memory and merged where that needs no copy."""
 
-    __slots__ = ("itemsize", "like", "nbytes", "order", "shape", "views", "whole")
+    __slots__ = ("itemsize", "like", "nbytes", "order", "shape", "size", "views", "whole")
 
     def __init__(self, views: Any, whole: Any, like: Any, order: Any) -> None:
         cut = [a for a, is_cut in views if is_cut]
@@ -308,12 +337,13 @@ class _Layout:
         self.like = like  # where not in C order: the operand whose order the result has
         self.order = order
         self.itemsize = max([a.itemsize for a in cut])
-        self.nbytes = cut[0].size * self.itemsize  # of the widest operand
+        self.size = cut[0].size
+        self.nbytes = self.size * self.itemsize  # of the widest operand
 
-    def parts(self) -> list[tuple[Any, ...]]:
-        """The index of each part, at most ``_BLOCK`` bytes of an operand: numbers, then one slice."""
+    def parts(self, work: float) -> list[tuple[Any, ...]]:
+        """The index of each part, numbers and then one slice, for work of so many microseconds."""
         block = max(_BLOCK // self.itemsize, 1)
-        return _shares(self.shape[0], block) if len(self.shape) == 1 else cut_parts(self.shape, block)
+        return _shares(self.shape[0], block, work) if len(self.shape) == 1 else cut_parts(self.shape, block)
 
     def sample(self, index: tuple[Any, ...]) -> tuple[int, ...]:
         """The shape of what an index selects, one element of its slice."""
@@ -364,15 +394,49 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
     return _Layout(views, shape, None if order == identity else lead, order)
 
 
-def _shares(n: int, block: int) -> list[tuple[slice]]:
-    """Slices of at most ``block`` elements between whole vectors: equally many for each thread, and a small one.
+def _shares(n: int, block: int, work: float, passes: int = 1) -> list[tuple[slice]]:
+    """Slices between whole vectors: one for each thread that work of so many microseconds is worth, or many blocks.
 
-    The caller has begun before the others are awake, and does that while they finish: it need not be woken itself.
+    NOTE [ What a thread costs ] says why the first is the largest.
     """
-    threads = _pool.helpers(n) + 1
-    pieces = -(-n // (block * threads)) * threads
-    step = -(-int(n / (pieces + 0.1 * (threads if threads > 1 else 0))) // 64) * 64  # whole vectors
-    return [(slice(i, min(i + step, n)),) for i in range(0, n, step)]
+    helpers = _pool.helpers(n, work, passes)
+    if helpers and work < _LONG:
+        late = _LATE * _pool.trip / work * n
+        share = max((n - late) / (helpers + 1), 0)
+        ends = [int(n - k * share) // 64 * 64 for k in range(helpers, 0, -1)]
+        return [(slice(i, j),) for i, j in zip([0, *ends], [*ends, n], strict=True) if i < j]
+    return [(part,) for part in _evenly(0, n, block)]
+
+
+def _evenly(start: int, stop: int, block: int) -> list[slice]:
+    """Equal slices of at most about ``block`` elements, between whole vectors."""
+    n = stop - start
+    pieces = math.ceil(n / block)
+    step = math.ceil(n / pieces / 64) * 64 if pieces > 1 else max(n, 1)
+    return [slice(i, min(i + step, stop)) for i in range(start, stop, step)]
+
+
+def freely(fn: Callable[[slice], Any], n: int, itemsize: int, work: float, passes: int = 1) -> None:
+    """``fn(slice)`` for slices that cover ``range(n)``, cut as suits the threads: no digit may depend on where.
+
+    ``work`` and ``passes``: see ``each``.
+    """
+    size = _CACHED // itemsize
+    if _pool.helpers(2, work, passes) <= 0:
+        for part in _evenly(0, n, size):
+            fn(part)
+        return
+    size = max(size, int(n / work * passes * _CALL * _pool.trip))
+
+    def share(part: tuple[slice]) -> None:
+        for block in _evenly(part[0].start, part[0].stop, size):
+            fn(block)
+
+    each(share, _shares(n, _BLOCK // itemsize, work, passes), work, passes)
+
+
+_LATE = 0.4  # trips that a thread begins later, or ends sooner than the caller
+_LONG = 2000.0  # microseconds of work that is better handed out bit by bit: something may hold a thread up
 
 
 def _strides(a: Any) -> list[int]:
@@ -456,16 +520,18 @@ def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 19) ->
 def fold(ufunc: Any, x: Any) -> Any:
     """``ufunc.reduce`` over all elements of an array: ``add``, ``maximum``, ``minimum``, ``logical_and``, ...
 
-    Floats are added up as precisely as NumPy does it: rows on many accumulators, then pairwise.
+    Only float32 and float64 are added: rows on many accumulators, then pairwise, as precisely as NumPy does it.
     """
     flat = _flat(x)
     if flat is None:
         return ufunc.reduce(x, None)
     if ufunc is np.add and x.dtype.char in "fd" and flat.size >= LARGE >> 2:
         return _sum(flat)
-    if flat.nbytes <= _ALONE:
+    work = flat.nbytes * _REDUCING / 1000
+    if _pool.helpers(2, work) <= 0:
         return ufunc.reduce(x, None)
-    return ufunc.reduce(np.array(each(lambda part: ufunc.reduce(flat[part]), cut_parts(flat.shape, LARGE << 2))))
+    parts = _shares(flat.size, LARGE << 2, work)
+    return ufunc.reduce(np.array(each(lambda part: ufunc.reduce(flat[part]), parts, work)))
 
 
 def _flat(x: Any) -> Any:
@@ -481,6 +547,7 @@ def _sum(x: Any) -> Any:
     """The sum of a contiguous array of float32 or float64."""
     whole = x.size // _ROW * _ROW
     table = x[:whole].reshape(-1, _ROW)
-    parts = [slice(None)] if x.nbytes <= _ALONE else cut_parts(table.shape, LARGE << 2)
-    sums = np.add.reduce(np.concatenate(each(lambda part: np.einsum("ij->i", table[part]), parts)))
+    work = x.nbytes * _REDUCING / 1000
+    parts = cut_parts(table.shape, LARGE << 1) if _pool.helpers(2, work) > 0 else [...]
+    sums = np.add.reduce(np.concatenate(each(lambda part: np.einsum("ij->i", table[part]), parts, work)))
     return sums + np.add.reduce(x[whole:]) if whole < x.size else sums

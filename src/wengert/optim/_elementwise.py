@@ -8,11 +8,13 @@ differentiated through (``differentiable=True``), or runs on payloads that are n
 
 NOTE [ Blocks ]
     A kernel makes ten and more passes over its arrays. On large ones they are made block by block, so that from the
-    second pass on everything is in cache. What not to do: let a kernel look at more than its own element.
+    second pass on everything is in cache, and on several threads where that pays. What not to do: let a kernel look at
+    more than its own element.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from sys import _getframe as getframe
 from threading import get_ident
@@ -23,7 +25,7 @@ import numpy as np
 import wengert as torch
 
 from .._alias import bump, writable
-from .._blocks import cut_parts, each
+from .._blocks import cut_parts, freely
 from .._errors import user_frame
 from .._grad_mode import enable_grad
 from .._inplace import written
@@ -31,7 +33,8 @@ from .._node import AccumulateGrad
 from .._tensor import Tensor, alias_payload
 from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
 
-BLOCK = 65536  # elements in a pass; more than that is worth two threads
+BLOCK = 65536  # elements in a pass over what is not contiguous
+_COST = 4e-5  # microseconds for a byte: each array of the state brings passes over all of them
 SMALL = 4096  # elements up to which blocks are not worth their slices
 
 
@@ -305,17 +308,17 @@ class ElementwiseOptimizer(Optimizer):
                 return
             self._run(kernel, arrays, constants, decay, maximize)
             return
-        if all(b.flags.c_contiguous for b in arrays):
-            arrays = [b.reshape(-1) for b in arrays]
 
         def run(part: Any) -> None:
             self._run(kernel, [b[part] for b in arrays], constants, decay, maximize)
 
-        parts = cut_parts(arrays[0].shape, BLOCK) if a.size > BLOCK else [()]
-        if len(parts) > 1:
-            each(run, parts)
+        if all(b.flags.c_contiguous for b in arrays):
+            arrays = [b.reshape(-1) for b in arrays]
+            state = len(arrays) - 1  # and the gradient
+            freely(run, a.size, a.itemsize, a.nbytes * state**2 * _COST, 4 * state)
         else:
-            run(parts[0])
+            for part in cut_parts(a.shape, BLOCK):
+                run(part)
 
     def _run(self, kernel: Any, arrays: list[Any], constants: tuple[Any, ...], decay: float, maximize: bool) -> None:
         p = arrays[0]
@@ -328,16 +331,19 @@ class ElementwiseOptimizer(Optimizer):
         kernel(ArrayLibrary, *arrays, t, u, *constants)
 
     def _scratch(self, shape: Any, dtype: Any) -> Any:
-        """Three arrays to calculate in, a thread's own, kept from step to step."""
-        key = (shape, dtype, get_ident())
+        """Three arrays to calculate in, parts of a thread's own, which are kept from step to step."""
+        key = (dtype, get_ident())
+        size = math.prod(shape)
         try:
-            return self._scratches[key]
+            made = self._scratches[key]
         except AttributeError:
             self._scratches: dict[Any, Any] = {}
+            made = None
         except KeyError:
-            pass
-        made = self._scratches[key] = tuple(np.empty(shape, dtype) for _ in range(3))
-        return made
+            made = None
+        if made is None or made[0].size < size:
+            made = self._scratches[key] = tuple(np.empty(size, dtype) for _ in range(3))
+        return [t[:size].reshape(shape) for t in made]
 
     def _step_recorded(self, group: dict[str, Any], p: Tensor, grad: Tensor, state: dict[str, Any]) -> None:
         """The same update by recorded operators, so that gradients go through it."""
