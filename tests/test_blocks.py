@@ -143,7 +143,6 @@ def test_work_is_shared_where_it_pays(monkeypatch):
     assert pool.helpers(9, 100.0) == 0
     assert pool.helpers(9, 200.0) == 1
     assert pool.helpers(9, 400.0) == 2
-    assert pool.helpers(9, 400.0, passes=20) == 0  # calls of 10 microseconds for each thread
 
 
 def test_a_trip_is_measured_with_the_first_thread():

@@ -17,11 +17,11 @@ NOTE [ What a thread costs ]
     how many microseconds one thread would need for it (``work``); what is not worth the trip is left to the caller.
     About half of the trip passes before a thread is at work: the caller takes so much more of the work itself, and as
     it is still at it when the others have finished, nobody has to wake it.
-    Two threads that come out of NumPy at the same moment cost half a trip again, as only one can have the interpreter.
-    A call that is shorter than that lets the other thread starve: it wakes when the interpreter is taken again. So
-    ``passes`` says how many calls a part takes, and where they would be too short, one thread works alone, in blocks
-    that its cache holds. The first part is the caller's: from one operator to the next, each thread finds in its
-    core's cache what it wrote.
+    Only one thread can have the interpreter. One that comes out of NumPy while another has it is put to sleep, and
+    when it wakes, half a trip later, may find it taken again: with calls of 50 us two threads did twice as much as one
+    (at a trip of 65), of 25 us 1.5 times, of 13 us 1.2 times, of 6 us 0.6 times. So the blocks of several threads are
+    as large as a core's cache, those of one thread are smaller, and what takes many short ``passes`` is left to one.
+    The first part is the caller's: from one operator to the next, each thread finds in its core's cache what it wrote.
 
 NOTE [ Fresh memory ]
     glibc gives memory back to the system whenever 128 kB at the top of the heap are free, and page by page it comes
@@ -39,6 +39,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -49,6 +50,7 @@ from ._programs import Program, cost_of, program_of
 LARGE = 1 << 18  # elements from which blocks pay
 _BLOCK = 1 << 21  # bytes of one operand in a part: several fit into the processor's cache, and threads seldom meet
 _CACHED = 1 << 18  # bytes of one operand in the blocks that several passes are made over
+_OWN = 1 << 21  # bytes of all arrays in such a block where it is larger for the sake of threads: a core's own cache
 _ENORMOUS = 1 << 40  # elements that no machine has memory for: NumPy says so before anything is cut
 _ROW = 1024  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
 _REDUCING = 0.04  # ns that a reduction takes for a byte
@@ -76,7 +78,7 @@ def _usable_processors() -> int:
 
 _LEAST_TRIP, _LONGEST_TRIP = 10.0, 200.0  # what is measured may be wrong on a busy machine
 _WORTH = 3.0  # trips that the work of each helper must be worth: out of a cold cache, waking takes twice as long
-_CALL = 0.75  # trips that a call of NumPy must take where threads are not to wait for each other most of the time
+_CALL = 0.3  # trips that a call of NumPy must take where threads are not to wait for each other most of the time
 
 
 class _Pool:
@@ -91,7 +93,7 @@ class _Pool:
         self.lock = threading.Lock()
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
 
-    def helpers(self, parts: int, work: float = math.inf, passes: int = 1) -> int:
+    def helpers(self, parts: int, work: float = math.inf) -> int:
         """How many threads besides the caller can work on so many parts, and would be worth it."""
         n = min(requested or self.default, self.processors, parts) - 1
         if n <= 0 or work < _WORTH * self.trip:
@@ -99,7 +101,7 @@ class _Pool:
         if n > self.started and not self.refused:
             self._start(n)
         n = min(n, self.started)
-        least = self.trip * max(_WORTH, _CALL * passes)  # what a helper must have to do
+        least = _WORTH * self.trip
         return n if n * least <= work else int(work / least)
 
     def _start(self, n: int) -> None:
@@ -194,13 +196,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def each(fn: Callable[[Any], Any], parts: Sequence[Any], work: float = math.inf, passes: int = 1) -> list[Any]:
+def each(fn: Callable[[Any], Any], parts: Sequence[Any], work: float = math.inf) -> list[Any]:
     """``[fn(part) for part in parts]``, on threads; an error of any part is raised.
 
-    ``work``: microseconds that one thread would need; ``passes``: how many calls of NumPy it makes for a part.
+    ``work``: microseconds that one thread would need.
     """
     pool = _pool
-    helpers = pool.helpers(len(parts), work, passes)
+    helpers = pool.helpers(len(parts), work)
     if helpers <= 0:
         return [fn(part) for part in parts]
     job = _Job(fn, parts)
@@ -246,8 +248,8 @@ def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout) -> 
             return body(*arrays)
     else:
         program = program_of(body, arrays)
-        if program is not None:
-            return _run_program(program, layout)
+        if program is not None and len(program.dtypes) == 1:
+            return _run_program(program, layout)[0]
         work = layout.nbytes * _UNKNOWN / 1000
     views, parts = layout.views, layout.parts(work)
     dtype = _ufunc_dtype(body, arrays) if direct else _body_dtype(body, layout, parts[0])
@@ -291,22 +293,33 @@ def _body_dtype(body: Callable[..., Any], layout: _Layout, part: tuple[Any, ...]
     return sample.dtype
 
 
-def _run_program(program: Program, layout: _Layout) -> Any:
+def both(body: Callable[..., Any], *arrays: Any) -> Any:
+    """``body(*arrays)`` for a body that gives several arrays, each elementwise in the operands."""
+    layout = _layout(arrays)
+    program = None if layout is None else program_of(body, arrays)
+    return body(*arrays) if layout is None or program is None else _run_program(program, layout)
+
+
+def _run_program(program: Program, layout: _Layout) -> list[Any]:
     """What a recorded body gives."""
-    result, out = layout.empty(program.dtype)
-    views, run = layout.views, program.run
+    made = [layout.empty(dtype) for dtype in program.dtypes]
+    outs = [out for _, out in made]
+    views = layout.views
+    run: Callable[..., None] = program.run
     work = layout.size * program.cost / 1000
 
-    def fill(part: Any) -> None:
-        run(out[part], *[a[part] if cut else a for a, cut in views])
-
     if len(layout.shape) > 1:
-        each(fill, layout.parts(work), work)
-    elif program.single and _pool.helpers(2, work) <= 0:
-        fill(...)
+        parts = layout.parts(work)
     else:
-        freely(fill, layout.size, layout.itemsize, work, program.passes)
-    return result
+        parts, size = _free_parts(layout.size, layout.itemsize, work, program.passes, program.width)
+        if not program.single:
+            run = partial(program.run_along, size=size)
+
+    def fill(part: Any) -> None:
+        run([out[part] for out in outs], [a[part] if cut else a for a, cut in views])
+
+    each(fill, parts, work)
+    return [result for result, _ in made]
 
 
 def over_blocks(fn: Callable[..., Any], *arrays: Any) -> list[Any] | None:
@@ -394,12 +407,12 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
     return _Layout(views, shape, None if order == identity else lead, order)
 
 
-def _shares(n: int, block: int, work: float, passes: int = 1) -> list[tuple[slice]]:
+def _shares(n: int, block: int, work: float) -> list[tuple[slice]]:
     """Slices between whole vectors: one for each thread that work of so many microseconds is worth, or many blocks.
 
     NOTE [ What a thread costs ] says why the first is the largest.
     """
-    helpers = _pool.helpers(n, work, passes)
+    helpers = _pool.helpers(n, work)
     if helpers and work < _LONG:
         late = _LATE * _pool.trip / work * n
         share = max((n - late) / (helpers + 1), 0)
@@ -409,30 +422,48 @@ def _shares(n: int, block: int, work: float, passes: int = 1) -> list[tuple[slic
 
 
 def _evenly(start: int, stop: int, block: int) -> list[slice]:
-    """Equal slices of at most about ``block`` elements, between whole vectors."""
+    """Equal slices of at least ``block`` elements, between whole vectors."""
     n = stop - start
-    pieces = math.ceil(n / block)
+    pieces = n // block
     step = math.ceil(n / pieces / 64) * 64 if pieces > 1 else max(n, 1)
     return [slice(i, min(i + step, stop)) for i in range(start, stop, step)]
 
 
-def freely(fn: Callable[[slice], Any], n: int, itemsize: int, work: float, passes: int = 1) -> None:
+def multiply_into(x: Any, y: Any) -> Any:
+    """``y * x`` in the place of x, of one dtype and shape; silently, as it cannot be done again once it has begun."""
+    with np.errstate(all="ignore"):
+        if not (x.flags.c_contiguous and y.flags.c_contiguous):
+            return np.multiply(y, x, x)
+        x_flat, y_flat = x.reshape(-1), y.reshape(-1)
+        work = x.size * cost_of(np.multiply, (x, y)) / 1000
+        each(lambda part: np.multiply(y_flat[part], x_flat[part], x_flat[part]), _shares(x.size, x.size, work), work)
+    return x
+
+
+def freely(fn: Callable[[slice], Any], n: int, itemsize: int, work: float, passes: int = 1, width: int = 3) -> None:
     """``fn(slice)`` for slices that cover ``range(n)``, cut as suits the threads: no digit may depend on where.
 
-    ``work`` and ``passes``: see ``each``.
+    ``work``: see ``each``; ``passes``: how many calls of NumPy a slice takes; ``width``: of how many arrays.
     """
-    size = _CACHED // itemsize
-    if _pool.helpers(2, work, passes) <= 0:
-        for part in _evenly(0, n, size):
-            fn(part)
-        return
-    size = max(size, int(n / work * passes * _CALL * _pool.trip))
+    parts, size = _free_parts(n, itemsize, work, passes, width)
 
     def share(part: tuple[slice]) -> None:
         for block in _evenly(part[0].start, part[0].stop, size):
             fn(block)
 
-    each(share, _shares(n, _BLOCK // itemsize, work, passes), work, passes)
+    each(share, parts, work)
+
+
+def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> tuple[list[tuple[slice]], int]:
+    """A slice for each thread, or many for very many elements, and of how many elements the blocks in them are.
+
+    Several threads get blocks as large as a core's own cache allows, and are not asked if calls would be short even so.
+    """
+    held = _OWN // (width * itemsize)
+    call = work / passes * min(held / n, 0.5)
+    if call < _CALL * _pool.trip or _pool.helpers(2, work) <= 0:
+        return [(slice(0, n),)], _CACHED // itemsize
+    return _shares(n, _BLOCK // itemsize, work), held
 
 
 _LATE = 0.4  # trips that a thread begins later, or ends sooner than the caller
@@ -508,7 +539,7 @@ def among_rows(size: int, fn: Callable[[], Any]) -> Any:
         return fn()
 
 
-def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 19) -> list[Any]:
+def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 16) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, each of about ``block`` elements if a row has ``size``.
 
     A function of several passes over its rows finds them in the cache then; see NOTE [ What a thread costs ].

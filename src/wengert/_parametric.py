@@ -20,7 +20,7 @@ from numpy import ndarray
 
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, silently
-from ._blocks import LARGE, composite
+from ._blocks import LARGE, both, composite, multiply_into
 from ._dispatch import cast, default_np, first_operand, logical_dtype, slow
 from ._kind_parts import Formula, camel, formula_names, info_for, node_class
 from ._modes import EVERY, M
@@ -33,7 +33,7 @@ from ._tensor import make
 def parametric(
     grad: Formula | None = None,
     *,
-    by_result: Formula | None = None,
+    slope: Any = None,
     names: str = "",
     node: str | None = None,
     to_float: bool = False,
@@ -44,11 +44,11 @@ def parametric(
 ) -> Callable[[Any], Any]:
     """Elementwise in one tensor, with parameters; see the module's text.
 
-    ``by_result``: the derivative of many real floats, ``(xp, g, self, result)`` and the parameters, where it is cheaper
-    to tell from the result than from the operand; the result is kept too then, as most programs do anyway, but may be
-    overwritten. ``to_float``: integers become the default dtype first. ``fast``: the dtypes that need no look at
-    ``check(info, x, None, dtype)``, which raises PyTorch's error for a dtype that the operator refuses. ``saved_as``:
-    PyTorch's names of saved values where they are not those of the formula.
+    ``slope``: a body that gives the result and the derivative, of many real floats, where both cost little more than
+    one; the derivative is kept, and all that is left to do is a product. ``to_float``: integers become the default
+    dtype first. ``fast``: the dtypes that need no look at ``check(info, x, None, dtype)``, which raises PyTorch's error
+    for a dtype that the operator refuses. ``saved_as``: PyTorch's names of saved values where they are not those of
+    the formula.
     """
     accepted = INEXACT if fast is None else fast
     careful = to_float or fast is not None
@@ -67,12 +67,13 @@ def parametric(
         if grad is not None:
             N = node_class(
                 node or camel(info.name) + "Backward0",
-                ("fx", "p") + ("x",) * keep_self + ("r",) * (keep_result or by_result is not None),
+                ("fx", "p") + ("x",) * keep_self + ("r",) * (keep_result or slope is not None),
                 edges=lambda n: (n.fx,),
                 backward=own(
-                    _backward(grad, keep_self, keep_result, with_p, holomorphic, by_result), f"{info.name}_backward"
+                    _backward(grad, keep_self, keep_result, with_p, holomorphic, slope is not None),
+                    f"{info.name}_backward",
                 ),
-                release=_release(keep_self, keep_result or by_result is not None),
+                release=_release(keep_self, keep_result or slope is not None),
                 saved=_saved(info, uses[:kept], saved_as or {}),
                 saved_names=(*uses[:kept], *info.params[1:]),
             )
@@ -97,7 +98,12 @@ def parametric(
             t._m = None
             try:
                 if type(a) is ndarray and a.size >= LARGE:
-                    t._a = r = composite(raw, a, *p)
+                    derivative = None
+                    if slope is not None and fx is not None and a.dtype in FLOATS:
+                        r, derivative = both(with_slope, a, *p)  # type: ignore[arg-type]
+                    else:
+                        r = composite(raw, a, *p)
+                    t._a = r
                 else:
                     t._a = r = table[type(a)](a, *p)
             except ARITHMETIC:
@@ -117,12 +123,10 @@ def parametric(
                 n.r = t._m = b = Box()
                 b.a = r
                 b.cell = None
-            elif by_result is not None:
+            elif slope is not None:
                 n.r = None
-                if a.size >= LARGE and a.dtype in FLOATS:
-                    n.r = t._m = b = Box()
-                    b.a = r
-                    b.cell = None
+                if type(a) is ndarray and a.size >= LARGE:
+                    n.r = derivative
             f = getframe(1)
             n.code = c = f.f_code
             if c is not lines.user_code:
@@ -144,6 +148,7 @@ def parametric(
             info.why_not = "no derivative"
         register(info)
         raw = getattr(RAW, info.name)
+        with_slope = partial(slope, RAW.lib) if slope is not None else None
         if names:
             place(info.op, names)
         return info.op
@@ -155,7 +160,7 @@ FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 
 
 def _backward(
-    grad: Any, keep_self: bool, keep_result: bool, with_p: bool, holomorphic: bool, by_result: Any = None
+    grad: Any, keep_self: bool, keep_result: bool, with_p: bool, holomorphic: bool, with_slope: bool = False
 ) -> Any:
     def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
         conj = xp is not RAW and holomorphic and is_complex(g)
@@ -173,14 +178,13 @@ def _backward(
             values += (unbox(n, n.r, n, xp),)
         p = n.p if with_p else ()
         if xp is RAW and g.size >= LARGE:
-            formula = grad
-            if by_result is not None and n.r is not None and g.dtype in FLOATS:
-                b = n.r
-                c = b.cell
-                if c is None or c.seq <= n.seq:  # not overwritten since
-                    formula = by_result
-                    values += (b.a,)
-            gx = composite(partial(formula, xp), g, *values, *p)
+            derivative = n.r if with_slope else None
+            if derivative is None or g.dtype is not derivative.dtype:
+                gx = composite(partial(grad, xp), g, *values, *p)
+            elif keep:
+                gx = composite(np.multiply, g, derivative)
+            else:
+                gx = multiply_into(derivative, g)
         else:
             gx = grad(xp, xp.conj(g) if conj else g, *values, *p)
         if not keep:

@@ -13,8 +13,11 @@ with arrays, as it would be anyway. ``kernel`` declares a step of several NumPy 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import repeat
+from operator import itemgetter
 from types import FunctionType
 from typing import Any
 
@@ -241,9 +244,9 @@ def cost_of(ufunc: Any, operands: Any) -> float:
 
 
 # ------------------------------------------------------------------------------------------------------------- programs
-def _leading_to(last: int, steps: list[Any]) -> list[Any]:
-    """The steps that a result needs."""
-    used = {last}
+def _leading_to(lasts: list[int], steps: list[Any]) -> list[Any]:
+    """The steps that the results need."""
+    used = set(lasts)
     needed = []
     for step in reversed(steps):
         if step[2] in used:
@@ -254,25 +257,29 @@ def _leading_to(last: int, steps: list[Any]) -> list[Any]:
 
 
 class Program:
-    """The steps of a body on registers: the operands, then the buffers, one of which is the result's block.
+    """The steps of a body on registers: the operands, the results' blocks, other buffers, constants.
 
     A step writes into a buffer that it is the last to read from, where its function allows that, or whose content was
-    read by all who need it.
+    read by all who need it. It is kept as its function and what takes the arguments out of the registers: while Python
+    is between two steps, no other thread can be.
     """
 
-    __slots__ = ("buffers", "cost", "dtype", "passes", "result", "single", "steps")
+    __slots__ = ("buffers", "constants", "cost", "dtypes", "outputs", "passes", "single", "steps", "width")
 
-    def __init__(self, dtypes: list[Any], steps: list[Any], last: int) -> None:
-        """``dtypes``: of the operands, ``None`` for a number; ``steps``: (function, arguments, slot, dtype)."""
+    def __init__(self, dtypes: list[Any], steps: list[Any], lasts: list[int]) -> None:
+        """``dtypes``: of the operands, ``None`` for a number; ``steps``: (function, arguments, slot, dtype).
+
+        ``lasts``: the slots of the results.
+        """
         count = len(dtypes)
-        needed = _leading_to(last, steps)
+        needed = _leading_to(lasts, steps)
         final = {x: k for k, step in enumerate(needed) for x in step[1] if type(x) is Slot}  # where a slot is last read
-        place = {k: Slot(k) for k in range(count)}  # slot -> register
-        self.buffers: list[Any] = []  # for each register behind the operands: the number of its buffer, its dtype
+        final.update((slot, len(needed)) for slot in lasts)
+        place: dict[int, Any] = {k: k for k in range(count)}  # slot -> operand, or buffer and dtype
         sizes: list[int] = []  # of an element of each buffer
         free: list[int] = []
-        self.steps: list[Any] = []
-        registers: dict[tuple[int, Any], int] = {}
+        calls: list[Any] = []
+        written: dict[tuple[int, Any], None] = {}  # the buffers, and as what dtypes
         buffer_of: dict[int, int] = {}  # slot -> buffer
         for k, (fn, arguments, slot, dtype) in enumerate(needed):
             dying = {buffer_of[x] for x in arguments if type(x) is Slot and x in buffer_of and final[x] == k}
@@ -286,39 +293,74 @@ class Program:
                 free.remove(b)
             free += [d for d in dying if d != b]
             buffer_of[slot] = b
-            register = registers.get((b, dtype))
-            if register is None:
-                register = registers[b, dtype] = count + len(self.buffers)
-                self.buffers.append((b, dtype))
-            read = tuple(place[x] if type(x) is Slot else x for x in arguments)
-            place[slot] = Slot(register)
-            self.steps.append((_PAIRED.get(fn, fn), read, register))
-        self.dtype = needed[-1][3]
-        self.result = buffer_of[last]
+            written[b, dtype] = None
+            calls.append((fn, [place.get(x) if type(x) is Slot else _Constant(x) for x in arguments], (b, dtype)))
+            place[slot] = (b, dtype)
+        made = {slot: dtype for _, _, slot, dtype in needed}
+        self.dtypes = [made[slot] for slot in lasts]  # of the results
+        self._number(calls, written, [buffer_of[slot] for slot in lasts], count)
+        self.width = len(dtypes) + len({b for b, _ in written})  # how many arrays there are
         self.passes = sum([_passes_of(fn) for fn, _, _, _ in needed])
-        self.single = self.passes == 1
+        self.single = self.passes == 1 and _Filled not in map(type, self.constants)  # no use for blocks
         self.cost = sum([_cost_of_step(fn, dtype) for fn, _, _, dtype in needed])  # ns for each element, about
-        self.cost += _ACCESS * sum([dtype.itemsize for dtype in (*dtypes, self.dtype) if dtype is not None])
+        self.cost += _ACCESS * sum([dtype.itemsize for dtype in (*dtypes, *self.dtypes) if dtype is not None])
 
-    def run(self, out: Any, *operands: Any) -> None:
-        """The body on one block, into ``out``."""
-        registers = [*operands]
-        buffers = {self.result: out}
-        for b, dtype in self.buffers:
-            buffer = buffers.get(b)
-            if buffer is None:
-                buffer = buffers[b] = np.empty(out.shape, dtype)
-            registers.append(buffer if buffer.dtype is dtype else buffer.view(dtype))
-        calls = [
-            (
-                fn,
-                [registers[x] if type(x) is Slot else x.like(out) if type(x) is _Filled else x for x in arguments],
-                registers[register],
-            )
-            for fn, arguments, register in self.steps
+    def _number(self, calls: list[Any], written: Any, results: list[int], count: int) -> None:
+        """Give the registers their numbers."""
+        outputs = [key for key in written if key[0] in results]
+        self.outputs = [(results.index(b), dtype) for b, dtype in outputs]
+        self.buffers = [key for key in written if key[0] not in results]
+        constants = [x for _, arguments, _ in calls for x in arguments if type(x) is _Constant]
+        self.constants = [x.value for x in constants]
+        registers = {x: k for k, x in enumerate([*range(count), *outputs, *self.buffers, *constants])}
+        self.steps = [
+            (_PAIRED.get(fn, fn), itemgetter(*[registers[x] for x in arguments], registers[target]))
+            for fn, arguments, target in calls
         ]
-        for fn, arguments, target in calls:
-            fn(*arguments, target)
+
+    def run(self, outs: Sequence[Any], operands: Sequence[Any]) -> None:
+        """The body on one block, into the blocks ``outs``."""
+        registers = [*operands, *self._views(outs), *self._own(outs[0])]
+        for fn, take in self.steps:
+            fn(*take(registers))
+
+    def run_along(self, outs: Sequence[Any], operands: Sequence[Any], size: int) -> None:
+        """The same on arrays of one dim, in equal blocks of at least ``size`` elements."""
+        n = len(outs[0])
+        size = math.ceil(n / max(n // size, 1) / 64) * 64
+        whole = n // size * size
+        is_cut = [type(a) is np.ndarray and a.ndim > 0 for a in operands]
+        if whole:
+            own, steps = self._own(outs[0][:size]), self.steps
+            pairs = zip(operands, is_cut, strict=True)
+            tables = [a[:whole].reshape(-1, size) if cut else repeat(a) for a, cut in pairs]
+            tables += self._views([out[:whole].reshape(-1, size) for out in outs])
+            for block in zip(*tables, strict=False):  # numbers are repeated without end
+                registers = [*block, *own]
+                for fn, take in steps:
+                    fn(*take(registers))
+        if whole < n:
+            rest = [a[whole:] if cut else a for a, cut in zip(operands, is_cut, strict=True)]
+            self.run([out[whole:] for out in outs], rest)
+
+    def _views(self, outs: Sequence[Any]) -> list[Any]:
+        return [outs[k] if outs[k].dtype is dtype else outs[k].view(dtype) for k, dtype in self.outputs]
+
+    def _own(self, block: Any) -> list[Any]:
+        """Buffers and constants for such a block."""
+        buffers: dict[int, Any] = {}
+        for b, dtype in self.buffers:
+            if b not in buffers:
+                buffers[b] = np.empty(block.shape, dtype)
+        made = [buffers[b] if buffers[b].dtype is dtype else buffers[b].view(dtype) for b, dtype in self.buffers]
+        return made + [x.like(block) if type(x) is _Filled else x for x in self.constants]
+
+
+class _Constant:
+    """A constant among the arguments of a step."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
 def program_of(body: Any, operands: tuple[Any, ...]) -> Program | None:
@@ -373,7 +415,9 @@ def _recorded(body: Any, operands: tuple[Any, ...]) -> Program | None:
         )
     except Exception:  # noqa: BLE001  the body itself will say what is wrong
         return None
-    if type(r) is not Value or r.slot < len(operands):
+    results = r if type(r) is tuple else (r,)
+    lasts = [value.slot for value in results if type(value) is Value]
+    if len(lasts) < len(results) or min(lasts) < len(operands) or len(set(lasts)) < len(lasts):
         return None
     dtypes = [x.dtype if type(x) is np.ndarray and x.ndim else None for x in operands]
-    return Program(dtypes, steps[1:], r.slot)
+    return Program(dtypes, steps[1:], lasts)

@@ -121,7 +121,7 @@ def _fixed(a: Any) -> Any:
 def where_not_zero(out: Any, g: Any, x: Any) -> None:
     """g where x is not zero (nan is not), else 0."""
     bits = out.view(_BITS[out.dtype])
-    np.not_equal(x, 0, bits)
+    np.copyto(bits, np.not_equal(x, 0).view(np.int8))
     np.multiply(bits, g.view(bits.dtype), bits)
 
 
@@ -164,19 +164,6 @@ def one_and_exp_of_negative(x: Any) -> Any:
     if x.dtype == np.float32 and has_vector_functions():
         return np.expm1(-x) + _TWO
     return np.exp(-x) + np.ones((), x.dtype)
-
-
-@in_lib
-@kernel
-def factor_of(out: Any, result: Any, x: Any) -> None:
-    """``result / x`` where a result is x times a function of x; 1/2, the function's value at 0, where x is 0."""
-    np.divide(result, x, out)
-    least = np.minimum.reduce(out, None)
-    if least != least:  # x is 0 somewhere, or infinite, or nan
-        bits = out.view(_BITS[out.dtype])
-        zero = np.equal(x, 0)
-        _keep(bits, bits.copy(), np.logical_not(zero))
-        np.add(out, np.multiply(zero, 0.5, dtype=out.dtype), out)
 
 
 # ------------------------------------------------------------------------------------------------- normal distribution

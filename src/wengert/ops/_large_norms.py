@@ -143,7 +143,7 @@ def _backward_of_rows(arrays: list[Any], weight: Any, needs: Any, mean: Any, sca
         np.subtract(scaled, r, r)
         return gw, gb
 
-    return rows(block, len(x), n, 1 << 18)  # each makes an array of its own
+    return rows(block, len(x), n)  # each makes an array of its own
 
 
 def _coefficients(slope: Any, shift: Any, m: Any, s: Any, n: int) -> tuple[Any, Any]:

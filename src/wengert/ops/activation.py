@@ -198,14 +198,15 @@ def _silu_grad(xp: Any, g: Any, self: Any) -> Any:
     return g * (s * (1 + self * (1 - s)))
 
 
-def _silu_by_result(xp: Any, g: Any, self: Any, result: Any) -> Any:
-    s = xp.lib.factor_of(result, self)
-    return g * (s + result * (1 - s))
+def _silu_and_slope(lib: Any, self: Any) -> tuple[Any, Any]:
+    e = lib.one_and_exp_of_negative(self)
+    result, s = self / e, lib.reciprocal(e)
+    return result, s + result * (1 - s)
 
 
 @parametric(
     grad=_silu_grad,
-    by_result=_silu_by_result,
+    slope=_silu_and_slope,
     node="SiluBackward0",
     dtypes="fc",
     samples=[((3, 4), ()), ((), ())],
@@ -326,16 +327,19 @@ def _gelu_grad(xp: Any, g: Any, self: Any, approximate: str) -> Any:
     return g * (self * pdf + cdf)
 
 
-def _gelu_by_result(xp: Any, g: Any, self: Any, result: Any, approximate: str) -> Any:
+def _gelu_and_slope(lib: Any, self: Any, approximate: str) -> tuple[Any, Any]:
     if approximate == "tanh":
-        return _gelu_grad(xp, g, self, approximate)
-    cdf = xp.lib.factor_of(result, self)
-    return g * (self * xp.lib.bell(self) + cdf)
+        square = self * self
+        t = lib.tanh((self + _GELU_B * (square * self)) * _GELU_A)
+        half = 0.5 * self
+        return half * (1 + t), 0.5 * (1 + t) + half * (1 - t * t) * ((1 + (3 * _GELU_B) * square) * _GELU_A)
+    cdf = lib.normal_cdf(self)
+    return cdf * self, self * lib.bell(self) + cdf
 
 
 @parametric(
     grad=_gelu_grad,
-    by_result=_gelu_by_result,
+    slope=_gelu_and_slope,
     node="GeluBackward0",
     fast=FLOATING,
     check=refuse_all_but_floats("GeluKernelImpl"),

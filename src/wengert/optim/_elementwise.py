@@ -315,7 +315,7 @@ class ElementwiseOptimizer(Optimizer):
         if all(b.flags.c_contiguous for b in arrays):
             arrays = [b.reshape(-1) for b in arrays]
             state = len(arrays) - 1  # and the gradient
-            freely(run, a.size, a.itemsize, a.nbytes * state**2 * _COST, 4 * state)
+            freely(run, a.size, a.itemsize, a.nbytes * state**2 * _COST, 4 * state, len(arrays) + 2)
         else:
             for part in cut_parts(a.shape, BLOCK):
                 run(part)
