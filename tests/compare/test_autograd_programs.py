@@ -348,7 +348,7 @@ class Inner(A.Function):
     y.retain_grad(); y.detach_(); r = y.retains_grad, y.requires_grad
     t = (x ** 2).sum()\n    for _ in range(3): (g,) = A.grad(t, x, create_graph=True); t = g.sum(); r = g.detach()
     w = T.ones(2, 3).t().requires_grad_(); (w * 2).sum().backward(); r = w.grad.stride()
-    w = T.nn.Parameter(T.ones(2, 3).t()); w.register_hook(lambda g: g * 2); (w * 2).sum().backward(); r = w.grad.stride()
+    w = T.nn.Parameter(T.ones(2, 3).t()); w.register_hook(lambda g: -g); (w * 2).sum().backward(); r = w.grad.stride()
     w = T.ones(4, 4)[::2, ::2].requires_grad_(); (w * 2).sum().backward(); r = w.grad.stride()
     w = T.ones(1, 2, 3, 4).to(memory_format=last).requires_grad_(); w.sum().backward(); r = w.grad.stride()
     w = T.ones(2, 3).t().requires_grad_(); w.sum().backward(); w.sum().backward(); r = w.grad.stride(), w.grad

@@ -353,7 +353,8 @@ def full(
     >>> torch.full((2,), 3), torch.full((2,), 3.)
     (tensor([3, 3]), tensor([3., 3.]))
     """
-    if type(fill_value) is float and layout is device is out is dtype is None and requires_grad is False:
+    unplaced = layout is None and device is None and out is None and dtype is None
+    if type(fill_value) is float and unplaced and requires_grad is False:
         plain = type(size) is tuple and _INT_ONLY.issuperset(map(type, size)) and not (pin_memory or M)
         if plain and -3e38 < fill_value < 3e38 and _dtypes.default_np.itemsize > 2:
             try:
