@@ -598,6 +598,10 @@ INTEGERS_AND_NAMES = (
     T.zeros(3).put_(T.tensor([0]), 3)
     T.ones(2, 3).dist(T.ones(3, 2))
     T.zeros(2, dtype=T.bool).expand(())
+    y = T.ones(3).expand(2, 3).detach(); y.zero_(); r = y, y._version
+    y = x.expand(2, 2).detach(); y.fill_(3.); r = x, y
+    T.ones(2, 3).bool() @ T.ones(3, 2)
+    T.ones(2, 3).bool() @ T.ones(3)
     """,
 )
 

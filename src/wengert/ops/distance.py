@@ -42,7 +42,7 @@ def _length(x: Any, dim: int, eps: float) -> Any:
     n = n.clone()
     a = n._a
     if type(a) is np.ndarray:
-        np.maximum(a, eps, a)
+        np.maximum(a, eps, out=a)
     else:
         with no_grad():
             n.clamp_min_(eps)

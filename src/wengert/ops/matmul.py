@@ -33,9 +33,11 @@ def dtype_name(t: Any) -> str:
     return BY_NUMPY[logical_dtype(t)].scalar_name
 
 
-def refuse_bool(t: Any, kernel: str) -> None:
-    """PyTorch has no products of bools."""
-    if logical_dtype(t).kind == "b":
+def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
+    """PyTorch has no products of bools; that dtypes or sizes differ from those of ``other`` it says before."""
+    if logical_dtype(t).kind != "b":
+        return
+    if other is None or (logical_dtype(other).kind == "b" and t._a.shape[-1] == other._a.shape[-2:][0]):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
 
 
@@ -327,18 +329,21 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 BOOL = np.dtype(np.bool_)
 _KERNELS = {(m, n): "bmm" for m in (1, 2, 3) for n in (1, 2, 3)}
-_KERNELS.update({(1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu", (2, 2): "addmm_impl_cpu_"})
+_KERNELS.update({(1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu"})
 
 
 def _matmul_by_rank(input: Any, other: Any, a: Any, b: Any) -> Any:
-    if a.ndim == 2 and b.ndim == 2 and a.dtype is not BOOL:
+    if a.ndim == 2 and b.ndim == 2:
+        if a.dtype is BOOL:
+            refuse_bool(input, "addmm_impl_cpu_", other)
         try:
             return mat_mat(input, other)
         except ValueError:
             return refuse_mm(a, b)
     if not a.ndim or not b.ndim:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
-    refuse_bool(input, _KERNELS[min(a.ndim, 3), min(b.ndim, 3)])
+    kernel = _KERNELS[min(a.ndim, 3), min(b.ndim, 3)]
+    refuse_bool(input, kernel, None if kernel == "bmm" else other)
     rows = b.shape[-2] if b.ndim > 1 else b.shape[0]
     if a.shape[-1] != rows:
         _refuse_sizes(a, b)
@@ -444,7 +449,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
     if a.dtype.kind == "b":
-        refuse_bool(input, "addmm_impl_cpu_")
+        refuse_bool(input, "addmm_impl_cpu_", mat2)
     try:
         return mat_mat(input, mat2)
     except ValueError:
@@ -483,7 +488,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
     as_tensors("mv", ("input", input), ("vec", vec))
     check_mat_vec(input._a, vec._a)
-    refuse_bool(input, "addmv_impl_cpu")
+    refuse_bool(input, "addmv_impl_cpu", vec)
     return mat_vec(input, vec)
 
 

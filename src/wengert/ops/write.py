@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._alias import bump, check_inplace, refresh_all, writable, write_recorded
+from .._alias import bump, check_inplace, refresh_all, unlocked, writable, write_recorded
 from .._backends.large import where
 from .._dispatch import broadcast_error, cpp_name, logical_dtype, type_text
 from .._dtypes import INTEGRAL
@@ -235,8 +235,15 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
         and a.size
         and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
     ):
-        once = tuple(slice(0, 1) if s == 0 else slice(None) for s in a.strides)
-        _fill(self[once], value, node)  # what is repeated is in memory once
+        once = tuple(slice(0, 1) if s == 0 else slice(None) for s in a.strides)  # what is repeated is in memory once
+        owner = a
+        while type(owner.base) is np.ndarray:
+            owner = owner.base
+        if owner.flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
+            unlocked(a[once]).fill(element(value, logical_dtype(self)))
+            bump(self)
+        else:
+            _fill(self[once], value, node)
         return self
     value = element(value, logical_dtype(self))
     if isinstance(a, (np.ndarray, np.generic)) and (unrecorded(self, None) or not is_grad_enabled()):
