@@ -515,11 +515,6 @@ def test_too_many_dimensions_is_a_value_error() -> None:
         T.tensor(endless)
 
 
-def test_a_device_without_memory_here_is_refused() -> None:
-    with pytest.raises(NotImplementedError, match="meta"):
-        T.zeros(2, device="meta")
-
-
 # ---------------------------------------------------------------------------------------------------------- memory
 def test_tensor_copies_and_from_numpy_shares() -> None:
     a = np.zeros(3)

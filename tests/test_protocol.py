@@ -428,8 +428,13 @@ def test_settings_are_kept() -> None:
     assert T.are_deterministic_algorithms_enabled()
     T.use_deterministic_algorithms(False)
     assert T.get_default_device() == T.device("cpu")
-    with pytest.raises(AssertionError, match="not compiled with CUDA"):
-        T.set_default_device("cuda")
+    T.set_default_device("cuda")
+    try:
+        for call in (T.get_default_device, lambda: T.ones(1)):
+            with pytest.raises(AssertionError, match="not compiled with CUDA"):
+                call()
+    finally:
+        T.set_default_device(None)
 
 
 def test_what_the_package_lacks_says_so() -> None:

@@ -624,7 +624,7 @@ def get_autocast_dtype(device_type: _str) -> _dtype:
 def get_autocast_gpu_dtype() -> _dtype:
     """``get_autocast_dtype("cuda")``."""
 def get_default_device() -> _device:
-    """The CPU."""
+    """The device on which tensors are made where none is given: the CPU, unless a program says another."""
 def get_default_dtype() -> _dtype:
     """The dtype of tensors made from Python floats."""
 def get_deterministic_debug_mode() -> _int:
@@ -1194,7 +1194,7 @@ def set_autocast_enabled(device_type: Any, enabled: _bool | None = None) -> None
 def set_autocast_gpu_dtype(dtype: _dtype) -> None:
     """``set_autocast_dtype("cuda", dtype)``."""
 def set_default_device(device: Any) -> None:
-    """Accepts the CPU, where every tensor is."""
+    """Let tensors be made on a device where none is given: on "cpu" (as does ``None``) or on "meta"."""
 def set_default_dtype(d: _dtype, /) -> None:
     """Make `d`, which must be floating, the dtype of tensors made from Python floats, in all threads."""
 def set_default_tensor_type(t: Any, /) -> None:

@@ -213,6 +213,8 @@ def rebind(self: Tensor, a: Any) -> None:
     if getattr(self._a, "is_sparse", False) and getattr(a, "is_sparse", False):
         self._a.become(a)
         return
+    if getattr(self._a, "is_meta", False):  # there is nothing to be written
+        return
     view = view_of(self)
     if view is not None:
         _rebind_base(self, a)

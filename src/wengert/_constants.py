@@ -10,6 +10,7 @@ import math
 import operator
 import warnings
 from collections.abc import Iterable
+from contextvars import ContextVar
 from types import MethodType
 from typing import Any
 
@@ -236,13 +237,20 @@ class device(_Frozen, metaclass=_TorchClass):
         return device, (self.type,) if self.index is None else (self.type, self.index)
 
     def __enter__(self) -> device:
-        # Silence would make the tensors of the block on the CPU while the program says otherwise.
-        if self.type != "cpu":
-            raise NotImplementedError(f"wengert makes tensors on the CPU only, not on device '{self}'")
+        from .utils._device import DeviceContext
+
+        context = DeviceContext(self)
+        context.__enter__()
+        _CONTEXTS.set((*_CONTEXTS.get(), context))
         return self
 
     def __exit__(self, *error: object) -> None:
-        return None
+        *others, context = _CONTEXTS.get()
+        _CONTEXTS.set(tuple(others))
+        context.__exit__()
+
+
+_CONTEXTS: ContextVar[tuple[Any, ...]] = ContextVar("wengert_devices", default=())
 
 
 def _device_from(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> device:

@@ -21,7 +21,7 @@ from ._dtypes import dtype as Dtype
 from ._errors import noted, warn, warn_once
 from ._modes import M
 from ._node import leaf_node
-from ._tensor import Tensor, alias_payload, wrap
+from ._tensor import CPU, Tensor, alias_payload, device_of, wrap
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]
 
@@ -52,24 +52,34 @@ def check_flag(value: Any, function: str, argument: str = "requires_grad") -> No
         raise TypeError(f"{function}(): argument '{argument}' must be bool, not {type_name(value)}")
 
 
-def cpu_only(device: Any, function: str = "tensor") -> None:
-    """Refuse every device but the CPU, with PyTorch's errors for a build that has no other."""
-    if device is None or device is _CPU:
-        return
+def meta_device(device: Any, function: str = "tensor") -> bool:
+    """Whether a device is the one without data; PyTorch's errors, in a build without others, for all but the CPU."""
+    if device is None or device is CPU:
+        return False
     if isinstance(device, bool) or not isinstance(device, (str, int, _dtypes.device)):
         raise TypeError(f"{function}(): argument 'device' must be torch.device, not {type_name(device)}")
     kind = _dtypes.device(device).type
-    if kind == "cpu":
-        return
+    if kind in ("cpu", "meta"):
+        return kind == "meta"
     what = "wengert computes with NumPy on the CPU: leave out `device`, or give 'cpu'."
     if kind in ("cuda", "xpu", "mtia"):
         raise noted(AssertionError(f"Torch not compiled with {kind.upper()} enabled"), f"What to do: {what}")
-    if kind == "meta":
-        raise noted(NotImplementedError("wengert has no tensors without elements (device 'meta')"), f"Why: {what}")
     raise noted(RuntimeError(f"PyTorch is not linked with support for {kind} devices"), f"What to do: {what}")
 
 
-_CPU = _dtypes.device("cpu")
+def cpu_only(device: Any, function: str) -> None:
+    """Refuse every device but the CPU."""
+    if meta_device(device, function):
+        raise NotImplementedError(f"{function}(): wengert makes such tensors on the CPU only, not on device 'meta'")
+
+
+def placed(a: Any, device: Any, function: str = "tensor") -> Any:
+    """A new array on a device: on "meta" all of it but the data."""
+    if device is None or not meta_device(device, function):
+        return a
+    from ._meta import taken
+
+    return taken(a)
 
 
 def strided_only(layout: Any, function: str) -> None:
@@ -120,8 +130,7 @@ def tensor(
                 return made(number.type(data)) if M else wrap(number.type(data))
     elif type(dtype) is not Dtype:
         dtype = as_dtype(dtype, "tensor")
-    if device is not None:
-        cpu_only(device)
+    meta = device is not None and meta_device(device)
     if pin_memory:
         no_pinning(pin_memory)
     if type(requires_grad) is not bool:
@@ -131,7 +140,23 @@ def tensor(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
         )
-    return made(array_of(data, dtype), requires_grad)
+        return made(moved_array(array_of(data, dtype), device, "tensor"), requires_grad)
+    a = array_of(data, dtype)
+    return made(placed(a, device) if meta else a, requires_grad)
+
+
+def moved_array(a: Any, device: Any, function: str) -> Any:
+    """A payload on another device; what has no data cannot go to the CPU."""
+    if device is None:
+        return a
+    meta = meta_device(device, function)
+    if device_of(a) is CPU:
+        return placed(a, device) if meta else a
+    if not meta:
+        from ._meta import no_data
+
+        raise no_data()
+    return a
 
 
 def array_of(data: Any, dtype: Dtype | None = None) -> Any:
@@ -474,15 +499,15 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Any = None) -> Tens
     """
     if dtype is not None:
         dtype = as_dtype(dtype, "as_tensor")
-    if device is not None:
-        cpu_only(device, "as_tensor")
+    meta = device is not None and meta_device(device, "as_tensor")
     if isinstance(data, Tensor):
+        data = data if device is None else data.to(device)
         return data if dtype is None else cast(data, dtype.np)
     if isinstance(data, np.ndarray):
         checked_array(data)
-        if dtype is None or dtype.np is data.dtype:
+        if not meta and (dtype is None or dtype.np is data.dtype):
             return from_numpy(data)
-    return made(array_of(data, dtype))
+    return made(placed(array_of(data, dtype), device) if meta else array_of(data, dtype))
 
 
 def asarray(
@@ -508,12 +533,17 @@ def asarray(
     """
     if dtype is not None:
         dtype = as_dtype(dtype, "asarray")
-    cpu_only(device, "asarray")
+    meta = meta_device(device, "asarray")
     t = _aliased(obj, dtype)
     if t is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        return made(array_of(obj, dtype), requires_grad)
+        a = array_of(obj, dtype)
+        return made(placed(a, device) if meta else a, requires_grad)
+    if device is not None and (device_of(t._a) is CPU) is meta:
+        if copy is False:
+            raise ValueError(f"can't alias tensor from device '{t.device}' to '{_dtypes.device(device)}'.")
+        t = t.to(device)
     if dtype is not None and dtype.np is not logical_dtype(t):
         if copy is False:
             have = BY_NUMPY[logical_dtype(t)].scalar_name

@@ -15,10 +15,11 @@ import numpy as np
 from ._dtypes import BY_NUMPY
 from ._errors import noted
 from ._inference import is_inference
+from ._meta import Meta
 from ._modes import inference_tensors
 from ._node import leaf_node
 from ._registry import public
-from ._tensor import Tensor, alias_payload, current_fn, new, wrap
+from ._tensor import Tensor, alias_payload, current_fn, new
 
 _OWN = frozenset(
     ("_grad", "_retains", "_reward", "_stochastic", "_volatile")
@@ -32,8 +33,10 @@ def _attributes(self: Tensor) -> dict[str, Any]:
 
 def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
     """A tensor from what was pickled."""
-    if not isinstance(a, (np.ndarray, np.generic)):  # a sparse array
-        t = wrap(a)
+    if not isinstance(a, (np.ndarray, np.generic)):  # a sparse array, or one without data
+        t = new(cls)
+        t._a = a
+        t._m = t._fn = None
         if requires_grad:
             leaf_node(t)
         return t
@@ -57,6 +60,10 @@ def _reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     _warn_of_hooks(self)
     parts = (rebuild, (type(self), a, self._fn is not None))
     attributes = _attributes(self)
+    if type(a) is Meta and type(self) is Tensor and not attributes:
+        from ._utils import _rebuild_meta_tensor_no_storage
+
+        return _rebuild_meta_tensor_no_storage, (self.dtype, tuple(a.shape), self.stride(), self._fn is not None)
     return (*parts, attributes) if attributes else parts
 
 
@@ -74,6 +81,8 @@ def _warn_of_hooks(self: Tensor) -> None:
 def _array(self: Tensor, what: str) -> Any:
     from ._values import Value
 
+    if type(self._a) is Meta:
+        return self._a
     if isinstance(self._a, (Value, Tensor)):
         raise RuntimeError(f"a tensor inside of a transform (grad, vmap, jvp) cannot be {what}")
     a = alias_payload(self)

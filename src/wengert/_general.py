@@ -262,6 +262,10 @@ def _runner(info: Info, plan: Plan, N: Any, table: Any, broadcast: bool, many: b
             lifted = push_down(operands)
             if lifted is not None:
                 return run(*lifted, *p) if tensors >= 0 else run(lifted, *p)
+            if any(getattr(a, "is_meta", False) for a in raws):
+                from ._meta import check_devices
+
+                check_devices(info.name, raws)
             result = _registry.bind(info, *raws, *p) if tensors >= 0 else _registry.bind(info, raws, *p)
         else:
             if view and type(raws[0]) is not np.ndarray:

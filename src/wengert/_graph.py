@@ -20,7 +20,7 @@ from ._grad_mode import grad_mode
 from ._inference import is_inference
 from ._modes import M, in_transform, is_grad_enabled, is_inference_mode_enabled, transforms
 from ._node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node, port_of
-from ._tensor import Tensor, current_fn, late, wrap
+from ._tensor import Tensor, current_fn, device_of, late, wrap
 from ._values import ones_payload
 
 
@@ -497,6 +497,11 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
                 "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
                 "downstream systems that assume they match."
             )
+        if device_of(value._a) is not device_of(self._a):
+            raise RuntimeError(
+                f"attempting to assign a gradient with device type '{value.device}' to a tensor with device type "
+                f"'{self.device}'. Please ensure that the gradient and the tensor are on the same device"
+            )
         if tuple(value.shape) != tuple(self.shape):
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
@@ -561,6 +566,14 @@ def set_data(self: Tensor, value: Tensor) -> None:
     a = alias_payload(value)
     if a is self._a:
         return
+    if device_of(a) is not device_of(self._a):
+        raise noted(
+            RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
+                "type."
+            ),
+            f"Why: the one is on device '{self.device}', the other on '{value.device}'.",
+        )
     fn = self._fn
     if fn is not None and (a.dtype.kind not in "fcV"):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")

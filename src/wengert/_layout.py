@@ -17,11 +17,12 @@ from ._dims import normal_dim
 from ._dispatch import type_text
 from ._dtypes import BY_NUMPY, make_size
 from ._errors import noted
+from ._meta import Meta, laid_out, no_kernel
 from ._node import view_of
 from ._protocol import array_of, attribute, checked
 from ._registry import place
 from ._registry import public as method
-from ._tensor import Tensor, alias_payload
+from ._tensor import CPU, META, Tensor, alias_payload, device_of
 
 
 def as_function(method: Callable[..., Any], name: str) -> None:
@@ -99,7 +100,7 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 def strides_of(a: Any) -> tuple[int, ...]:
     """An array's strides in elements."""
     strides = getattr(a, "strides", None)
-    if strides is None or not a.size:  # NumPy and PyTorch differ in those of an array without elements
+    if strides is None or (type(a) is np.ndarray and not a.size):  # NumPy and PyTorch differ in those of no elements
         return contiguous_strides(a.shape)
     n = a.itemsize
     return tuple([s // n for s in strides])
@@ -124,7 +125,7 @@ def is_contiguous(self: Tensor, memory_format: Any = _dtypes.contiguous_format) 
     """
     a = self._a
     if not isinstance(a, np.ndarray):
-        return True
+        return laid_out(a, memory_format) if type(a) is Meta else True
     if memory_format is _dtypes.channels_last:
         return a.ndim == 4 and a.transpose(0, 2, 3, 1).flags.c_contiguous
     if memory_format is _dtypes.channels_last_3d:
@@ -189,6 +190,8 @@ def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 if there is none."""
     a = self._a
     if type(a) is not np.ndarray:
+        if device_of(a) is META:
+            return 0
         array_of(self)
         a = alias_payload(self)
     return address(a) if a.size and isinstance(a, np.ndarray) else 0
@@ -214,6 +217,8 @@ def storage_offset(self: Tensor) -> int:
     3
     """
     a = self._a
+    if type(a) is Meta:
+        return a.offset // a.itemsize
     if not isinstance(a, np.ndarray) or not a.size:
         return 0
     return (address(a) - address(owner_of(a))) // a.dtype.itemsize
@@ -222,6 +227,8 @@ def storage_offset(self: Tensor) -> int:
 @method("Tensor.is_set_to")
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether two tensors are the same memory seen in the same way: shape, strides and offset."""
+    if device_of(self._a) is META or device_of(tensor._a) is META:
+        raise no_kernel("is_set_to")
     a, b = alias_payload(self), alias_payload(tensor)
     return a is b or (address(a) == address(b) and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype)
 
@@ -241,6 +248,11 @@ def is_view(self: Tensor) -> bool:
 @method("Tensor.pin_memory")
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     """Raises RuntimeError: there is no accelerator to pin memory for."""
+    if device_of(self._a) is META:
+        from ._legacy_types import name_of_type
+
+        kind = name_of_type(self.dtype).removeprefix("torch.").removesuffix("Tensor")
+        raise RuntimeError(f"cannot pin 'Meta{kind}Type' only dense CPU tensors can be pinned")
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
@@ -312,9 +324,12 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
     """
     from ._legacy_types import dtype_of_type, name_of_type
 
+    meta = device_of(self._a) is META
     if dtype is None:
-        return name_of_type(self.dtype)
+        return name_of_type(self.dtype).replace("torch.", "torch.meta." if meta else "torch.")
     target = dtype_of_type(dtype)
+    if meta and not isinstance(dtype, _dtypes.dtype):  # a type is of the CPU
+        return self.cpu()
     return self if target is self.dtype else self.to(target)
 
 
@@ -337,11 +352,24 @@ def _constant(name: str, value: Any, doc: str) -> None:
     place(property(get), f"Tensor.{name}")
 
 
-for _name in ("cuda", "xpu", "ipu", "mps", "meta", "xla", "vulkan", "maia", "mtia", "mkldnn", "sparse_csr"):
+for _name in ("cuda", "xpu", "ipu", "mps", "xla", "vulkan", "maia", "mtia", "mkldnn", "sparse_csr"):
     _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
 for _name in ("quantized", "nested"):
     _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
-_constant("is_cpu", True, "True: tensors are on the CPU.")
+
+
+@attribute("Tensor.is_meta")
+def is_meta(self: Tensor) -> bool:
+    """Whether the tensor is on device "meta": it has a shape and a dtype and no data."""
+    return type(self._a) is not np.ndarray and device_of(self._a) is META
+
+
+@attribute("Tensor.is_cpu")
+def is_cpu(self: Tensor) -> bool:
+    """Whether the tensor is on the CPU."""
+    return type(self._a) is np.ndarray or device_of(self._a) is CPU
+
+
 _constant("name", None, "``None``: kept for programs that ask.")
 
 

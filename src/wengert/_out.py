@@ -20,6 +20,7 @@ from ._alias import bump, writable
 from ._dispatch import cpp_name, logical_dtype, type_text
 from ._dtypes import BY_NUMPY, can_cast
 from ._errors import warn
+from ._meta import Meta, on_meta
 from ._modes import is_grad_enabled
 from ._tensor import Tensor
 from ._values import DEPTH, Dual
@@ -194,10 +195,27 @@ def _any_history(values: Any) -> bool:
     return any(a._fn is not None if isinstance(a, Tensor) else isinstance(a, tuple) and _any_history(a) for a in values)
 
 
+def _store_on_meta(out: Tensor, result: Tensor) -> None:
+    """Put a result into an ``out`` tensor of which, or of whose, there is the shape only."""
+    if not on_meta(out) or not on_meta(result):
+        raise RuntimeError(
+            f"Attempting to copy from device {result.device} to device {out.device}, but cross-device copies are not "
+            "allowed!"
+        )
+    if out._a.shape != result._a.shape:
+        out._a = Meta(result._a.shape, out._a.dtype)
+        if out._m is not None:
+            out._m.a = out._a
+    bump(out)
+
+
 def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
     """Put a result into an ``out`` tensor."""
     a, r = out._a, result._a
     rule.check(r.dtype, a.dtype)
+    if on_meta(a) or on_meta(r):
+        _store_on_meta(out, result)
+        return
     if a.shape != r.shape:
         if a.size:
             warn(

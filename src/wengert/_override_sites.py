@@ -522,6 +522,16 @@ def pop_mode(token: Any) -> None:
     _update()
 
 
+def replace_modes(modes: tuple[Any, ...]) -> None:
+    """Let these modes be on in this thread or task, and no others."""
+    global _modes
+    ready()
+    state = STATE.get()
+    STATE.set(state._replace(modes=modes))
+    _modes += len(modes) - len(state.modes)
+    _update()
+
+
 def from_operator(info: Info, args: tuple[Any, ...]) -> Any:
     """An operator met something that is no tensor: the answer of what overrides, or ``...``.
 

@@ -17,11 +17,12 @@ from ._dispatch import type_text
 from ._dtypes import BY_NUMPY
 from ._errors import noted
 from ._inference import is_inference
+from ._meta import Meta, no_data, no_item
 from ._modes import inference_tensors, is_grad_enabled
 from ._node import box_of, leaf_node
 from ._printing import format_array, format_scalar, format_wrapper
 from ._registry import T, place, public
-from ._tensor import Tensor, alias_payload, current_fn, new, wrap
+from ._tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
 
 method = public
 
@@ -88,6 +89,9 @@ def text_of(self: Tensor, indent: int = 0) -> str:
         if a.t is not None:
             facts["tangent"] = f"{_inside(a.t)}"
         a = a.v
+    elif type(a) is Meta:
+        facts["device"] = "meta"
+        a = np.broadcast_to(np.zeros((), a.dtype.base_dtype), a.shape)
     elif isinstance(a, Value):
         return text_of(_inside(a.v), indent)
     return format_array(
@@ -153,6 +157,12 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
             )
         if isinstance(a, Tensor):
             a = a._a
+        elif type(a) is Meta:
+            if refusal is None:
+                raise no_data()
+            if a.size == 1:
+                raise no_item()
+            return a  # the caller refuses more elements than one, or none
         elif hasattr(a, "v"):
             a = a.v
         else:
@@ -349,6 +359,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     tensor([1., 0.])
     """
     if self._fn is not None and not force and is_grad_enabled():
+        if device_of(self._a) is META:
+            raise _no_numpy()
         raise noted(
             RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."),
             "Why: what is computed with a NumPy array is not recorded, so its gradient would be lost.",
@@ -358,11 +370,19 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     a = self._a
     if type(a) is np.ndarray:
         return a[...] if not inference_tensors else _unlocked(self, a)
+    if device_of(a) is META:
+        raise _no_numpy()
     if isinstance(a, np.generic):
         return alias_payload(self)[...]
     if isinstance(a, Tensor) and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     return array_of(self)[...]
+
+
+def _no_numpy() -> TypeError:
+    return TypeError(
+        "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    )
 
 
 def _unlocked(self: Tensor, a: Any) -> Any:
@@ -406,6 +426,8 @@ def _array_function(self: Tensor, func: Any, types: Any, args: Any, kwargs: Any)
 def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
     """The tensor's memory for another library (the DLPack protocol); one that requires grad is refused."""
     _refuse_export(self)
+    if device_of(self._a) is META:
+        raise BufferError("Cannot pack tensors on meta")
     array_of(self)
     return self.numpy().__dlpack__(*args, **kwargs)
 

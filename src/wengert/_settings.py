@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _blas, _blocks
-from ._construct import cpu_only
+from ._construct import meta_device
 from ._dispatch import common_dtype
 from ._dtypes import BY_NUMPY, device
 from ._dtypes import dtype as Dtype
@@ -101,14 +101,33 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 @public("torch.get_default_device")
 def get_default_device() -> device:
-    """The CPU."""
-    return device("cpu")
+    """The device on which tensors are made where none is given: the CPU, unless a program says another."""
+    from .utils._device import current_device
+
+    chosen = current_device()
+    meta_device(chosen)  # one that is not there may be chosen, but nothing made on it
+    return chosen
 
 
 @public("torch.set_default_device")
 def set_default_device(device: Any) -> None:
-    """Accepts the CPU, where every tensor is."""
-    cpu_only(device, "set_default_device")
+    """Let tensors be made on a device where none is given: on "cpu" (as does ``None``) or on "meta".
+
+    >>> import wengert as torch
+    >>> torch.set_default_device("meta")
+    >>> torch.ones(2)
+    tensor(..., device='meta', size=(2,))
+    >>> torch.set_default_device(None)
+    """
+    from .utils._device import DeviceContext
+
+    chosen = None if device is None else DeviceContext(device)
+    before = _other.get("device")
+    if before is not None:
+        before.__exit__(None, None, None)
+    if chosen is not None:
+        chosen.__enter__()
+    _other["device"] = chosen
 
 
 @public("torch.result_type")

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 
 from ._alias import bump
+from ._dispatch import logical_dtype
 from ._dtypes import BY_NUMPY, DTYPES, device
 from ._errors import noted, warn_once
 from ._layout import address, owner_of
+from ._meta import Meta, no_data, whole
 from ._protocol import array_of
 from ._registry import public
-from ._tensor import Tensor, alias_payload
+from ._tensor import META, Tensor, alias_payload, device_of
+from ._values import plain_dtype
 
 
 class _Storage:
@@ -29,15 +32,15 @@ class _Storage:
 
     @property
     def device(self) -> device:
-        """The CPU."""
-        return device("cpu")
+        """The CPU, or the device "meta"."""
+        return device_of(self._array)
 
     is_cuda = False
     is_sparse = False
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
-        return address(self._array) if self._array.size else 0
+        return address(self._array) if self._array.size and isinstance(self._array, np.ndarray) else 0
 
     def nbytes(self) -> int:
         """The size in bytes."""
@@ -91,12 +94,19 @@ class _Storage:
         return type(self)(self._array.copy(), self._tensor)
 
     def cpu(self) -> Any:
-        """The storage itself."""
-        return self
+        """The storage itself, which is on the CPU; NotImplementedError for one without data."""
+        if isinstance(self._array, np.ndarray):
+            return self
+        raise no_data()
 
     def is_shared(self) -> bool:
         """Whether other processes see this memory."""
-        return _is_shared(self._array)
+        return isinstance(self._array, np.ndarray) and _is_shared(self._array)
+
+    def _lines(self) -> str:
+        if not isinstance(self._array, np.ndarray):
+            return "...\n"
+        return "".join(f" {x}\n" for x in self.tolist())
 
 
 class UntypedStorage(_Storage):
@@ -118,8 +128,7 @@ class UntypedStorage(_Storage):
         return self
 
     def __repr__(self) -> str:
-        lines = "".join(f" {b}\n" for b in self.tolist())
-        return f"{lines}[torch.storage.UntypedStorage(device=cpu) of size {len(self)}]"
+        return f"{self._lines()}[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
 
 
 class TypedStorage(_Storage):
@@ -139,8 +148,8 @@ class TypedStorage(_Storage):
         return self._tensor.type().replace("Tensor", "Storage")
 
     def __repr__(self) -> str:
-        lines = "".join(f" {x}\n" for x in self.tolist())
-        return f"{lines}[torch.storage.TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+        kind = f"dtype={self.dtype}, device={self.device}"
+        return f"{self._lines()}[torch.storage.TypedStorage({kind}) of size {len(self)}]"
 
 
 def on_storage(obj: Any, dtype: Any) -> Any:
@@ -150,8 +159,10 @@ def on_storage(obj: Any, dtype: Any) -> Any:
     return None
 
 
-def _memory(self: Tensor) -> np.ndarray:
+def _memory(self: Tensor) -> Any:
     """The whole memory that a tensor is a view of, as a 1-dimensional array of its dtype."""
+    if type(self._a) is Meta:
+        return whole(self._a)
     array_of(self)
     owner = owner_of(alias_payload(self))
     flat = owner.ravel(order="K")
@@ -186,8 +197,8 @@ def storage(self: Tensor) -> TypedStorage:
 def _typed_storage(self: Tensor) -> TypedStorage:
     """``storage()`` without its warning."""
     memory = _memory(self)
-    dtype = alias_payload(self).dtype
-    return TypedStorage(memory if memory.dtype == dtype else memory.view(dtype), self)
+    dtype = logical_dtype(self)
+    return TypedStorage(memory if plain_dtype(memory.dtype) == dtype else memory.view(dtype), self)
 
 
 @public("torch.is_storage")
@@ -228,6 +239,8 @@ def share_memory_(self: Tensor) -> Tensor:
     """
     if is_shared(self):
         return self
+    if device_of(self._a) is META:
+        raise RuntimeError("_share_fd_: only available on CPU")
     if self._is_view():
         raise noted(
             RuntimeError("share_memory_() on a view: its base would stay where it is"),

@@ -20,6 +20,7 @@ from ._node import AccumulateGrad, Box, Node, Port, box_of, cell_of, hooks_of, l
 
 new: Any = object.__new__
 CPU = device("cpu")
+META = device("meta")
 
 
 def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -160,8 +161,8 @@ class Tensor(metaclass=TensorMeta):
 
     @property
     def device(self) -> device:
-        """Where the tensor lives: always ``device(type='cpu')`` on NumPy."""
-        return CPU
+        """Where the tensor lives: ``device(type='cpu')``, or ``device(type='meta')`` for one without data."""
+        return CPU if type(self._a) is np.ndarray else device_of(self._a)
 
     @property
     def requires_grad(self) -> bool:
@@ -251,6 +252,18 @@ class Tensor(metaclass=TensorMeta):
             late.set_data(self, value)
 
 
+def device_of(a: Any) -> device:
+    """Where a payload, or what is inside of a transform's, lives."""
+    while not isinstance(a, (np.ndarray, np.generic)):
+        if getattr(a, "is_meta", False):
+            return META
+        inner = a._a if isinstance(a, Tensor) else getattr(a, "v", None)
+        if inner is None:  # a sparse array
+            break
+        a = inner
+    return CPU
+
+
 make: Any = type.__call__.__get__(Tensor)  # a bare Tensor: its slots are set by whoever calls this
 
 
@@ -292,4 +305,16 @@ def shared_cell(tensor: Tensor) -> Any:
     return cell_of(tensor)
 
 
-__all__ = ["CPU", "Tensor", "alias_payload", "current_fn", "hooks_of", "leaf_node", "make", "new", "wrap"]
+__all__ = [
+    "CPU",
+    "META",
+    "Tensor",
+    "alias_payload",
+    "current_fn",
+    "device_of",
+    "hooks_of",
+    "leaf_node",
+    "make",
+    "new",
+    "wrap",
+]

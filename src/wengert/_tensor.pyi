@@ -23,6 +23,8 @@ new: Any
 
 CPU: Any
 
+META: Any
+
 def _disabled_torch_function_impl(func: Any, types: Any, args: Any=(), kwargs: Any=None) -> Any: ...
 
 DISABLED: Any
@@ -43,6 +45,8 @@ late: Any
 def _looked_up(self: Tensor) -> _Node | None: ...
 
 def _of_recorded(view: _tuple[Any, ...]) -> _bool: ...
+
+def device_of(a: Any) -> _device: ...
 
 make: Any
 
@@ -490,7 +494,7 @@ class Tensor(metaclass=TensorMeta):
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """Covariance matrix; rows are variables, columns observations."""
     def cpu(self, memory_format: Any = None) -> Tensor:
-        """The tensor itself: it is on the CPU."""
+        """The tensor itself: it is on the CPU; an error for one without data."""
     def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
         """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
     def cuda(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -528,7 +532,7 @@ class Tensor(metaclass=TensorMeta):
         """Cut the tensor off its history, in place."""
     @property
     def device(self) -> _device:
-        """Where the tensor lives: always ``device(type='cpu')`` on NumPy."""
+        """Where the tensor lives: ``device(type='cpu')``, or ``device(type='meta')`` for one without data."""
     def diag(self, diagonal: _int = 0) -> Tensor:
         """A vector as the diagonal of a matrix, or a copy of a matrix's diagonal."""
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
@@ -774,7 +778,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether the elements lie in memory in row-major order, or in that of ``memory_format``."""
     @property
     def is_cpu(self) -> _bool:
-        """True: tensors are on the CPU."""
+        """Whether the tensor is on the CPU."""
     @property
     def is_cuda(self) -> _bool:
         """False: no tensor here is of kind 'cuda'."""
@@ -795,7 +799,7 @@ class Tensor(metaclass=TensorMeta):
         """False: no tensor here is of kind 'maia'."""
     @property
     def is_meta(self) -> _bool:
-        """False: no tensor here is of kind 'meta'."""
+        """Whether the tensor is on device "meta": it has a shape and a dtype and no data."""
     @property
     def is_mkldnn(self) -> _bool:
         """False: no tensor here is of kind 'mkldnn'."""

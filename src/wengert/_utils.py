@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _dtypes
 from ._protocol import array_of
-from ._saving.storages import tensor_on
+from ._saving.storages import _whole_numbers, tensor_on
 from ._storage import _Storage
 from ._tensor import Tensor, wrap
 from .nn.parameter import Parameter
@@ -125,10 +125,23 @@ def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, r
     return _with_grad(data.to(dtype), requires_grad)
 
 
+def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
+    """A tensor without data."""
+    from ._meta import Meta
+
+    if type(dtype) is not _dtypes.dtype:
+        raise pickle.UnpicklingError(f"a tensor's dtype is needed, but got {type(dtype)}")
+    sizes, strides = _whole_numbers(size, "sizes"), _whole_numbers(stride, "strides")
+    if len(sizes) != len(strides):
+        raise RuntimeError(f"sizes {list(sizes)} and strides {list(strides)} do not belong to one tensor")
+    itemsize = dtype.np.itemsize
+    return _with_grad(wrap(Meta(sizes, dtype.np, tuple(s * itemsize for s in strides))), requires_grad)
+
+
 def _refuse_kind(*args: Any) -> Any:
     """A tensor of a kind that wengert does not have."""
     raise NotImplementedError(
-        "the file holds a tensor that is quantized, nested, meta, or sparse in another layout than COO: "
+        "the file holds a tensor that is quantized, nested, or sparse in another layout than COO: "
         "wengert has no such tensors"
     )
 
@@ -168,7 +181,7 @@ def _is_sorted(places: np.ndarray) -> bool:
     return bool((order == np.arange(places.shape[1])).all() and not same.any())
 
 
-_KINDS = ("qtensor", "nested_tensor", "meta_tensor_no_storage", "wrapper_subclass")
+_KINDS = ("qtensor", "nested_tensor", "wrapper_subclass")
 REFUSED = tuple(f"_rebuild_{kind}" for kind in _KINDS)
 globals().update(dict.fromkeys(REFUSED, _refuse_kind))
 
@@ -181,5 +194,6 @@ REBUILDERS = frozenset(
         _rebuild_parameter_with_state,
         _rebuild_device_tensor_from_cpu_tensor,
         _rebuild_sparse_tensor,
+        _rebuild_meta_tensor_no_storage,
     )
 )

@@ -107,6 +107,7 @@ class Value:
 
     __slots__ = ("__weakref__", "tag", "v")
     __array_ufunc__ = None
+    is_meta = False  # see ``_meta``
     tag: int
     v: Any
 
@@ -269,6 +270,11 @@ class Const(Value):
         return VALUE_DTYPES[self.v.dtype, self.depth]
 
 
+def of_transform(a: Any) -> bool:
+    """Whether a payload is a transform's value, and not an array, or one without data."""
+    return isinstance(a, Value) and not a.is_meta
+
+
 XP[Dual] = XP[Batched] = XP[Const] = XP[Lift] = U
 XP[Tensor] = T
 
@@ -314,6 +320,10 @@ def _bottom(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
         lifted = [a if isinstance(a, Tensor) or a is None or type(a) in _NUMBERS else wrap(a) for a in operands]
         out = info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
         return _bare(out) if info.outputs == 1 else tuple(_bare(o) for o in out)
+    if any(isinstance(a, Value) for a in operands):  # no transform's: arrays without data
+        from ._meta import computed
+
+        return computed(info, operands, p)
     # through a Tensor, so that promotion and integers are treated as they always are
     lifted = [a if a is None or type(a) in _NUMBERS else wrap(a) for a in operands]
     if not any(isinstance(a, Tensor) for a in lifted):
@@ -428,6 +438,8 @@ def zeros_payload(a: Any) -> Any:
         return zeros_payload(a.v)
     if isinstance(a, Dual):
         return Dual(zeros_payload(a.v), None, a.tag)
+    if isinstance(a, Value) and a.is_meta:
+        return a.copy()
     if isinstance(a, Value):
         return type(a)(zeros_payload(a.v), a.tag)  # type: ignore[call-arg]
     return np.zeros(a.shape, a.dtype)
@@ -441,6 +453,8 @@ def ones_payload(a: Any) -> Any:
         return ones_payload(a.v)
     if isinstance(a, Dual):
         return Dual(ones_payload(a.v), None, a.tag)
+    if isinstance(a, Value) and a.is_meta:
+        return a.copy()
     if isinstance(a, Value):
         return type(a)(ones_payload(a.v), a.tag)  # type: ignore[call-arg]
     return np.ones(a.shape, a.dtype)

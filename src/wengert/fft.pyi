@@ -21,7 +21,7 @@ def fft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None 
     """The discrete Fourier transform along a dimension, cut or filled with zeros to ``n``."""
 def fft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: _str | None = None, *, out: Any = None) -> Any:
     """The discrete Fourier transform over several dimensions, the last two dimensions by default; ``s``: their sizes. See ``fft``."""
-def fftfreq(n: _int, d: _float = 1.0, *, dtype: Any = None, requires_grad: _bool = False, **unused: Any) -> Tensor:
+def fftfreq(n: _int, d: _float = 1.0, *, dtype: Any = None, requires_grad: _bool = False, device: Any = None, **unused: Any) -> Tensor:
     """The frequencies of ``fft``'s results for samples that are ``d`` apart."""
 def fftn(input: Any, s: Any = None, dim: Any = None, norm: _str | None = None, *, out: Any = None) -> Any:
     """The discrete Fourier transform over several dimensions, all dimensions by default; ``s``: their sizes. See ``fft``."""
@@ -57,7 +57,7 @@ def rfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None
     """The first ``n // 2 + 1`` frequencies of a real signal, which determine the others."""
 def rfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: _str | None = None, *, out: Any = None) -> Any:
     """Half of the frequencies of a real signal over several dimensions, the last two dimensions by default; ``s``: their sizes. See ``rfft``."""
-def rfftfreq(n: _int, d: _float = 1.0, *, dtype: Any = None, requires_grad: _bool = False, **unused: Any) -> Tensor:
+def rfftfreq(n: _int, d: _float = 1.0, *, dtype: Any = None, requires_grad: _bool = False, device: Any = None, **unused: Any) -> Tensor:
     """The frequencies of ``rfft``'s results."""
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: _str | None = None, *, out: Any = None) -> Any:
     """Half of the frequencies of a real signal over several dimensions, all dimensions by default; ``s``: their sizes. See ``rfft``."""

@@ -105,6 +105,14 @@ def _out(op: Any, kinds: tuple[str, ...]) -> Findings:
                 )
 
 
+def without_data(op: Any) -> Findings:
+    """On device "meta": the results' dtypes and shapes, and those of the gradients."""
+    for dtype in _dtypes(op, op.supported_dtypes("cpu")):
+        backward = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
+        for sample in cases.samples(op, dtype, backward, LIMIT):
+            yield from _compare(op, op.op, sample, _facts_without_data, dtype)
+
+
 def errors(op: Any) -> Findings:
     """The database's wrong arguments: class and first sentence of the error."""
     for case in cases.error_inputs(op):
@@ -217,6 +225,27 @@ def _receiver(lib: Any, like: Any, kind: str) -> Any:
     return lib.zeros(tuple(like.shape), dtype=getattr(lib, kind))
 
 
+def _facts(value: Any) -> Any:
+    tensors = cases.tensors_in(value)
+    return [[str(t.device), str(t.dtype), list(t.shape)] for t in tensors]
+
+
+def _facts_without_data(side: Any) -> list[Any]:
+    given = cases.tensors_in((side.args, side.kwargs))
+    new = {id(t): t.detach().to("meta").requires_grad_(t.requires_grad) for t in given}
+    args, kwargs = cases.with_tensors((side.args, side.kwargs), new)
+    if kwargs.get("device") is not None:
+        kwargs = {**kwargs, "device": "meta"}
+    result = side.fn(*args, **kwargs)
+    leaves = [t for t in cases.tensors_in((args, kwargs)) if t.requires_grad]
+    outputs = [t for t in cases.tensors_in(result) if t.requires_grad]
+    if not leaves or not outputs:
+        return [_facts(result), None]
+    ones = [side.lib.ones_like(t) for t in outputs]
+    grads = side.lib.autograd.grad(outputs, leaves, ones, allow_unused=True)
+    return [_facts(result), [None if g is None else _facts(g) for g in grads]]
+
+
 # ---- tests
 
 ASPECTS = {
@@ -227,6 +256,7 @@ ASPECTS = {
     "in place": (in_place, lambda op: op.get_inplace() is not None),
     "out": (out, lambda op: op.supports_out),
     "out of another dtype": (out_of_another_dtype, lambda op: op.supports_out),
+    "without data": (without_data, lambda op: True),
     "errors": (errors, lambda op: op.error_inputs_func is not None),
 }
 

@@ -174,12 +174,10 @@ class _nn:
         """
         from ..ops.convert import _to_arguments
 
-        found, _, kept = _to_arguments(args, kwargs)
+        found, where, _, kept = _to_arguments(args, kwargs)
         flags = [a for a in args if isinstance(a, bool)]
-        where = kwargs.get("device", args[0] if args else None)
-        named = isinstance(where, (str, device, Tensor))
         non_blocking = bool(flags[0] if flags else kwargs.get("non_blocking", False))
-        return device("cpu") if named else None, found, non_blocking, kept
+        return where, found, non_blocking, kept
 
 
 class _ImperativeEngine:

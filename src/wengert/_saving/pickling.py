@@ -128,6 +128,8 @@ def _has_own_reduction(cls: type) -> bool:
 
 
 def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
+    function: Any
+    args: tuple[Any, ...]
     hooks: OrderedDict[Any, Any] = OrderedDict()
     _warn_of_hooks(obj)
     if type(obj) is Parameter:
@@ -137,11 +139,18 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
         return _utils._rebuild_parameter, (obj.data, obj.requires_grad, hooks)
     if getattr(obj._a, "is_sparse", False):
         return _reduce_sparse(obj._a)
+    if obj.is_meta:
+        function = _utils._rebuild_meta_tensor_no_storage
+        args = (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)
+        state = _state(obj)
+        if type(obj) is Tensor and not state:
+            return function, args
+        return _utils._rebuild_from_type_v2, (function, type(obj), args, state)
     place = place_of(obj)
     by_name = BY_NUMPY[place.memory.dtype] in NAME_OF_DTYPE
     storage = storage_on(place.memory if by_name else place.memory.view(np.uint8), by_name)
-    function: Any = _utils._rebuild_tensor_v2
-    args: tuple[Any, ...] = (storage, place.offset, place.size, place.stride, obj.requires_grad, hooks)
+    function = _utils._rebuild_tensor_v2
+    args = (storage, place.offset, place.size, place.stride, obj.requires_grad, hooks)
     if not by_name:
         function, args = _utils._rebuild_tensor_v3, (*args, obj.dtype)
     state = _state(obj)

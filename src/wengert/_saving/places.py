@@ -1,13 +1,17 @@
-"""``map_location``: where the storages of a file go. Here that is the CPU; what asks for another place is an error."""
+"""``map_location``: where the storages of a file go: the CPU, or "meta"; what asks for another place is an error."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .._constants import device
 from .._errors import noted
+from .._meta import Meta
 from .._storage import UntypedStorage
+from .._tensor import wrap
 
 Restore = Callable[[Any, str], Any]
 
@@ -34,14 +38,26 @@ def device_restore(storage: Any, location: str) -> Any:
                 "your storages to the CPU."
             )
         )
-    if kind == "meta":
-        raise NotImplementedError("wengert has no meta tensors: map_location='cpu' loads the file")
     return None
+
+
+def meta_tag(storage: Any) -> str | None:
+    """The tag of a storage without data."""
+    return "meta" if storage.device.type == "meta" else None
+
+
+def meta_restore(storage: Any, location: str) -> Any:
+    """A storage of the same size without data, for the tag "meta"."""
+    if location != "meta":
+        return None
+    a = Meta((storage.nbytes(),), np.dtype(np.uint8))
+    return UntypedStorage(a, wrap(a))  # type: ignore[arg-type]
 
 
 packages: list[tuple[int, Callable[[Any], Any], Restore]] = [
     (10, cpu_tag, cpu_restore),
     (20, lambda storage: None, device_restore),
+    (22, meta_tag, meta_restore),
 ]
 """``(priority, tagger, deserializer)``, asked in this order."""
 

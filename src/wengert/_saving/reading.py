@@ -60,6 +60,8 @@ class StorageReader:
             )
         raw = self._bytes(name, record)
         raw = restored(self.restore, raw, location)
+        if not isinstance(raw, np.ndarray):  # without data
+            return storage_on(raw.view(dtype.np), typed)
         memory = raw[: count * dtype.itemsize]
         memory = memory.view(dtype.np) if memory.ctypes.data % dtype.np.alignment == 0 else _moved(memory, dtype.np)
         if self.swapped and typed:

@@ -10,6 +10,7 @@ from .. import _dtypes
 from .._copying import _array
 from .._layout import address, owner_of, strides_of
 from .._legacy_types import TYPES
+from .._meta import Meta
 from .._storage import TypedStorage, UntypedStorage
 from .._tensor import Tensor, wrap
 
@@ -65,7 +66,7 @@ def storage_on(memory: np.ndarray, typed: bool = True) -> Any:
     return TypedStorage(memory, wrap(memory)) if typed else UntypedStorage(memory, wrap(memory))
 
 
-def tensor_on(memory: np.ndarray, offset: Any, size: Any, stride: Any) -> Tensor:
+def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
     """A tensor on a flat array. It takes no memory of its own.
 
     Raises:
@@ -81,7 +82,7 @@ def tensor_on(memory: np.ndarray, offset: Any, size: Any, stride: Any) -> Tensor
     itemsize = memory.dtype.itemsize
     try:
         if 0 in size:
-            return wrap(np.empty(size, memory.dtype))
+            return wrap(Meta(size, memory.dtype) if type(memory) is Meta else np.empty(size, memory.dtype))
         needed = offset + 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
         if needed > memory.size:
             raise RuntimeError(
@@ -90,6 +91,8 @@ def tensor_on(memory: np.ndarray, offset: Any, size: Any, stride: Any) -> Tensor
                 f"{memory.nbytes}"
             )
         strides = tuple(step * itemsize for step in stride)
+        if type(memory) is Meta:
+            return wrap(Meta(size, memory.dtype, strides, memory.memory, memory.offset + offset * itemsize))
         return wrap(np.ndarray(size, memory.dtype, memory, offset * itemsize, strides))
     except (ValueError, OverflowError):  # more elements than there are addresses
         raise RuntimeError(f"setStorage: sizes {list(size)} and strides {list(stride)} are too large") from None

@@ -94,7 +94,7 @@ class Narrowing(BaseTorchFunctionMode):
     def _converted(self, value: Any, target: Any) -> Any:
         if isinstance(value, Tensor):
             wrong = value.is_floating_point() and value.dtype is not target and value.dtype is not _dtypes.float64
-            return self._cast(value, target) if wrong else value
+            return self._cast(value, target) if wrong and value.is_cpu else value
         if isinstance(value, (list, tuple)):
             return type(value)([self._converted(v, target) for v in value])
         return value

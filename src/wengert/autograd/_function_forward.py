@@ -17,7 +17,7 @@ from .._errors import noted
 from .._grad_mode import grad_mode
 from .._registry import T
 from .._tensor import Tensor, current_fn, wrap
-from .._values import Batched, Const, Dual, Lift, Value, entered, zeros_payload
+from .._values import Batched, Const, Dual, Lift, Value, entered, of_transform, zeros_payload
 from .._vmap_randomness import LEVELS
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, check_tangent
@@ -52,7 +52,7 @@ def _inside(t: Tensor) -> Any:
 
 def is_under_transform(args: Any) -> bool:
     """Whether some argument is the value of a transform."""
-    return any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args)
+    return any(isinstance(a, Tensor) and of_transform(a._a) for a in args)
 
 
 def applied(cls: Any, args: tuple[Any, ...]) -> Any:
@@ -62,8 +62,7 @@ def applied(cls: Any, args: tuple[Any, ...]) -> Any:
     of the values goes inside; then the newest transform is peeled off.
     """
     args = tuple(
-        wrap(a) if isinstance(a, Tensor) and not isinstance(a._a, Value) and current_fn(a) is not None else a
-        for a in args
+        wrap(a) if isinstance(a, Tensor) and not of_transform(a._a) and current_fn(a) is not None else a for a in args
     )
     if any(isinstance(a, Tensor) and current_fn(a) is not None for a in args):
         return run(cls, args)[0]

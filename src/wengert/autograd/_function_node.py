@@ -18,7 +18,7 @@ from .._node import FREED, Node, Parts, port_of, tick
 from .._registry import T
 from .._saved import stale, tensor_of
 from .._tensor import Tensor, wrap
-from .._values import Value, zeros
+from .._values import of_transform, zeros
 
 
 class FunctionCtx:
@@ -308,7 +308,7 @@ def _in_a_thread(fn: Any, *args: Any) -> Any:
 
 def _may_hold_a_tape(a: Any) -> bool:
     """Whether a cotangent is a transform's value, inside of which an older tape may be recording."""
-    return isinstance(a, Value) and is_grad_enabled()
+    return of_transform(a) and is_grad_enabled()
 
 
 def _parts(g: Any) -> Any:

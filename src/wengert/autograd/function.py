@@ -25,7 +25,7 @@ from .._modes import in_transform, inference_tensors, is_grad_enabled, saved_ten
 from .._node import AccumulateGrad, Node, Port, box_of, tick, view_of
 from .._registry import T
 from .._tensor import Tensor, alias_payload, current_fn, wrap
-from .._values import Value
+from .._values import of_transform
 from ..utils._pytree import tree_flatten, tree_unflatten
 from ._function_node import BackwardCFunction, FunctionCtx
 
@@ -132,7 +132,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Run the function on ``args`` and record it."""
         if kwargs or (cls.setup_context is not Function.setup_context and len(args) != _argument_count(cls.forward)):
             args = _bound_arguments(cls, args, kwargs)
-        if any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args):
+        if any(isinstance(a, Tensor) and of_transform(a._a) for a in args):
             from ._function_forward import applied
 
             return applied(cls, args)
@@ -219,7 +219,7 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
     edges = tuple(current_fn(a) for a in args if isinstance(a, Tensor))
     ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a._fn is not None for a in args)
     track = is_grad_enabled() and any(ctx.needs_input_grad)
-    if old_style is None and any(isinstance(a, Tensor) and isinstance(a._a, Value) for a in args):
+    if old_style is None and any(isinstance(a, Tensor) and of_transform(a._a) for a in args):
         from ._function_forward import inside
 
         outputs = inside(cls, ctx, args)
@@ -282,7 +282,7 @@ class _Weak:
 def _alias_input(o: Any, args: tuple[Any, ...], ctx: Any) -> Any:
     """Without recording: an input that is returned as it is comes back as a new tensor on the same memory."""
     if isinstance(o, Tensor) and any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
-        if isinstance(o._a, Value):
+        if of_transform(o._a):
             return wrap(o._a)
         return o.view_as(o) if is_grad_enabled() else o.detach()
     return o

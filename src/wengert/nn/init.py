@@ -144,6 +144,8 @@ def _normal_cdf(x: float) -> float:
 
 
 def _by_normals(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Tensor:
+    if tensor.is_meta:
+        return tensor
     low, high = (tensor.new_tensor(limit).item() for limit in (a, b))
     result = tensor.normal_(mean, std, generator=generator)
     while True:
@@ -158,6 +160,8 @@ def _by_normals(tensor: Tensor, mean: float, std: float, a: float, b: float, gen
 
 def _by_uniforms(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Tensor:
     """Where few normals would lie in [a, b]: uniform candidates, each taken with probability density / its maximum."""
+    if tensor.is_meta:
+        return tensor
     mode = max(a, min(mean, b))
     log_peak = -0.5 * ((mode - mean) / std) ** 2
     candidates, chances = torch.empty_like(tensor), torch.empty_like(tensor)

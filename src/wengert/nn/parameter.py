@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._construct import cpu_only
+from .._construct import placed
 from .._dtypes import dtype as Dtype
 from .._dtypes import get_default_dtype
 from .._graph import check_floating
@@ -41,9 +41,8 @@ def _leaf(cls: type, data: Tensor, requires_grad: bool) -> Any:
 
 
 def _empty(device: Any, dtype: Dtype | None) -> Tensor:
-    cpu_only(device, "empty")
     t = make()
-    t._a = np.empty(0, (dtype or get_default_dtype()).np)
+    t._a = placed(np.empty(0, (dtype or get_default_dtype()).np), device)
     t._fn = t._m = None
     return t
 
@@ -121,8 +120,9 @@ class UninitializedTensorMixin:
 
     def materialize(self: Any, shape: Any, device: Any = None, dtype: Dtype | None = None) -> None:
         """Give it a shape, and with it uninitialised memory; it becomes an ordinary ``Parameter`` or tensor."""
-        cpu_only(device, "materialize")
-        self._a = np.empty(tuple(shape), (dtype or self.dtype).np)
+        from ..ops.create import empty
+
+        self._a = empty(tuple(shape), dtype=dtype or self.dtype, device=self.device if device is None else device)._a
         self._m.a = self._a
         if self._fn is not None:
             self._fn.cls = self.cls_to_become

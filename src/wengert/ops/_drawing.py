@@ -9,6 +9,7 @@ import numpy as np
 
 from .._dtypes import type_name
 from .._general import general
+from .._meta import Meta, on_meta, stand_in, taken
 from .._modes import is_grad_enabled
 from .._tensor import Tensor
 from .._vmap_randomness import LEVELS
@@ -125,6 +126,12 @@ def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 
     plain = _PLAIN.issuperset(map(type, operands))
     if (plain or all(isinstance(a, (np.ndarray, np.generic, float, int)) for a in operands)) and not LEVELS.get():
         return sampler(generator, *operands)
+    if any(on_meta(a) for a in operands):  # nothing is drawn, but as much as it would be
+        if rows:
+            return taken(sampler(Generator(), *map(stand_in, operands)))
+        shapes = [getattr(a, "shape", ()) for a in operands]
+        one = sampler(Generator(), *[stand_in(a, (1,) * len(s)) for a, s in zip(operands, shapes, strict=True)])
+        return Meta(np.broadcast_shapes(*shapes), one.dtype)
     from .._values import Batched
 
     arrays = [opened(a) for a in operands]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._backends.numpy import concatenate
+from .._construct import placed
 from .._dims import as_int, normal_dim, normal_dims
 from .._dispatch import logical_dtype
 from .._dtypes import as_dtype
@@ -19,6 +20,7 @@ from .._errors import warn_once
 from .._general import general
 from .._inplace import inplace_of, unrecorded, written
 from .._linear import linear
+from .._meta import no_kernel, on_meta
 from .._modes import EVERY
 from .._out import EXACT, with_out
 from .._registry import public
@@ -235,9 +237,9 @@ def _triangle_indices(name: str, rows: Any) -> None:
             if n < 0:
                 raise RuntimeError(f"{what} must be non-negative, got{n}")
         np_dtype = np.dtype(np.int64) if dtype is None else as_dtype(dtype, name).np
-        if row < 32 and col < 32 and type(row) is type(col) is type(offset) is int:
+        if device is None and row < 32 and col < 32 and type(row) is type(col) is type(offset) is int:
             return wrap(known(row, offset, col, np_dtype).copy())
-        return wrap(made(row, offset, col, np_dtype))
+        return wrap(placed(made(row, offset, col, np_dtype), device, name))
 
     def made(row: int, offset: int, col: int, np_dtype: Any) -> Any:
         return np.array(rows(row, offset, col), np_dtype).reshape(2, -1)
@@ -443,6 +445,8 @@ def repeat_interleave(
 
 def _counts(repeats: Tensor) -> Any:
     a = repeats._a
+    if on_meta(a):
+        raise no_kernel("repeat_interleave.Tensor")
     if not isinstance(a, (np.ndarray, np.generic)):
         raise RuntimeError(
             "vmap: repeat_interleave() with a tensor of repeats has a result whose shape depends on its values"

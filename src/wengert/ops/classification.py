@@ -14,9 +14,10 @@ from .._dispatch import logical_dtype
 from .._errors import noted
 from .._general import general, named_by
 from .._registry import T, public
-from .._tensor import Tensor, wrap
+from .._tensor import Tensor
 from ._large_softmax import row_starts
 from ._lines import all_below
+from .create import beside
 from .loss import MEAN, NONE, SUM, reduce_values, reduction_code, refuse_weight_grad
 from .matmul import as_tensors, dtype_name
 
@@ -301,9 +302,9 @@ def nll_loss(
 
 
 # -------------------------------------------------------------------------------------------------------- margin losses
-def _classes(n: int) -> Any:
+def _classes(n: int, like: Tensor) -> Any:
     """The numbers of all classes, as a constant."""
-    return wrap(np.arange(n))
+    return beside(like, np.arange(n))
 
 
 def _check_rows(a: Any) -> None:
@@ -353,7 +354,7 @@ def multi_margin_loss(
         z = z * z
     if weight is not None:
         z = z * weight[column]
-    z = T.where(column == _classes(n), T.zeros_like(z), z)
+    z = T.where(column == _classes(n, column), T.zeros_like(z), z)
     losses = T.sum_dim(z, (1,), False) / n
     return reduce_values(T.reshape(losses, ()) if single else losses, code)
 
@@ -380,7 +381,7 @@ def multilabel_margin_loss(
     x, y = T.reshape(input, (rows, n)), T.reshape(target, (rows, n))
     listed = (y < 0).cumsum(1) == 0
     places = T.where(listed, y, T.zeros_like(y))
-    named = ((T.reshape(places, (rows, n, 1)) == _classes(n)) & T.reshape(listed, (rows, n, 1))).any(1)
+    named = ((T.reshape(places, (rows, n, 1)) == _classes(n, places)) & T.reshape(listed, (rows, n, 1))).any(1)
     z = (T.reshape(x, (rows, 1, n)) - T.reshape(x.gather(1, places), (rows, n, 1)) + 1).clamp_min(0)
     counts = T.reshape(listed, (rows, n, 1)) & ~T.reshape(named, (rows, 1, n))
     losses = T.sum_dim(T.where(counts, z, T.zeros_like(z)), (1, 2), False) / n

@@ -17,8 +17,9 @@ from .._dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
 from .._general import general
 from .._inplace import inplace_form
 from .._kinds import binary, unary
+from .._meta import no_item, no_kernel, on_meta
 from .._out import SAME, of_kind
-from .._registry import REGISTRY, place, public
+from .._registry import REGISTRY, public
 from .._tensor import Tensor
 from ._elementwise import (
     BOOL,
@@ -121,9 +122,6 @@ def gt(input, other):
 )
 def ge(input, other):
     """Whether the first element is larger or equal, as bools."""
-
-
-place(Tensor.__hash__, "Tensor.__hash__")  # by identity, though ``==`` compares the elements
 
 
 # ---------------------------------------------------------------------------------------------------------- bits, logic
@@ -411,7 +409,10 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     >>> torch.allclose(torch.tensor([1.]), torch.tensor([1.0000001]))
     True
     """
-    return bool(isclose(input, other, rtol, atol, equal_nan)._a.all())
+    close = isclose(input, other, rtol, atol, equal_nan)._a
+    if on_meta(close):
+        raise no_item()
+    return bool(close.all())
 
 
 @public("torch.equal Tensor.equal")
@@ -429,6 +430,8 @@ def equal(input: Tensor, other: Tensor) -> bool:
                 f"{type_text(t)}"
             )
     a, b = input._a, other._a
+    if on_meta(a) or on_meta(b):
+        raise no_kernel("equal")
     if a.shape != b.shape:
         return False
     if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind != "V":

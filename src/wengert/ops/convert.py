@@ -7,23 +7,25 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes
-from .._construct import cpu_only
+from .._construct import meta_device
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import as_dtype
 from .._dtypes import dtype as Dtype
-from .._errors import noted, warn_once
+from .._errors import here, noted, warn_once
 from .._linear import linear
-from .._node import AccumulateGrad, Box, cell_of, view_of
+from .._meta import Meta, laid_out, no_data, taken
+from .._modes import is_grad_enabled
+from .._node import AccumulateGrad, Box, Node, cell_of, tick, view_of
+from .._protocol import array_of
 from .._registry import T, public
-from .._tensor import Tensor, alias_payload, new
+from .._tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
 from .._values import Batched, Const, Dual, Lift, Value
 from .chains import renamed
 from .create import _empty_in
 from .like import _dense_like
 from .shape import payload, shape_of_other
 
-_CPU = _dtypes.device("cpu")
-_HERE, _PLACE = (_CPU, "cpu", None), frozenset(("device", "dtype"))
+_HERE, _PLACE = (CPU, "cpu", None), frozenset(("device", "dtype"))
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
@@ -86,10 +88,15 @@ def clone_public(input: Tensor, *, memory_format: Any = None) -> Tensor:
     return clone(input, _order(memory_format, payload(input, "clone").ndim))
 
 
+_C = _dtypes.contiguous_format
+
+
 @public("Tensor.contiguous")
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor itself if its elements lie in memory in row-major order, else a copy in which they do."""
     a = self._a
+    if type(a) is Meta:
+        return self if laid_out(a, memory_format) else clone(self, _order(memory_format or _C, a.ndim))
     if type(a) is not np.ndarray:
         return self
     if memory_format is None or memory_format is _dtypes.contiguous_format:
@@ -146,30 +153,45 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         ty = type(wanted)
         if ty is Dtype:
             return converted(self, wanted)
-        if wanted is _CPU or (ty is str and wanted == "cpu"):
-            return self
-        if ty is Tensor:
+        if wanted is CPU or (ty is str and wanted == "cpu"):
+            return self if type(self._a) is np.ndarray else cpu(self)
+        if ty is Tensor and type(wanted._a) is np.ndarray is type(self._a):
             return converted(self, wanted.dtype)
-    elif kwargs and not args and kwargs.keys() <= _PLACE and kwargs.get("device", _CPU) in _HERE:
-        dtype = kwargs.get("dtype")
-        if type(dtype) is Dtype:
-            return converted(self, dtype)
-        if dtype is None:
-            return self
-    dtype, copy_, memory_format = _to_arguments(args, kwargs)
+    elif type(self._a) is np.ndarray and kwargs and not args and kwargs.keys() <= _PLACE:
+        if kwargs.get("device", CPU) in _HERE:
+            dtype = kwargs.get("dtype")
+            if type(dtype) is Dtype:
+                return converted(self, dtype)
+            if dtype is None:
+                return self
+    dtype, device, copy_, memory_format = _to_arguments(args, kwargs)
+    if device is not None and device is not device_of(self._a):
+        return converted(to_device(self, device), self.dtype if dtype is None else dtype, False, memory_format)
     return converted(self, self.dtype if dtype is None else dtype, copy_, memory_format)
+
+
+def to_device(self: Tensor, device: Any) -> Tensor:
+    """The tensor on another device: without its data on "meta", from where there is no way back."""
+    if device is not META:
+        raise no_data()
+    r = wrap(taken(np.asarray(array_of(self))))
+    if self._fn is not None and is_grad_enabled():
+        r._fn = ToMeta(self._fn)
+    return r
 
 
 _TO = ("dtype", "device", "non_blocking", "copy", "memory_format")
 
 
-def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, bool, Any]:
+def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool, Any]:
+    """The dtype and the device that ``to`` is given, ``None`` for one that it is not; copy; the memory format."""
     unknown = [k for k in kwargs if k not in _TO]
     dtype, device = kwargs.get("dtype"), kwargs.get("device")
     rest = list(args)
     ok = not unknown
     if rest and isinstance(rest[0], Tensor):
-        dtype = rest.pop(0).dtype
+        other = rest.pop(0)
+        dtype, device = other.dtype, other.device
     elif rest and (
         isinstance(rest[0], Dtype) or (isinstance(rest[0], type) and rest[0] in (float, int, bool, complex))
     ):
@@ -199,8 +221,30 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, b
             RuntimeError("Cannot access accelerator device when none is available."),
             "What to do: wengert computes on the CPU: give 'cpu', or leave the device out.",
         )
-    cpu_only(device, "to")
-    return None if dtype is None else as_dtype(dtype, "to"), bool(flags[1]), kwargs.get("memory_format")
+    place = None if device is None else META if meta_device(device, "to") else CPU
+    return None if dtype is None else as_dtype(dtype, "to"), place, bool(flags[1]), kwargs.get("memory_format")
+
+
+class ToMeta(Node):
+    """The history of a tensor that left its data behind: no gradient finds the way back."""
+
+    __slots__ = ("fx",)
+    __module__ = "builtins"  # as it prints in PyTorch
+
+    def __init__(self, fx: Node) -> None:
+        self.fx = fx
+        self.seq = tick()
+        self.h = None
+        self.code, self.lasti = here()
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return (self.fx,)
+
+    def name(self) -> str:
+        return "ToCopyBackward0"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        raise no_data()
 
 
 def _converter(name: str, dtype: Dtype) -> None:
@@ -224,13 +268,13 @@ for _name, _dtype in {
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype of another."""
     shape_of_other(other, "type_as")
-    return converted(self, other.dtype)
+    return to(self, other)
 
 
 @public("Tensor.cpu")
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
-    """The tensor itself: it is on the CPU."""
-    return self
+    """The tensor itself: it is on the CPU; an error for one without data."""
+    return self if type(self._a) is np.ndarray or device_of(self._a) is CPU else to_device(self, CPU)
 
 
 def _absent(name: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._dims import normal_dim
 from .._general import general
+from .._meta import Meta
 from .._node import named
 from .._out import EXACT, exactly, with_out
 from .._registry import public
@@ -26,7 +27,7 @@ from .views import t as transposed
 def _copied(t: Tensor, name: str | None = None) -> Tensor:
     """A copy of what a view shows, with the view's history."""
     a = t._a
-    r = wrap(a.copy() if isinstance(a, np.ndarray) else a, t._fn)
+    r = wrap(a.copy() if isinstance(a, (np.ndarray, Meta)) else a, t._fn)
     if r._fn is not None:
         renamed(r, name or type(t._fn).__name__ + "_copy")
     return r

@@ -15,13 +15,15 @@ import numpy as np
 
 from .. import _dtypes
 from .._alias import bump, check_inplace, writable
-from .._construct import check_flag, cpu_only, made, no_pinning, strided_only
+from .._construct import check_flag, made, meta_device, no_pinning, strided_only
+from .._dispatch import logical_dtype
 from .._dtypes import BY_NUMPY, as_dtype, type_name
 from .._dtypes import dtype as Dtype
 from .._limits import finfo
+from .._meta import Meta, in_order, taken
 from .._modes import M
 from .._registry import public
-from .._tensor import Tensor, wrap
+from .._tensor import CPU, Tensor, device_of, wrap
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
@@ -112,7 +114,7 @@ def options(
     if layout is not None:
         strided_only(layout, function)
     if device is not None:
-        cpu_only(device, function)
+        meta_device(device, function)
     if pin_memory:
         no_pinning(pin_memory)
     if type(requires_grad) is not bool:
@@ -123,16 +125,18 @@ def options(
 def dtype_chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
     """The NumPy dtype of what is made: the one asked for, else that of ``out``, else the default."""
     if dtype is None:
-        return _dtypes.default_np if out is None else out._a.dtype
-    if out is not None and dtype.np is not out._a.dtype:
+        return _dtypes.default_np if out is None else logical_dtype(out)
+    if out is not None and dtype.np is not logical_dtype(out):
         raise RuntimeError(
             f"dtype {dtype.scalar_name} does not match dtype of out parameter ({BY_NUMPY[out._a.dtype].scalar_name})"
         )
     return dtype.np
 
 
-def allocate(make: Callable[..., Any], shape: tuple[int, ...], np_dtype: Any) -> Any:
-    """``make(shape, dtype)``, with PyTorch's errors for sizes that no memory has."""
+def allocate(make: Callable[..., Any], shape: tuple[int, ...], np_dtype: Any, device: Any = None) -> Any:
+    """``make(shape, dtype)``, with PyTorch's errors for sizes that no memory has; on "meta" nothing is made."""
+    if device is not None and meta_device(device):
+        return Meta(shape, np_dtype)
     try:
         return make(shape, np_dtype)
     except MemoryError:
@@ -152,12 +156,20 @@ def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type_name(out)}")
     check_inplace(out, False)
-    if out._a.shape == a.shape:
+    if not isinstance(out._a, (np.ndarray, np.generic)):  # on "meta"
+        if out._a.shape != a.shape:
+            resized(out, Meta(a.shape, out._a.dtype))
+    elif out._a.shape == a.shape:
         np.copyto(writable(out), a, casting="unsafe")
     else:
         resized(out, np.array(a, out._a.dtype))
     bump(out)
     return out.requires_grad_() if requires_grad else out
+
+
+def beside(like: Tensor, a: Any) -> Tensor:
+    """A new tensor on an array, on the device of another tensor."""
+    return wrap(a if device_of(like._a) is CPU else taken(a))
 
 
 def resized(out: Tensor, a: Any) -> None:
@@ -216,10 +228,10 @@ def plain_element(value: Any, np_dtype: Any) -> Any:
     return value if type(value) is int and 0 <= value <= 1 else element(value, np_dtype)
 
 
-def filled(shape: tuple[int, ...], value: Any, np_dtype: Any) -> Any:
+def filled(shape: tuple[int, ...], value: Any, np_dtype: Any, device: Any = None) -> Any:
     """A new array with one value everywhere."""
     value = plain_element(value, np_dtype)
-    a = allocate(np.empty, shape, np_dtype)
+    a = allocate(np.empty, shape, np_dtype, device)
     a.fill(value)
     return a
 
@@ -252,7 +264,7 @@ def zeros(
                 pass  # below is said what is wrong
     dtype = options("zeros", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("zeros", size, kwargs)
-    return finish(allocate(np.zeros, shape, dtype_chosen(dtype, out)), out, requires_grad)
+    return finish(allocate(np.zeros, shape, dtype_chosen(dtype, out), device), out, requires_grad)
 
 
 @public("torch.ones")
@@ -283,7 +295,7 @@ def ones(
                 pass  # below is said what is wrong
     dtype = options("ones", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("ones", size, kwargs)
-    return finish(filled(shape, 1, dtype_chosen(dtype, out)), out, requires_grad)
+    return finish(filled(shape, 1, dtype_chosen(dtype, out), device), out, requires_grad)
 
 
 @public("torch.empty")
@@ -316,10 +328,10 @@ def empty(
     shape = shape_of("empty", size, kwargs)
     if memory_format is _dtypes.preserve_format:
         raise RuntimeError("unsupported memory format Preserve")
-    return finish(_empty_in(shape, dtype_chosen(dtype, out), memory_format), out, requires_grad)
+    return finish(_empty_in(shape, dtype_chosen(dtype, out), memory_format, device), out, requires_grad)
 
 
-def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None) -> Any:
+def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None, device: Any = None) -> Any:
     """Uninitialised memory in a memory format."""
     for wanted, rank, name in (
         (_dtypes.channels_last, 4, "channels_last"),
@@ -328,9 +340,17 @@ def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None) 
         if memory_format is wanted:
             if len(shape) != rank:
                 raise RuntimeError(f"required rank {rank} tensor to use {name} format")
-            a = allocate(np.empty, (shape[0], *shape[2:], shape[1]), np_dtype)
-            return a.transpose(0, rank - 1, *range(1, rank - 1))
-    return allocate(np.empty, shape, np_dtype)
+            order = (0, *range(2, rank), 1)
+            return _in_order(shape, order, np_dtype, device)
+    return allocate(np.empty, shape, np_dtype, device)
+
+
+def _in_order(shape: tuple[int, ...], order: tuple[int, ...], np_dtype: Any, device: Any) -> Any:
+    """Uninitialised memory with the dims in this order, outermost first."""
+    if device is not None and meta_device(device):
+        return in_order(shape, np_dtype, order)
+    a = allocate(np.empty, tuple(shape[d] for d in order), np_dtype)
+    return a.transpose(tuple(order.index(d) for d in range(len(shape))))
 
 
 @public("torch.full")
@@ -368,7 +388,7 @@ def full(
     value = number_of(fill_value, "full", "fill_value", 2)
     if dtype is None and out is None:
         dtype = _dtype_of_number(value)
-    return finish(filled(shape, value, dtype_chosen(dtype, out)), out, requires_grad)
+    return finish(filled(shape, value, dtype_chosen(dtype, out), device), out, requires_grad)
 
 
 def _dtype_of_number(value: Any) -> Dtype:
@@ -397,7 +417,7 @@ def scalar_tensor(
     """
     dtype = options("scalar_tensor", dtype, layout, device, pin_memory, requires_grad)
     value = number_of(s, "scalar_tensor", "s", 1)
-    return finish(filled((), value, dtype_chosen(dtype, None)), None, requires_grad)
+    return finish(filled((), value, dtype_chosen(dtype, None), device), None, requires_grad)
 
 
 @public("torch.eye")
@@ -422,8 +442,9 @@ def eye(
     dtype = options("eye", dtype, layout, device, pin_memory, requires_grad)
     n = _count("eye", "n", 1, n)
     m = n if m is None else _count("eye", "m", 2, m)
-    a = allocate(np.zeros, (n, m), dtype_chosen(dtype, out))
-    a.reshape(-1)[: min(n, m) * m : m + 1] = 1
+    a = allocate(np.zeros, (n, m), dtype_chosen(dtype, out), device)
+    if isinstance(a, np.ndarray):
+        a.reshape(-1)[: min(n, m) * m : m + 1] = 1
     return finish(a, out, requires_grad)
 
 
@@ -456,10 +477,11 @@ def empty_strided(
     (1, 2)
     """
     dtype = options("empty_strided", dtype, layout, device, pin_memory, requires_grad)
-    return made(_strided(tuple_shape("empty_strided", size), stride, dtype_chosen(dtype, None)), requires_grad)
+    np_dtype = dtype_chosen(dtype, None)
+    return made(_strided(tuple_shape("empty_strided", size), stride, np_dtype, device), requires_grad)
 
 
-def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any) -> Any:
+def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any, device: Any = None) -> Any:
     strides = tuple(operator.index(s) for s in stride)
     if len(shape) != len(strides):
         raise RuntimeError(
@@ -467,6 +489,8 @@ def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any) -> Any:
         )
     if any(s < 0 for s in strides):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(strides)}")
+    if device is not None and meta_device(device):
+        return Meta(shape, np_dtype, tuple(s * np_dtype.itemsize for s in strides))
     count = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     memory = allocate(np.empty, (count,), np_dtype)
     if not count:
@@ -507,8 +531,7 @@ def empty_permuted(
             )
     if len(set(order)) != len(order):
         raise RuntimeError("Duplicate dim not allowed")
-    a = allocate(np.empty, tuple(shape[d] for d in order), dtype_chosen(dtype, None))
-    return made(a.transpose(tuple(order.index(d) for d in range(len(shape)))), requires_grad)
+    return made(_in_order(shape, order, dtype_chosen(dtype, None), device), requires_grad)
 
 
 __all__ = ["allocate", "element", "filled", "finish", "number_of", "options", "shape_of", "tuple_shape"]

@@ -15,10 +15,13 @@ from .._dispatch import logical_dtype
 from .._dtypes import BY_NUMPY, type_name
 from .._errors import warn
 from .._linear import linear
+from .._meta import Meta, on_meta
 from .._registry import T, public
 from .._tensor import Tensor, wrap
 from ..random import default_generator
 from ._drawing import drawn
+from .convert import clone_public
+from .create import beside
 from .random import in_memory_order
 
 _ALPHA = 1.7580993408473766  # the negative of SELU's lower limit
@@ -37,6 +40,8 @@ def _noise(input: Tensor, sampler: Any, parameter: float, feature: bool) -> Tens
     if dtype.kind in "iub":
         raise RuntimeError(f"result type Float can't be cast to the desired output type {BY_NUMPY[dtype].scalar_name}")
     shape = tuple(input.shape)
+    if on_meta(input):
+        return wrap(Meta(shape[:2] + (1,) * (len(shape) - 2) if feature else shape, dtype))
     if not feature:
         return wrap(in_memory_order(input._a, sampler, default_generator, dtype, parameter))
     if len(shape) < 2:
@@ -93,7 +98,9 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     """``(result, mask)``: the mask is True where an element was kept."""
     p = _checked(p, RuntimeError)
     if train is False or not input.numel():
-        return input.clone(), wrap(np.ones(tuple(input.shape), np.bool_))
+        return input.clone(), beside(input, np.ones(tuple(input.shape), np.bool_))
+    if on_meta(input):
+        return clone_public(input), wrap(Meta(tuple(input.shape), np.dtype(np.bool_)))
     mask = drawn(_native_mask, default_generator, tuple(input.shape), p)
     return T.native_dropout_values(input, mask, 0.0 if p == 1 else 1 / (1 - p)), wrap(mask)
 
@@ -202,9 +209,9 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
     exponentials = drawn(_samplers.exponential, default_generator, tuple(logits.shape), logical_dtype(logits))
-    soft = ((logits - wrap(exponentials).log()) / tau).softmax(dim)
+    soft = ((logits - beside(logits, exponentials).log()) / tau).softmax(dim)
     if not hard:
         return soft
     index = soft.max(dim, keepdim=True)[1]
-    zeros = wrap(np.zeros(tuple(logits.shape), logical_dtype(logits)))
+    zeros = beside(logits, np.zeros(tuple(logits.shape), logical_dtype(logits)))
     return zeros.scatter(dim, index, 1.0) - soft.detach() + soft

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._construct import placed
 from .._dims import normal_dim
 from .._dispatch import cast, default_np, logical_dtype
 from .._linear import linear
@@ -331,26 +332,30 @@ _several("ihfft", _r2cn, False, "The inverse of the transform of a Hermitian sig
 
 
 # -------------------------------------------------------------------------------------------------- frequencies, shifts
-def _frequencies(values: Any, dtype: Any, requires_grad: bool) -> Any:
-    t = wrap(values.astype(default_np() if dtype is None else dtype.np))
+def _frequencies(values: Any, dtype: Any, requires_grad: bool, device: Any) -> Any:
+    t = wrap(placed(values.astype(default_np() if dtype is None else dtype.np), device))
     return t.requires_grad_() if requires_grad else t
 
 
 @public("fft.fftfreq")
-def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, **unused: Any) -> Tensor:
+def fftfreq(
+    n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, device: Any = None, **unused: Any
+) -> Tensor:
     """The frequencies of ``fft``'s results for samples that are ``d`` apart.
 
     >>> import wengert as torch
     >>> torch.fft.fftfreq(4)
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
-    return _frequencies(np.fft.fftfreq(n, d), dtype, requires_grad)
+    return _frequencies(np.fft.fftfreq(n, d), dtype, requires_grad, device)
 
 
 @public("fft.rfftfreq")
-def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, **unused: Any) -> Tensor:
+def rfftfreq(
+    n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, device: Any = None, **unused: Any
+) -> Tensor:
     """The frequencies of ``rfft``'s results."""
-    return _frequencies(np.fft.rfftfreq(n, d), dtype, requires_grad)
+    return _frequencies(np.fft.rfftfreq(n, d), dtype, requires_grad, device)
 
 
 def _shifted(input: Any, dim: Any, sign: int) -> Any:

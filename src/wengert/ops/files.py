@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes
-from .._construct import made
+from .._construct import cpu_only, made
 from .._dtypes import dtype as Dtype
 from .._registry import public
 from .._tensor import Tensor
@@ -35,6 +35,7 @@ def from_file(
     Raises RuntimeError for a file that is not there or too small.
     """
     dtype = options("from_file", dtype, layout, device, pin_memory, requires_grad) or _dtypes.default_dtype
+    cpu_only(device, "from_file")
     name, wanted = os.fspath(filename), int(size) * dtype.np.itemsize
     if shared:
         with open(name, "ab") as file:

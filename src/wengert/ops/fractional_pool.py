@@ -147,7 +147,7 @@ def _pool(k: int, input: Tensor, kernel: Any, output_size: Any, output_ratio: An
         raise RuntimeError(f"fractional_max_pool{k}d(): Expected {k + 1}D or {k + 2}D tensor, but got: {list(shape)}")
     batch, planes = (1 if len(shape) == k + 1 else shape[0]), shape[-k - 1]
     if samples is None:
-        samples = rand(batch, planes, k, dtype=input.dtype)
+        samples = rand(batch, planes, k, dtype=input.dtype, device=input.device)
     kernel, out = _each(kernel, k, "kernel_size"), _each(wanted, k, "output_size")
     _check_geometry(k, shape, kernel, out)
     _check_samples(k, samples, batch, planes, logical_dtype(input))

@@ -16,6 +16,7 @@ import numpy as np
 from .. import _errors as lines
 from .._dispatch import cast, logical_dtype, type_text
 from .._errors import warn
+from .._meta import Meta, no_places, on_meta
 from .._modes import M
 from .._node import box_of, ticks
 from .._registry import REGISTRY, U, public
@@ -401,6 +402,8 @@ def fitted(tensors: list[Tensor], dims: tuple[int, ...], indices: list[Tensor]) 
             ds.append(d)
             found.append(i)
             continue
+        if on_meta(i):
+            raise no_places()
         if not is_plain(i):
             raise RuntimeError(
                 "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
@@ -441,7 +444,7 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
 
 def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool, into: bool) -> Tensor:
     plain = all_plain([x, values, *indices])
-    if not plain:
+    if not plain and type(x._a) is not Meta:
         dims, indices = fitted([x, values], dims, indices)
     try:
         return index_put([x, values, *indices], dims, accumulate, into and plain)  # type: ignore[no-any-return]

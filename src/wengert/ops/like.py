@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes
-from .._construct import array_of, made
+from .._construct import array_of, made, meta_device, moved_array
 from .._dispatch import logical_dtype
 from .._dtypes import BY_NUMPY, type_name
 from .._dtypes import dtype as Dtype
 from .._errors import warn
+from .._meta import Meta, like, taken
 from .._registry import public
-from .._tensor import Tensor
+from .._tensor import META, Tensor, device_of, wrap
+from .._values import plain_dtype
 from .create import _empty_in, _strided, allocate, filled, number_of, options, plain_element, shape_of, tuple_shape
 
 
@@ -165,6 +167,10 @@ def _like(
         np_dtype = logical_dtype(input)
     else:
         np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
+    if meta_device(device, function) if device is not None else device_of(input._a) is META:
+        return made(without_data(input._a, np_dtype, order), requires_grad)
+    if device is not None and device_of(input._a) is META:  # on the CPU
+        input = wrap(np.broadcast_to(np.zeros((), np_dtype), input._a.shape))
     if not isinstance(input._a, (np.ndarray, np.generic)):
         if getattr(input._a, "is_sparse", False) and layout is None:
             from .._sparse import empty, missing
@@ -177,6 +183,13 @@ def _like(
     if value is not None:
         a.fill(plain_element(value, np_dtype))
     return made(a, requires_grad)
+
+
+def without_data(a: Any, np_dtype: Any, memory_format: Any = None) -> Meta:
+    """Of a payload's shape, in its order of dimensions unless another is asked for, on "meta"."""
+    if memory_format in (None, _dtypes.preserve_format):
+        return like(a if isinstance(a, Meta) else taken(np.asarray(a)), np_dtype)
+    return _empty_in(tuple(a.shape), plain_dtype(np_dtype), memory_format, META)
 
 
 def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any) -> Any:
@@ -210,7 +223,10 @@ def _new(
 ) -> Tensor:
     chosen = options(function, dtype, layout, device, pin, requires_grad)
     np_dtype = logical_dtype(self) if chosen is None else chosen.np
-    if not isinstance(self._a, (np.ndarray, np.generic)):
+    device = device_of(self._a) if device is None else device
+    if meta_device(device, function):
+        return made(Meta(shape, np_dtype), requires_grad)
+    if not isinstance(self._a, (np.ndarray, np.generic)) and device_of(self._a) is not META:
         return made(_inside_like(self._a, shape, value, np_dtype), requires_grad)
     a = allocate(np.empty, shape, np_dtype) if value is None else filled(shape, value, np_dtype)
     return made(a, requires_grad)
@@ -275,7 +291,8 @@ def new_empty_strided(
     """Uninitialised, with given strides, of this tensor's dtype."""
     chosen = options("new_empty_strided", dtype, layout, device, pin_memory, requires_grad)
     np_dtype = logical_dtype(self) if chosen is None else chosen.np
-    return made(_strided(tuple_shape("new_empty_strided", size), stride, np_dtype), requires_grad)
+    device = device_of(self._a) if device is None else device
+    return made(_strided(tuple_shape("new_empty_strided", size), stride, np_dtype, device), requires_grad)
 
 
 @public("Tensor.new_tensor")
@@ -295,7 +312,8 @@ def new_tensor(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than tensor.new_tensor(sourceTensor)."
         )
-    return made(array_of(data, chosen), requires_grad)
+    device = device_of(self._a) if device is None else device
+    return made(moved_array(array_of(data, chosen), device, "new_tensor"), requires_grad)
 
 
 @public("Tensor.new")

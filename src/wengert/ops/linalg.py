@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from .._dispatch import cast, logical_dtype
+from .._meta import on_meta
 from .._out import ANY, EXACT, exactly, safely, with_out
 from .._registry import T, place, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
 from ._drawing import closed, opened
+from .create import beside
 from .decompositions import LinAlgError, unpack_lu
 from .matmul import as_tensors, dtype_name, matmul
 
@@ -81,7 +83,7 @@ def _info(A: Any, value: Any = 0) -> Any:
     """LAPACK's int32 info for each matrix."""
     r = np.empty(tuple(A._a.shape[:-2]), np.int32)
     r[...] = value
-    return wrap(r)
+    return beside(A, r)
 
 
 def _infos(A: Any, of: Any) -> Any:
@@ -256,7 +258,7 @@ def eye_of(A: Any) -> Any:
     """Identity matrices of A's shape and dtype."""
     a = np.zeros(tuple(A._a.shape), logical_dtype(A))
     a[..., range(a.shape[-1]), range(a.shape[-1])] = 1
-    return wrap(a)
+    return beside(A, a)
 
 
 @public("linalg.solve_triangular")
@@ -454,7 +456,7 @@ def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     U, S, Vh = T.singular(input, not some)
     if not compute_uv:
         m, n = input._a.shape[-2:]
-        zeros = (wrap(np.zeros((*input._a.shape[:-2], k, k), logical_dtype(input))) for k in (m, n))
+        zeros = (beside(input, np.zeros((*input._a.shape[:-2], k, k), logical_dtype(input))) for k in (m, n))
         U, V = zeros
         return OldSvd((U, S, V))
     return OldSvd((U, S, adjoint(Vh)))
@@ -500,6 +502,8 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot."""
     LU, pivots = lu_factor(A, pivot=pivot)
+    if on_meta(A):
+        return LuFactorEx((LU, pivots, _info(A)))
     lu, tags = opened(LU.detach()._a)
     zero = np.einsum("...ii->...i", lu[..., : min(lu.shape[-2:]), : min(lu.shape[-2:])]) == 0
     info = (

@@ -15,6 +15,7 @@ from .._dispatch import logical_dtype
 from .._dtypes import type_name
 from .._errors import warn_once
 from .._inplace import apply_inplace
+from .._meta import on_meta
 from .._out import exactly, with_out
 from .._registry import T, public
 from .._tensor import Tensor, wrap
@@ -22,6 +23,7 @@ from .addmm import addmv
 from .batch_norm import batch_norm
 from .chains import renamed
 from .conv import conv1d
+from .create import beside
 from .distance import cosine_embedding_loss, pairwise_distance
 from .grid import affine_grid
 from .likelihoods import bernoulli_logits_nll, poisson_nll_loss
@@ -182,7 +184,8 @@ def native_batch_norm(
     dtype = logical_dtype(input)
     if not training:
         result = batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
-        return result, wrap(np.empty(0, dtype)), wrap(np.empty(0, dtype))
+        size = input._a.shape[1:2] if on_meta(input) else (0,)  # what PyTorch says of tensors without data
+        return result, beside(input, np.empty(size, dtype)), beside(input, np.empty(size, dtype))
     x = input.detach()
     dims = (0, *range(2, x._a.ndim))
     mean = T.mean_dim(x, dims, True)

@@ -9,10 +9,13 @@ import numpy as np
 from .._dispatch import broadcast_error, logical_dtype
 from .._dtypes import BY_NUMPY
 from .._inplace import inplace_of
+from .._meta import Meta, no_item, no_kernel, on_meta
 from .._out import exactly, with_out
 from .._registry import public
 from .._tensor import Tensor, wrap
 from .chains import renamed, untied
+from .convert import clone
+from .create import beside
 from .getitem import fitted, is_plain, put_at
 from .index import index
 from .join import unbind
@@ -50,6 +53,8 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     tensor([3, 4])
     """
     payload(input, "masked_select")
+    if on_meta(input) or on_meta(mask):
+        raise no_kernel("masked_select")
     if logical_dtype(tensor_argument(mask, "masked_select", "mask", 2)).kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     x, m = _broadcast_pair(input, mask)
@@ -79,6 +84,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         )
     x, m = _broadcast_pair(input, mask)
     shape = tuple(x._a.shape)
+    if on_meta(x):  # the mask, or the source, of no elements
+        return clone(x, "C")
     if not shape:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
     dims, found = _masked(x, m)
@@ -139,6 +146,8 @@ def argwhere(input: Tensor) -> Tensor:
 @with_out
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
+    if on_meta(input):
+        return wrap(Meta((size, input._a.ndim), np.dtype(np.int64)))
     found = nonzero(input)._a[:size]
     rows = np.full((size, found.shape[1]), fill_value, np.int64)
     rows[: len(found)] = found
@@ -160,8 +169,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if not is_plain(tensor):
         if num_classes <= 0:
+            if on_meta(tensor):
+                raise no_item()
             known_values(tensor, "one_hot without num_classes")
-        return (tensor.unsqueeze(-1) == wrap(np.arange(num_classes))).to(BY_NUMPY[dtype])  # type: ignore[attr-defined,no-any-return]
+        return (tensor.unsqueeze(-1) == beside(tensor, np.arange(num_classes))).to(BY_NUMPY[dtype])  # type: ignore[attr-defined,no-any-return]
     if not a.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -10,11 +10,13 @@ import numpy as np
 from .._dims import normal_dim
 from .._dispatch import cast, logical_dtype, type_text
 from .._linear import bilinear, linear
+from .._meta import no_kernel, on_meta
 from .._out import EXACT, exactly, safely, with_out
 from .._registry import T, place, public
 from .._return_types import return_type
 from .._tensor import Tensor, wrap
 from ._drawing import closed, opened
+from .create import beside
 from .decompositions import LinAlgError, threshold
 from .linalg import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
 from .matmul import as_tensors, dtype_name, matmul
@@ -80,6 +82,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
     no_half("linalg.lstsq", A, None)
     A, B = same_batch(A, B)
+    if on_meta(A):
+        raise no_kernel("linalg_lstsq.out")
     X = matmul(T.pseudo_inverse(A, 0.0, rcond, False), B)
     a, tags = opened(A.detach()._a)
     s = np.linalg.svd(a, compute_uv=False)
@@ -105,6 +109,8 @@ def matrix_rank(
     matrix_shape("torch.linalg.matrix_rank", A, "input")
     if logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
+    if on_meta(A):
+        return beside(A, np.zeros(A._a.shape[:-2], np.int64))
     a = np.asarray(A.detach()._a)
     if hermitian:
         square_size("torch.linalg.matrix_rank", A)
@@ -370,7 +376,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         x = cast(x, np.dtype(np.int64))
     wide = T.expand(T.reshape(x, (*x._a.shape, 1)), (*x._a.shape, n - 1))
     powers = wide.cumprod(-1)
-    ones = wrap(np.ones((*x._a.shape, 1), logical_dtype(powers)))
+    ones = beside(x, np.ones((*x._a.shape, 1), logical_dtype(powers)))
     return T.cat([ones, powers], powers._a.ndim - 1)
 
 
@@ -383,7 +389,7 @@ def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Ten
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     if n < 2:
-        return wrap(np.ones((x._a.shape[0], n), logical_dtype(x)))
+        return beside(x, np.ones((x._a.shape[0], n), logical_dtype(x)))
     r = vander(x, N=n)
     return r if increasing else r.flip(-1)
 
@@ -402,7 +408,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         raise RuntimeError(
             "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"
         )
-    Q = wrap(np.broadcast_to(np.eye(m, n, dtype=logical_dtype(A)), (*A._a.shape[:-2], m, n)).copy())
+    Q = beside(A, np.broadcast_to(np.eye(m, n, dtype=logical_dtype(A)), (*A._a.shape[:-2], m, n)).copy())
     for i in range(k - 1, -1, -1):
         Q = _reflected(Q, _reflector(A, i, m), T.select(tau, tau._a.ndim - 1, i))
     return Q
@@ -415,7 +421,7 @@ def _reflector(A: Any, i: int, m: int) -> Any:
     v = T.constant_pad_nd(v, (0, 0, i + 1, 0), 0)
     one = np.zeros((m, 1), logical_dtype(A))
     one[i] = 1
-    return v + wrap(one)
+    return v + beside(A, one)
 
 
 def _reflected(Q: Any, v: Any, tau: Any) -> Any:

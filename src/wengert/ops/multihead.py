@@ -10,8 +10,9 @@ import numpy as np
 from .._dispatch import logical_dtype
 from .._errors import warn
 from .._registry import PUBLIC, T, public
-from .._tensor import Tensor, wrap
+from .._tensor import Tensor
 from .attention import additive_mask, scaled_dot_product_attention
+from .create import beside
 
 
 def _linear(x: Any, weight: Any, bias: Any) -> Any:
@@ -76,7 +77,7 @@ def _by_heads(x: Any, rows: int, size: int) -> Any:
 
 
 def _zeros(like: Any, *shape: int) -> Any:
-    return wrap(np.zeros(shape, logical_dtype(like)))
+    return beside(like, np.zeros(shape, logical_dtype(like)))
 
 
 def _longer(mask: Any) -> Any:

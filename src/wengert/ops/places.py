@@ -11,6 +11,7 @@ from .._dims import normal_dim
 from .._dispatch import cast, logical_dtype
 from .._general import general
 from .._inplace import apply_inplace, inplace_of, unrecorded, written
+from .._meta import on_meta
 from .._modes import M
 from .._node import box_of
 from .._out import EXACT, exactly, with_out, write_out
@@ -541,7 +542,7 @@ def embedding_public(
         raise AssertionError("Padding_idx must be within num_embeddings")
     elif padding_idx < 0:
         padding_idx += n
-    if max_norm is not None:
+    if max_norm is not None and not on_meta(weight):
         _renorm(weight, input, max_norm, norm_type)
     return torch_embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 

@@ -15,20 +15,21 @@ import numpy as np
 
 from .. import _dtypes, _samplers
 from .._alias import bump, check_inplace, writable
-from .._construct import made
+from .._construct import made, meta_device
 from .._dispatch import logical_dtype
 from .._dtypes import dtype as Dtype
 from .._dtypes import type_name
 from .._inplace import apply_inplace, unrecorded, written
+from .._meta import Meta
 from .._modes import M
 from .._registry import public
-from .._tensor import Tensor, wrap
+from .._tensor import CPU, META, Tensor, device_of, wrap
 from .._vmap_randomness import LEVELS
 from ..random import Generator, default_generator
 from . import _drawing as zero
 from ._drawing import Sampler, drawn, needs, source_of
 from .create import allocate, options, plain_shape, resized, shape_of, tuple_shape
-from .like import empty_array_like, like_options, memory_order
+from .like import empty_array_like, like_options, memory_order, without_data
 
 
 # ------------------------------------------------------------------------------------------------------- filling memory
@@ -42,6 +43,11 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
             return self
     tracked = needs(self)
     check_inplace(self, tracked)
+    if type(a) is Meta:  # nothing is drawn, and nothing written
+        if tracked:
+            return apply_inplace(node, self, (a,))
+        bump(self)
+        return self
     a = self._a if not isinstance(self._a, (np.ndarray, np.generic)) else writable(self)
     values = in_memory_order(a, sampler, generator, logical_dtype(self), *args)
     if tracked:
@@ -183,12 +189,14 @@ def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwar
 # ---------------------------------------------------------------------------------------------------------- new tensors
 def new_random(
     function: str, shape: tuple[int, ...], dtype: Dtype | None, out: Tensor | None, requires_grad: bool, default: Any,
-    sampler: Sampler, generator: Any, *args: Any,
+    sampler: Sampler, generator: Any, *args: Any, device: Any = None,
 ) -> Tensor:  # fmt: skip
-    """A new tensor of draws, or ``out`` filled with them."""
+    """A new tensor of draws, or ``out`` filled with them; nothing is drawn for one without data."""
     source = source_of(generator, function)
     if out is None:
         np_dtype = default if dtype is None else dtype.np
+        if device is not None and meta_device(device):
+            return made(Meta(shape, np_dtype), requires_grad)
         return made(allocate(lambda s, d: drawn(sampler, source, s, d, *args), shape, np_dtype), requires_grad)
     if not isinstance(out, Tensor):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type_name(out)}")
@@ -247,7 +255,8 @@ def rand(
             return wrap(_samplers.uniform(default_generator, short, _dtypes.default_np))
     dtype = options("rand", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("rand", size, kwargs)
-    return new_random("rand", shape, dtype, out, requires_grad, _dtypes.default_np, _samplers.uniform, generator)
+    sampler, default = _samplers.uniform, _dtypes.default_np
+    return new_random("rand", shape, dtype, out, requires_grad, default, sampler, generator, device=device)
 
 
 @public("torch.randn")
@@ -275,7 +284,8 @@ def randn(
             return wrap(_samplers.normal(default_generator, short, _dtypes.default_np))
     dtype = options("randn", dtype, layout, device, pin_memory, requires_grad)
     shape = shape_of("randn", size, kwargs)
-    return new_random("randn", shape, dtype, out, requires_grad, _dtypes.default_np, _samplers.normal, generator)
+    sampler, default = _samplers.normal, _dtypes.default_np
+    return new_random("randn", shape, dtype, out, requires_grad, default, sampler, generator, device=device)
 
 
 @public("torch.randint")
@@ -305,8 +315,10 @@ def randint(
     dtype = options("randint", dtype, layout, device, pin_memory, requires_grad)
     low, high, size = _randint_arguments("randint", ("high", "size"), ("low", "high", "size"), args, kwargs)
     shape = tuple_shape("randint", size)
-    default = _dtypes.int64.np
-    return new_random("randint", shape, dtype, out, requires_grad, default, _samplers.randint, generator, low, high)
+    sampler, default = _samplers.randint, _dtypes.int64.np
+    return new_random(
+        "randint", shape, dtype, out, requires_grad, default, sampler, generator, low, high, device=device
+    )
 
 
 def _randint_arguments(
@@ -362,7 +374,7 @@ def randperm(
         raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type_name(n)}")
     n = operator.index(n)
     default = _dtypes.int64.np
-    return new_random("randperm", (n,), dtype, out, requires_grad, default, _permutations, generator)
+    return new_random("randperm", (n,), dtype, out, requires_grad, default, _permutations, generator, device=device)
 
 
 def _permutations(generator: Generator, shape: tuple[int, ...], np_dtype: Any) -> Any:
@@ -389,10 +401,14 @@ def _like(
             return wrap(_LIKE[fill](default_generator, a.shape, a.dtype, *args))
     np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
     a = input._a
+    if meta_device(device) if device is not None else device_of(a) is META:
+        return made(without_data(a, np_dtype, order), requires_grad)
+    if device is not None:
+        a = a if device_of(a) is CPU else np.empty(a.shape, np_dtype)
     if LEVELS.get() or (order is None and type(a) is np.ndarray and a.flags.c_contiguous):
         source = source_of(generator, function)
         return made(drawn(_LIKE[fill], source, tuple(a.shape), np_dtype, *args), requires_grad)
-    t = wrap(empty_array_like(input, np_dtype, order))
+    t = wrap(empty_array_like(wrap(a), np_dtype, order))
     getattr(t, fill)(*args, generator=generator)
     return made(t._a, requires_grad)
 

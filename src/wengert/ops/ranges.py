@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes
-from .._construct import made
+from .._construct import made, meta_device, placed
 from .._dtypes import BY_NUMPY, type_name
 from .._dtypes import dtype as Dtype
 from .._errors import warn
 from .._generator import fused_multiply_add
+from .._meta import Meta
 from .._registry import public
 from .._tensor import Tensor
 from .create import allocate, dtype_chosen, element, filled, finish, number_of, options
@@ -57,6 +58,8 @@ def arange(
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
     _check_range(start, end, step)
     count = _range_count(start, end, step, dtype)
+    if device is not None and meta_device(device):
+        return finish(Meta((count,), dtype.np), out, requires_grad)
     values = (
         _few_in_range(start, step, count, dtype).copy() if count <= _FEW else _range_values(start, step, count, dtype)
     )
@@ -187,7 +190,7 @@ def range_(
     _check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
     i = np.arange(count, dtype=np.float64 if dtype.is_floating_point else np.int64)
-    return finish((start + i * step).astype(dtype.np), out, requires_grad)
+    return finish(placed((start + i * step).astype(dtype.np), device), out, requires_grad)
 
 
 @public("torch.linspace")
@@ -213,6 +216,8 @@ def linspace(
     if not (type(start) in _PLAIN_NUMBERS and type(end) in _PLAIN_NUMBERS and type(steps) is int and steps >= 0):
         start, end, steps = _space_arguments("linspace", start, end, steps)
     dtype = _space_dtype("linspace", start, end, dtype, out)
+    if device is not None and meta_device(device):
+        return finish(Meta((steps,), dtype.np), out, requires_grad)
     spaced = _few_spaced(start, end, steps, dtype.np).copy() if steps <= _FEW else _spaced(start, end, steps, dtype.np)
     return finish(spaced, out, requires_grad)
 
@@ -240,6 +245,8 @@ def logspace(
     dtype = options("logspace", dtype, layout, device, pin_memory, requires_grad)
     start, end, steps = _space_arguments("logspace", start, end, steps)
     np_dtype = _space_dtype("logspace", start, end, dtype, out).np
+    if device is not None and meta_device(device):
+        return finish(Meta((steps,), np_dtype), out, requires_grad)
     wide = np.complex128 if np_dtype.kind == "c" else np.float64
     if np_dtype.kind in "iu":
         exponents = int(start) + (int(end) - int(start)) / max(steps - 1, 1) * np.arange(steps)

@@ -18,6 +18,7 @@ from .._general import general
 from .._inplace import apply_composed_inplace, inplace_of
 from .._kinds import unary
 from .._limits import finfo
+from .._meta import on_meta
 from .._out import SAME, with_out
 from .._parametric import parametric
 from .._registry import PUBLIC, RAW, REGISTRY, T, place, public
@@ -275,6 +276,8 @@ def rrelu(
 
 def _rrelu_noise(input: Tensor, lower: float, upper: float) -> Tensor:
     """The slopes: 1 where the input is positive; one draw in double precision for each other element, as PyTorch's."""
+    if on_meta(input):
+        return input.detach().clone()
     values, tags = opened(input._a)
     negative = values <= 0
     draws = PUBLIC["torch"]["empty"](int(negative.sum()), dtype=DTYPES["float64"]).uniform_(lower, upper)

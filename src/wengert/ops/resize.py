@@ -11,6 +11,7 @@ from .._alias import bump, check_inplace
 from .._dispatch import logical_dtype, type_text
 from .._errors import warn
 from .._inference import is_inference, locked, refuse_write
+from .._meta import Meta
 from .._modes import inference_tensors, is_grad_enabled
 from .._node import AccumulateGrad, Box, cell_of, view_of
 from .._registry import public
@@ -117,6 +118,11 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     if inference_tensors:
         refuse_write(self)
     a = alias_payload(self)
+    if isinstance(a, Meta):
+        if a.shape != size:
+            _new_payload(self, _without_data(a, size), cell_of(self))
+            bump(self)
+        return self
     if not isinstance(a, np.ndarray):
         raise RuntimeError("resize_() is not possible inside of a transform")
     if a.shape == size:
@@ -129,6 +135,13 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     _new_payload(self, r, cell)
     bump(self)
     return self
+
+
+def _without_data(a: Meta, size: tuple[int, ...]) -> Meta:
+    """The same memory in another size; what it is short of is added."""
+    r = Meta(size, a.dtype, None, a.memory, a.offset)
+    a.memory.nbytes = max(a.memory.nbytes, a.offset + r.nbytes)
+    return r
 
 
 def _resized(a: Any, size: tuple[int, ...]) -> Any:

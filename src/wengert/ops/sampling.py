@@ -174,7 +174,16 @@ def normal(
     args = (number(mean, "normal", "mean", 1), number(std, "normal", "std", 2))
     shape = tuple_shape("normal", size)
     return new_random(
-        "normal", shape, chosen, out, requires_grad, _dtypes.default_np, _samplers.normal, generator, *args
+        "normal",
+        shape,
+        chosen,
+        out,
+        requires_grad,
+        _dtypes.default_np,
+        _samplers.normal,
+        generator,
+        *args,
+        device=device,
     )
 
 

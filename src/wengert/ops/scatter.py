@@ -13,6 +13,7 @@ from .._dtypes import BY_NUMPY
 from .._errors import warn_once
 from .._general import general
 from .._inplace import inplace_of, unrecorded, written
+from .._meta import no_kernel, no_places, on_meta
 from .._modes import M
 from .._node import box_of
 from .._out import EXACT, with_out, write_out
@@ -228,6 +229,8 @@ def dtype_name(dtype: Any) -> str:
 
 
 def known_values(x: Tensor, name: str) -> Any:
+    if on_meta(x):
+        raise no_places() if name == "nonzero" else no_kernel(name)
     if not is_plain(x):
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
@@ -271,7 +274,7 @@ def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = Non
         )
     if is_plain(index):
         check_range(index._a, dim, have[dim])
-    elif isinstance(index._a, Value):
+    elif isinstance(index._a, Value) and not on_meta(index):
         check_range(opened(index._a)[0], dim, have[dim])
 
 

@@ -14,7 +14,7 @@ from .._general import general
 from .._out import exactly
 from .._registry import T, public
 from .._return_types import return_type
-from .._tensor import Tensor, wrap
+from .._tensor import CPU, Tensor, device_of, wrap
 from ._small_norms import row_tables
 from .extrema import along, put_chosen, shared_by_all
 from .reduce import average, count_of, dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
@@ -534,7 +534,7 @@ def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
     a = q._a
     if isinstance(a, (np.ndarray, np.generic)) and not ((a >= 0) & (a <= 1)).all():
         raise RuntimeError(text + "q values must be in the range [0, 1]")
-    return q
+    return q if device_of(x._a) is CPU else q.to(x.device)
 
 
 # ---------------------------------------------------------------------------------------------------------- correlation

@@ -15,6 +15,7 @@ import numpy as np
 from .._dims import as_int, normal_dim
 from .._dtypes import BY_NUMPY
 from .._linear import linear
+from .._meta import Meta
 from .._modes import M
 from .._node import Box, cell_of
 from .._out import EXACT, with_out
@@ -425,7 +426,7 @@ def offset_of(a: Any) -> int:
 def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, name: str) -> tuple[Any, ...]:
     """The parameters of ``as_strided_view``, checked against the memory that is there."""
     a = alias_payload(input) if isinstance(input._a, np.generic) else input._a
-    if not isinstance(a, np.ndarray):
+    if not isinstance(a, (np.ndarray, Meta)):
         raise RuntimeError(f"{name}() is not possible inside of a transform: its values have no strides")
     size, stride = ints((size,), name), ints((stride,), name, "stride")
     if len(size) != len(stride):
@@ -434,11 +435,13 @@ def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, n
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
-    here = offset_of(a)
+    here = a.offset // a.itemsize if isinstance(a, Meta) else offset_of(a)
     start = here if storage_offset is None else operator.index(storage_offset)
     if start < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {start}")
-    if 0 not in size:
+    if 0 not in size:  # PyTorch does not look, where there is no memory that could be left
+        if isinstance(a, Meta):
+            return size, stride, start - here, tuple(s // a.itemsize for s in a.strides)
         need = (start + _span(size, stride)[1] + 1) * a.itemsize
         have = storage_of(a).nbytes
         if need > have:

@@ -11,6 +11,7 @@ from .._dims import normal_dim
 from .._dispatch import type_text
 from .._dtypes import BY_NUMPY
 from .._errors import noted, warn, warn_once
+from .._meta import Meta, restrided
 from .._modes import M
 from .._registry import T, public
 from .._tensor import Tensor, alias_payload
@@ -63,6 +64,8 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     a = getattr(input, "_a", None)
     if type(a) is not np.ndarray:
         a = payload(input, "reshape")
+        if type(a) is Meta and restrided(a, full_size(size, a.shape)) is None:
+            return reshape(input, full_size(size, a.shape))
         if not isinstance(a, np.generic):
             return view(input, full_size(size, tuple(a.shape)))
         a = alias_payload(input)
@@ -120,6 +123,8 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         shape = _view_size(shape)
     a = self._a
     if type(a) is not np.ndarray:
+        if type(a) is Meta and restrided(a, full_size(shape, a.shape)) is None:
+            raise _no_view(a, full_size(shape, a.shape))
         if not isinstance(a, np.generic):
             return view(self, full_size(shape, tuple(a.shape)))
         a = alias_payload(self)
@@ -132,16 +137,20 @@ def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
         full_size(tuple(shape), a.shape)  # NumPy takes every negative size for -1
     base = r.base
     if base is not a and (base is not a.base or base is None) and not shares(r, a):
-        raise noted(
-            RuntimeError(
-                "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
-                "two contiguous subspaces). Use .reshape(...) instead."
-            ),
-            f"Why: the tensor's shape is {list(a.shape)} and its strides are {[s // a.itemsize for s in a.strides]}: "
-            f"no strides give its elements the shape {list(r.shape)} in the order they have now.",
-            "What to do: reshape() copies if it must; contiguous().view() always copies here.",
-        )
+        raise _no_view(a, r.shape)
     return view(self, r.shape) if M else tied(VIEW, self, (r.shape,), r)
+
+
+def _no_view(a: Any, shape: Any) -> RuntimeError:
+    return noted(
+        RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        ),
+        f"Why: the tensor's shape is {list(a.shape)} and its strides are {[s // a.itemsize for s in a.strides]}: "
+        f"no strides give its elements the shape {list(shape)} in the order they have now.",
+        "What to do: reshape() copies if it must; contiguous().view() always copies here.",
+    )
 
 
 def _view_size(shape: Any) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes
-from .._construct import made
+from .._construct import made, placed
 from .._dtypes import dtype as Dtype
 from .._dtypes import type_name
 from .._registry import public
@@ -44,9 +44,9 @@ def _window(
     if dtype.is_complex and length > 1:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
     if length < 2:
-        return made(np.ones(length, dtype.np), requires_grad)
+        return made(placed(np.ones(length, dtype.np), device), requires_grad)
     n = np.arange(length + bool(periodic)).astype(dtype.np)
-    return made(formula(n, len(n) - 1)[:length].astype(dtype.np, copy=False), requires_grad)
+    return made(placed(formula(n, len(n) - 1)[:length].astype(dtype.np, copy=False), device), requires_grad)
 
 
 def _times(n: Any, factor: float) -> Any:

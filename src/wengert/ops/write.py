@@ -14,6 +14,7 @@ from .._dtypes import INTEGRAL
 from .._errors import warn_once
 from .._general import general
 from .._inplace import apply_inplace, inplace_of, unrecorded, written
+from .._meta import Meta, no_data
 from .._modes import M, is_grad_enabled
 from .._node import box_of, view_of
 from .._registry import REGISTRY, public
@@ -162,6 +163,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         from .setitem import number
 
         src = wrap(number(src, logical_dtype(self)))
+    if type(src._a) is Meta and type(self._a) is not Meta:
+        raise no_data()
     if self._a.shape != src._a.shape:
         if self._fn is not None or src._fn is not None:
             check_inplace(self, True)

@@ -16,6 +16,7 @@ from .._errors import user_frame
 from .._grad_mode import enable_grad
 from .._inplace import written
 from .._tensor import Tensor, alias_payload
+from .._values import plain_dtype
 from ._elementwise import advance, new_step
 from .optimizer import Optimizer, ParamsT, _to_scalar
 
@@ -102,7 +103,7 @@ class Adafactor(Optimizer):
     def _step_one(group: dict[str, Any], p: Any, g: Any, state: dict[str, Any]) -> None:
         count = advance(state)
         lr = _to_scalar(group["lr"])
-        least = np.finfo(p.dtype).eps if group["eps"][0] is None else group["eps"][0]
+        least = np.finfo(plain_dtype(p.dtype)).eps if group["eps"][0] is None else group["eps"][0]
         size = max(group["eps"][1], _root_mean_square(p))
         share = count ** group["beta2_decay"]  # of the new squares in the moments
         if group["weight_decay"] != 0:

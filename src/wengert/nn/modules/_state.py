@@ -7,13 +7,14 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 from typing import Any
 
+from ..._errors import warn
 from ..._grad_mode import no_grad
 from ..._node import RemovableHandle
 from ..._tensor import Tensor
 from ..parameter import Parameter, is_lazy
 from ._handles import WrappedHook, add_hook
 
-EXTRA_STATE = "_extra_state"
+EXTRA_STATE = _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -213,6 +214,12 @@ class Stateful:
                     f"current model is {param.shape}."
                 )
                 return
+        if param.is_meta and not given.is_meta and not assign:
+            warn(
+                f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
+                "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary "
+                "to their corresponding key in the module instead of copying them in place?)"
+            )
         try:
             with no_grad():
                 if assign:

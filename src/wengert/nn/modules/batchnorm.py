@@ -63,7 +63,7 @@ class _NormBase(Module):
         if track_running_stats:
             statistics["running_mean"] = torch.zeros(num_features, device=device, dtype=dtype)
             statistics["running_var"] = torch.ones(num_features, device=device, dtype=dtype)
-            statistics["num_batches_tracked"] = torch.tensor(0, dtype=torch.long)
+            statistics["num_batches_tracked"] = torch.tensor(0, dtype=torch.long, device=device)
         for name, value in statistics.items():
             self.register_buffer(name, value)
         self.reset_parameters()

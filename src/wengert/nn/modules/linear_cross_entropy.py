@@ -123,7 +123,7 @@ class _Chunked(torch.autograd.Function):
             if i == 0:
                 found[i] = torch.cat(grads) if grads else torch.zeros_like(tensors[0])
             else:
-                total = torch.zeros(tensors[i].shape, dtype=ctx.wide)
+                total = torch.zeros(tensors[i].shape, dtype=ctx.wide, device=tensors[i].device)
                 for each in grads:
                     total = total + each
                 found[i] = total.to(tensors[i].dtype)

@@ -300,7 +300,10 @@ class Module(Hooked, Stateful, Named):
 
     # ------------------------------------------------------------------------------------------------------ conversions
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
-        """Put ``fn(t)`` in the place of every parameter, gradient and buffer; parameters stay the same objects."""
+        """Put ``fn(t)`` in the place of every parameter, gradient and buffer; parameters stay the same objects.
+
+        But for what goes to another device, from "meta" or there: that becomes a new parameter.
+        """
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -312,7 +315,7 @@ class Module(Hooked, Stateful, Named):
             with no_grad():
                 applied = fn(param)
             grad = param.grad
-            if anew:
+            if anew or applied.device is not param.device:  # what is without data does not become one with it
                 self._parameters[key] = new = Parameter(applied, param.requires_grad)
                 if grad is not None:
                     with no_grad():
@@ -343,7 +346,7 @@ class Module(Hooked, Stateful, Named):
         ``to(dtype)``, ``to(device, dtype)`` or ``to(tensor)``; TypeError for a dtype that is neither floating nor
         complex.
         """
-        dtype, _, memory_format = _to_arguments(args, kwargs)
+        dtype, device, _, memory_format = _to_arguments(args, kwargs)
         if dtype is not None:
             if not (dtype.is_floating_point or dtype.is_complex):
                 raise TypeError(
@@ -354,9 +357,15 @@ class Module(Hooked, Stateful, Named):
 
         def convert(t: Any) -> Any:
             own = dtype if dtype is not None and (t.is_floating_point() or t.is_complex()) else t.dtype
+            place = t.device if device is None else device
+            if place is not t.device and t.is_meta:
+                raise NotImplementedError(
+                    "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+                    "torch.nn.Module.to() when moving module from meta to a different device."
+                )
             if memory_format is not None and t.dim() in (4, 5):
-                return t.to(own, memory_format=memory_format)
-            return t.to(own)
+                return t.to(place, own, memory_format=memory_format)
+            return t.to(place, own)
 
         return self._apply(convert)
 
@@ -387,7 +396,7 @@ class Module(Hooked, Stateful, Named):
         return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
     def cpu(self) -> Any:
-        """The module itself: everything is on the CPU."""
+        """The module itself, which is on the CPU; NotImplementedError for one without data."""
         return self._apply(lambda t: t.cpu())
 
     def cuda(self, device: Any = None) -> Any:

@@ -217,7 +217,7 @@ class RNNBase(_Recurrent):
     def _zero_states(self, input: Tensor, batch_sizes: Tensor | None) -> list[Any]:
         """The states of all layers and directions at the beginning, which are one tensor of zeros."""
         count, *shape = self.get_expected_hidden_size(input, batch_sizes)
-        return [torch.zeros(shape, dtype=input.dtype)] * count
+        return [torch.zeros(shape, dtype=input.dtype, device=input.device)] * count
 
     def _states(self, hx: Any) -> list[Any]:
         """The states of each layer and direction."""
@@ -372,7 +372,7 @@ class LSTM(RNNBase):
     def _zero_states(self, input: Tensor, batch_sizes: Tensor | None) -> list[Any]:
         hidden = super()._zero_states(input, batch_sizes)
         count, *shape = self.get_expected_cell_size(input, batch_sizes)
-        cells = [torch.zeros(shape, dtype=input.dtype)] * count if self.proj_size else hidden
+        cells = [torch.zeros(shape, dtype=input.dtype, device=input.device)] * count if self.proj_size else hidden
         return list(zip(hidden, cells, strict=True))
 
     def _states(self, hx: Any) -> list[Any]:
@@ -441,7 +441,7 @@ class RNNCellBase(_Recurrent):
             input = input.unsqueeze(0)
             hx = None if hx is None else _each(hx, lambda s: s.unsqueeze(0))
         if hx is None:
-            hx = torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype)
+            hx = torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
             hx = (hx, hx) if mode == "LSTM" else hx
         self._check_sizes(input, hx)
         given = (mode, input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)

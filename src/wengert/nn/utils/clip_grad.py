@@ -101,7 +101,9 @@ def _arrays(tensors: list[Tensor]) -> list[np.ndarray] | None:
     if EVERY or quiet_views or not tensors:
         return None
     arrays = [t._a for t in tensors if t._fn is None and type(t._a) is np.ndarray and t._a.flags.writeable]
-    first = arrays[0].dtype if len(arrays) == len(tensors) else None
+    if len(arrays) < len(tensors):
+        return None
+    first = arrays[0].dtype
     return arrays if first in _DTYPES and all(a.dtype is first for a in arrays) else None
 
 
