@@ -6,10 +6,10 @@ them to ``computed``, which finds the shape, dtype and order of the result:
 
 views       are made of an array that has the shape and strides and no memory (``_ghost``): NumPy computes the new ones
 by rule     ``_meta_rules`` knows the result's shape from those of the operands, at no cost whatever their size
-the others  run on arrays of the same shape (``_stand_in``), and what comes out is forgotten
+the others  run on arrays of the same shape (``stand_in``), and what comes out is forgotten
 
 So a formula, a transform or an optimizer that runs on payloads runs on these as well. A write in place is checked and
-changes nothing (``_alias.rebind``). A program without such tensors does not import this module.
+changes nothing (``_alias.rebind``). A program without such tensors does not import the rules.
 """
 
 from __future__ import annotations
@@ -120,8 +120,7 @@ class Meta(Value):
         if info.kind != "bilinear" or not on_meta(given[0]):  # PyTorch's products do not look at their second factor
             check_devices(info.name, tensors)
         if info.kind == "binary":
-            mine = [t if t._a.is_meta else to_meta(t) for t in map(_plain_value, given)]
-            return info.op(*mine)
+            return info.op(*map(to_meta, given))
         if len({plain_dtype(t._a.dtype) for t in given}) > 1:
             return info.refuse_mixed(info, *args)  # type: ignore[attr-defined]
         return info.op(*[to_meta(t) if isinstance(t, Tensor) else t for t in args])
@@ -129,10 +128,6 @@ class Meta(Value):
 
 _ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
 XP[Meta] = U
-
-
-def _plain_value(t: Tensor) -> Any:
-    return t if isinstance(t._a, Value) else to_meta(t)
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals
@@ -340,11 +335,6 @@ def taken(a: Any) -> Meta:
     return like(Meta(a.shape, a.dtype, a.strides))
 
 
-def moved(lib: Any, self: Any) -> Any:
-    """The body of ``_to_meta``."""
-    return taken(np.asarray(self))
-
-
 # ------------------------------------------------------------------------------------------------------------ computing
 def computed(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """What an operator makes of payloads of which some have no data."""
@@ -435,8 +425,3 @@ def _view(info: Info, a: Meta, p: tuple[Any, ...]) -> Any:
         return Meta(a.shape[:-1], np.dtype(f"c{a.itemsize * 2}"), a.strides[:-1], a.memory, a.offset)
     r = getattr(RAW, name)(_ghost(a), *p)
     return _seen(a, r) if info.outputs == 1 else tuple(_seen(a, each) for each in r)
-
-
-def zeros(shape: Any, dtype: Any) -> Meta:
-    """What a maker of arrays makes on this device."""
-    return Meta(tuple(shape), dtype)
