@@ -88,9 +88,13 @@ class Meta(Value):
         return like(self, dtype)
 
     def view(self, dtype: Any) -> Meta:
-        """The same bytes, of one dimension, as elements of another dtype."""
+        """The same bytes as elements of another dtype, by whose size the last dimension becomes longer or shorter."""
         dtype = plain_dtype(np.dtype(dtype) if isinstance(dtype, type) else dtype)
-        return Meta((self.nbytes // dtype.itemsize,), dtype, None, self.memory, self.offset)
+        shape, strides = self._shape, self.strides
+        if dtype.itemsize != self.itemsize:
+            shape = (*shape[:-1], shape[-1] * self.itemsize // dtype.itemsize)
+            strides = (*strides[:-1], dtype.itemsize)
+        return Meta(shape, dtype, strides, self.memory, self.offset)
 
     def byteswap(self) -> Meta:
         """The same."""
