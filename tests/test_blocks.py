@@ -136,6 +136,7 @@ def test_results_come_in_order_and_from_several_threads():
 
 def test_work_is_shared_where_it_pays(monkeypatch):
     monkeypatch.undo()
+    monkeypatch.setattr(_blocks, "requested", None)
     pool = _blocks._Pool()
     pool.default, pool.processors, pool.started, pool.trip = 4, 4, 4, 50.0
     assert pool.helpers(2) == 1

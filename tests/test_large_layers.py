@@ -170,3 +170,19 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         wg.set_num_threads(before)
     for one, two in zip(*found, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-20, 1e-38, 1e30])
+@pytest.mark.parametrize("first", [0, 1], ids=["with a row of zeros", "without"])
+def test_norms_of_rows_of_all_scales(scale, first, torch):
+    x = draw(600, 500)
+    x[0] = 0
+    values = (x[first:] * scale).astype(np.float32)
+    found = []
+    for T in (wg, torch):
+        t = T.tensor(values, requires_grad=True)
+        norms = t.norm(dim=1)
+        norms.backward(T.ones(len(values)))
+        found.append((norms.detach().numpy(), t.grad.numpy()))
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-7)

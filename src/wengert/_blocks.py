@@ -50,7 +50,7 @@ from ._programs import Program, cost_of, program_of
 LARGE = 1 << 18  # elements from which blocks pay
 _BLOCK = 1 << 21  # bytes of one operand in a part: several fit into the processor's cache, and threads seldom meet
 _CACHED = 1 << 18  # bytes of one operand in the blocks that several passes are made over
-_OWN = 1 << 21  # bytes of all arrays in such a block where it is larger for the sake of threads: a core's own cache
+_OWN = 1 << 22  # bytes of all arrays in such a block where it is larger for the sake of threads: a core's own cache
 _ENORMOUS = 1 << 40  # elements that no machine has memory for: NumPy says so before anything is cut
 _ROW = 1024  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
 _REDUCING = 0.04  # ns that a reduction takes for a byte
@@ -412,13 +412,10 @@ def _shares(n: int, block: int, work: float) -> list[tuple[slice]]:
 
     NOTE [ What a thread costs ] says why the first is the largest.
     """
-    helpers = _pool.helpers(n, work)
-    if helpers and work < _LONG:
-        late = _LATE * _pool.trip / work * n
-        share = max((n - late) / (helpers + 1), 0)
-        ends = [int(n - k * share) // 64 * 64 for k in range(helpers, 0, -1)]
-        return [(slice(i, j),) for i, j in zip([0, *ends], [*ends, n], strict=True) if i < j]
-    return [(part,) for part in _evenly(0, n, block)]
+    threads = _pool.helpers(n, work) + 1
+    pieces = -(-n // (block * threads)) * threads
+    step = math.ceil(n / (pieces + (_LATE * threads if threads > 1 else 0)) / 64) * 64
+    return [(slice(i, min(i + step, n)),) for i in range(0, n, step)]
 
 
 def _evenly(start: int, stop: int, block: int) -> list[slice]:
@@ -466,7 +463,7 @@ def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> 
     return _shares(n, _BLOCK // itemsize, work), held
 
 
-_LATE = 0.4  # trips that a thread begins later, or ends sooner than the caller
+_LATE = 0.1  # trips that a thread begins later, or ends sooner than the caller
 _LONG = 2000.0  # microseconds of work that is better handed out bit by bit: something may hold a thread up
 
 
@@ -542,10 +539,16 @@ def among_rows(size: int, fn: Callable[[], Any]) -> Any:
 def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 16) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, each of about ``block`` elements if a row has ``size``.
 
-    A function of several passes over its rows finds them in the cache then; see NOTE [ What a thread costs ].
+    A function of several passes over its rows finds them in the cache then. Its calls are short, so that threads share
+    in it only where they are cheap: see NOTE [ What a thread costs ].
     """
     parts = [part[-1] for part in cut_parts((n, size), max(block, size))] if size else [slice(0, n)]
-    return among_rows(min(size, _SHORT_ROW), lambda: each(fn, parts))
+    call = block * _ROW_PASS / 1000
+    work = n * size * _ROW_PASS * _ROW_PASSES / 1000 if call > _CALL * _pool.trip else 0.0
+    return among_rows(min(size, _SHORT_ROW), lambda: each(fn, parts, work))
+
+
+_ROW_PASS, _ROW_PASSES = 0.12, 8  # ns that a pass takes for an element, and how many passes functions make
 
 
 def fold(ufunc: Any, x: Any) -> Any:

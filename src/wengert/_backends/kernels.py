@@ -121,7 +121,7 @@ def _fixed(a: Any) -> Any:
 def where_not_zero(out: Any, g: Any, x: Any) -> None:
     """g where x is not zero (nan is not), else 0."""
     bits = out.view(_BITS[out.dtype])
-    np.copyto(bits, np.not_equal(x, 0).view(np.int8))
+    np.not_equal(x, 0, bits)
     np.multiply(bits, g.view(bits.dtype), bits)
 
 

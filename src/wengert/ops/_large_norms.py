@@ -124,48 +124,38 @@ def _backward_of_rows(arrays: list[Any], weight: Any, needs: Any, mean: Any, sca
         weight = weight.reshape(-1)
 
     def block(part: slice) -> tuple[Any, Any]:
-        h, r, s = g[part], result[part], scale[part]
+        s, r = scale[part], result[part]
         c, m = _centred(x[part], mean[part], s)
+        h = np.multiply(g[part], s)
         product = np.multiply(c, h, r)
-        gw, gb = _column_sums(product, h, m, s) if needs[1] or needs[2] else (None, None)
+        beside = np.ones((2, len(h)), h.dtype)  # a product with one row would start BLAS's threads
+        beside[1] = m[:, 0]
+        gw = beside.dot(product)[0] - beside.dot(h)[1] if needs[1] else None
+        gb = beside.dot(g[part])[0] if needs[2] else None
         if not needs[0]:
             return gw, gb
         if weight is None:
-            slope, shift = row_sums(product)[:, None], row_sums(h)[:, None]
-            scaled = h * s
+            slope, shift = row_sums(product), row_sums(h)
         else:
-            slope, shift = row_products(product, weight)[:, None], row_products(h, weight)[:, None]
-            scaled = h * weight
-            scaled *= s
-        slope, shift = _coefficients(slope, shift, m, s, n)
+            slope, shift = row_products(product, weight), row_products(h, weight)
+            np.multiply(h, weight, h)
+        slope, shift = _coefficients(slope[:, None], shift[:, None], m, s, n)
         np.multiply(c, slope, r)
-        np.add(r, shift, r)
-        np.subtract(scaled, r, r)
+        np.subtract(h, r, r)
+        np.subtract(r, shift, r)
         return gw, gb
 
-    return rows(block, len(x), n)  # each makes an array of its own
+    return rows(block, len(x), n)
 
 
 def _coefficients(slope: Any, shift: Any, m: Any, s: Any, n: int) -> tuple[Any, Any]:
-    """Of x, and of one, in what is subtracted from the weighted cotangent; from the sums over x * h and over h."""
-    slope = slope - m * shift
-    slope *= s * s * s / n
-    return slope, shift * (s / n) - m * slope
+    """Of x, and of one, in what is subtracted from the cotangent, weighted and scaled by s.
 
-
-def _column_sums(product: Any, g: Any, m: Any, s: Any) -> tuple[Any, Any]:
-    """The cotangents of weight and bias: over the rows, the sums of ``(product - m g) s`` and of g.
-
-    A block is so small that BLAS starts no threads of its own.
+    ``slope`` and ``shift``: the sums over x times that cotangent, and over it.
     """
-    beside = np.zeros((2, len(g)), g.dtype)
-    beside[0] = s[:, 0]
-    gw = beside.dot(product)[0]
-    beside[0] *= m[:, 0]
-    beside[1] = 1
-    shifted, gb = beside.dot(g)
-    gw -= shifted
-    return gw, gb
+    slope = slope - m * shift
+    slope *= s * s / n
+    return slope, shift / n - m * slope
 
 
 def _backward_of_groups(result: Any, g: Any, x: Any, weight: Any, view: Any, mean: Any, scale: Any) -> list[Any]:
@@ -185,6 +175,8 @@ def _backward_of_groups(result: Any, g: Any, x: Any, weight: Any, view: Any, mea
         of_weight = ((products - m * totals).reshape(len(s), -1) * s).reshape(-1, channels)
         weights = _for_channels(np.ones_like(s), weight, groups, channels)
         slope, shift = (_add((a * weights).reshape(len(s), -1), 1)[:, None] for a in (products, totals))
+        slope *= s
+        shift *= s
         slope, shift = (_for_channels(a, None, groups, channels) for a in _coefficients(slope, shift, means, s, n))
         r = np.multiply(c, slope, out[here])
         np.add(r, shift, r)
