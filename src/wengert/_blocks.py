@@ -182,9 +182,9 @@ def _serve(jobs: SimpleQueue[_Job]) -> None:
 _pool = _Pool()
 
 
-def alone() -> bool:
-    """Whether there is one thread only."""
-    return _pool.helpers(2) < 1
+def alone(work: float) -> bool:
+    """Whether work of so many microseconds is better left to one thread."""
+    return _pool.helpers(2, work) < 1
 
 
 def _after_fork() -> None:
@@ -244,7 +244,7 @@ def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout) -> 
     direct = isinstance(body, np.ufunc)
     if direct:
         work = layout.size * cost_of(body, arrays) / 1000
-        if _pool.helpers(2, work) <= 0:
+        if alone(work):
             return body(*arrays)
     else:
         program = program_of(body, arrays)
@@ -458,7 +458,7 @@ def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> 
     """
     held = _OWN // (width * itemsize)
     call = work / passes * min(held / n, 0.5)
-    if call < _CALL * _pool.trip or _pool.helpers(2, work) <= 0:
+    if call < _CALL * _pool.trip or alone(work):
         return [(slice(0, n),)], _CACHED // itemsize
     return _shares(n, _BLOCK // itemsize, work), held
 
@@ -562,7 +562,7 @@ def fold(ufunc: Any, x: Any) -> Any:
     if ufunc is np.add and x.dtype.char in "fd" and flat.size >= LARGE >> 2:
         return _sum(flat)
     work = flat.nbytes * _REDUCING / 1000
-    if _pool.helpers(2, work) <= 0:
+    if alone(work):
         return ufunc.reduce(x, None)
     parts = _shares(flat.size, LARGE << 2, work)
     return ufunc.reduce(np.array(each(lambda part: ufunc.reduce(flat[part]), parts, work)))
@@ -582,6 +582,6 @@ def _sum(x: Any) -> Any:
     whole = x.size // _ROW * _ROW
     table = x[:whole].reshape(-1, _ROW)
     work = x.nbytes * _REDUCING / 1000
-    parts = cut_parts(table.shape, LARGE << 1) if _pool.helpers(2, work) > 0 else [...]
+    parts = cut_parts(table.shape, LARGE << 1) if not alone(work) else [...]
     sums = np.add.reduce(np.concatenate(each(lambda part: np.einsum("ij->i", table[part]), parts, work)))
     return sums + np.add.reduce(x[whole:]) if whole < x.size else sums

@@ -24,6 +24,9 @@ from .shape import COLONS
 
 _BLOCK = 1 << 15  # elements of a block
 _FEW = 1 << 10  # elements for which there is nothing to gain
+_COST = (
+    0.5  # ns for an element that count where threads are weighed: calls are short, and a thread's lines are cut ones
+)
 COLON = slice(None)
 
 
@@ -111,7 +114,7 @@ def read_along(x: Any, index: Any, dim: int) -> Any:
     def work(key: Any) -> None:
         flat.take(_places(index[key], step, begins_of(key)), None, r[key], "wrap")  # "raise" would make a copy
 
-    each(work, blocks)
+    each(work, blocks, index.size * _COST / 1000)
     return r
 
 
@@ -139,7 +142,7 @@ def _written(r: Any, index: Any, dim: int, values: Any, write: Any) -> None:
 def _parts_of_lines(shape: tuple[int, ...], dim: int, itemsize: int) -> list[Any]:
     """Parts of an index that hold whole lines, for the threads there are: slices of its longest other dimension."""
     others = [d for d in range(len(shape)) if d != dim]
-    if not others or alone():
+    if not others or alone(math.prod(shape) * _COST / 1000):
         return [(COLON,)]
     axis = max(others, key=shape.__getitem__)
     n = shape[axis]
