@@ -141,9 +141,9 @@ def test_work_is_shared_where_it_pays(monkeypatch):
     pool.default, pool.processors, pool.started, pool.trip = 4, 4, 4, 50.0
     assert pool.helpers(2) == 1
     assert pool.helpers(9, 1e6) == 3
-    assert pool.helpers(9, 100.0) == 0
-    assert pool.helpers(9, 200.0) == 1
-    assert pool.helpers(9, 400.0) == 2
+    assert pool.helpers(9, 90.0) == 0
+    assert pool.helpers(9, 150.0) == 1
+    assert pool.helpers(9, 250.0) == 2
 
 
 def test_a_trip_is_measured_with_the_first_thread():

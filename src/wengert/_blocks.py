@@ -77,7 +77,7 @@ def _usable_processors() -> int:
 
 
 _LEAST_TRIP, _LONGEST_TRIP = 10.0, 200.0  # what is measured may be wrong on a busy machine
-_WORTH = 3.0  # trips that the work of each helper must be worth: out of a cold cache, waking takes twice as long
+_WORTH = 2.0  # trips that the work of each helper must be worth: out of a cold cache, waking takes twice as long
 _CALL = 0.3  # trips that a call of NumPy must take where threads are not to wait for each other most of the time
 
 
