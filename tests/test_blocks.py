@@ -20,7 +20,7 @@ from wengert import _blocks
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Blocks so small that small arrays are cut, on three threads, whatever the machine has."""
-    small = {"LARGE": 64, "_BLOCK": 512, "_ROW": 16, "_WORTH": 0, "_CALL": 0, "_LATE": 0, "requested": 3}
+    small = {"LARGE": 64, "_BLOCK": 512, "_ROW": 16, "_WORTH": 0, "_CALL": 0, "requested": 3}
     for name, value in small.items():
         monkeypatch.setattr(_blocks, name, value)
     monkeypatch.setattr(_blocks._pool, "processors", 3)
@@ -255,7 +255,7 @@ from wengert import _blocks
 _blocks.requested = 3
 _blocks._pool.processors = 3
 _blocks.LARGE = 64
-_blocks._WORTH = _blocks._CALL = _blocks._LATE = 0
+_blocks._WORTH = _blocks._CALL = 0
 x = np.arange(1 << 20, dtype=np.float32)
 def check():
     assert np.array_equal(_blocks.elementwise(np.add, x, 1), x + 1)

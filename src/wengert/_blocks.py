@@ -15,8 +15,8 @@ NOTE [ What a thread costs ]
     From asking a sleeping thread to do nothing until it is known to have done so, 10 us pass on bare metal and 65 on
     some virtual machines. It is measured when the first thread is started (``_Pool.trip``). Who hands over work says
     how many microseconds one thread would need for it (``work``); what is not worth the trip is left to the caller.
-    About half of the trip passes before a thread is at work: the caller takes so much more of the work itself, and as
-    it is still at it when the others have finished, nobody has to wake it.
+    About half of the trip passes before a thread is at work. So there is a small part more than there are threads,
+    which the caller does while the others finish: it need not be woken itself.
     Only one thread can have the interpreter. One that comes out of NumPy while another has it is put to sleep, and
     when it wakes, half a trip later, may find it taken again: with calls of 50 us two threads did twice as much as one
     (at a trip of 65), of 25 us 1.5 times, of 13 us 1.2 times, of 6 us 0.6 times. So the blocks of several threads are
@@ -78,6 +78,7 @@ def _usable_processors() -> int:
 
 _LEAST_TRIP, _LONGEST_TRIP = 10.0, 200.0  # what is measured may be wrong on a busy machine
 _WORTH = 2.0  # trips that the work of each helper must be worth: out of a cold cache, waking takes twice as long
+_SMALL = 0.1  # of a part: the one more
 _CALL = 0.3  # trips that a call of NumPy must take where threads are not to wait for each other most of the time
 
 
@@ -408,13 +409,13 @@ def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
 
 
 def _shares(n: int, block: int, work: float) -> list[tuple[slice]]:
-    """Slices between whole vectors: one for each thread that work of so many microseconds is worth, or many blocks.
+    """Slices of at most ``block`` elements between whole vectors: equally many for each thread, and a small one.
 
-    NOTE [ What a thread costs ] says why the first is the largest.
+    There are as many threads as work of so many microseconds is worth. See NOTE [ What a thread costs ].
     """
     threads = _pool.helpers(n, work) + 1
     pieces = -(-n // (block * threads)) * threads
-    step = math.ceil(n / (pieces + (_LATE * threads if threads > 1 else 0)) / 64) * 64
+    step = math.ceil(n / (pieces + (_SMALL * threads if threads > 1 else 0)) / 64) * 64
     return [(slice(i, min(i + step, n)),) for i in range(0, n, step)]
 
 
@@ -461,10 +462,6 @@ def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> 
     if call < _CALL * _pool.trip or alone(work):
         return [(slice(0, n),)], _CACHED // itemsize
     return _shares(n, _BLOCK // itemsize, work), held
-
-
-_LATE = 0.1  # trips that a thread begins later, or ends sooner than the caller
-_LONG = 2000.0  # microseconds of work that is better handed out bit by bit: something may hold a thread up
 
 
 def _strides(a: Any) -> list[int]:
