@@ -125,7 +125,7 @@ def parametric(
                 b.cell = None
             elif slope is not None:
                 n.r = None
-                if type(a) is ndarray and a.size >= LARGE:
+                if a.size >= LARGE and type(a) is ndarray:
                     n.r = derivative
             f = getframe(1)
             n.code = c = f.f_code
