@@ -394,3 +394,17 @@ def test_chain_matmul_warns() -> None:
         r = wg.chain_matmul(wg.ones(2, 3), wg.ones(3, 4))
     assert r.shape == (2, 4)
     assert "chain_matmul is deprecated" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("shapes", [((2, 3), (3, 4)), ((190, 180), (180, 7)), ((4, 3), (3, 9000))])
+def test_a_large_product_says_as_little_as_a_small_one(shapes: Any) -> None:
+    """NumPy's ``matmul``, which large ones go through, warns of infinity times zero; its ``dot`` does not."""
+    x, y = (wg.full(shape, value, requires_grad=True) for shape, value in zip(shapes, (float("inf"), 0.0), strict=True))
+    z = x @ y
+    assert z.isnan().all()
+    z.backward(wg.zeros_like(z))
+    assert not x.grad.any()
+    assert y.grad.isnan().all()
+    assert wg.nn.functional.linear(x, y.t()).isnan().all()
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        x @ wg.zeros(shapes[0])

@@ -355,7 +355,7 @@ def between(info: Info, ranks: tuple[int, int]) -> Callable[[Any], Any]:
 
     def decorate(otherwise: Any) -> Any:
         N: Any = info.node
-        raw = getattr(RAW, op_name)
+        small, large = np.ndarray.dot, getattr(RAW, op_name)
 
         def op(input: Any, other: Any, *, out: Any = None) -> Any:
             if M or out is not None:
@@ -375,7 +375,7 @@ def between(info: Info, ranks: tuple[int, int]) -> Callable[[Any], Any]:
             t = make()
             t._m = None
             try:
-                t._a = raw(xa, ya)
+                t._a = small(xa, ya) if xa.size < MANY else large(xa, ya)
             except RAW_REFUSALS:
                 return otherwise(input, other)
             if fx is None and fy is None:
@@ -414,6 +414,7 @@ def between(info: Info, ranks: tuple[int, int]) -> Callable[[Any], Any]:
     return decorate
 
 
+MANY = 1 << 15  # elements from which a product is called by its library function
 FLOAT32 = np.dtype(np.float32)
 RAW_REFUSALS = (ValueError, TypeError, *ARITHMETIC)  # sizes that do not fit, another library's array, strict warnings
 

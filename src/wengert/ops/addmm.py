@@ -169,7 +169,7 @@ def affine_bmm_sum(lib, batch1, batch2, input, beta, alpha):
     """``beta * input + alpha *`` the sum of the products of the matrices of two batches: one product of matrices."""
     n, rows, k = batch1.shape
     wide = batch1.transpose(1, 0, 2).reshape(rows, n * k)
-    return add_up(lib, lib.product(wide, batch2.reshape(n * k, batch2.shape[2])), input, beta, alpha)
+    return add_up(lib, lib.matrix_product(wide, batch2.reshape(n * k, batch2.shape[2])), input, beta, alpha)
 
 
 def _refuse_bmm(info: Any, x: Any, y: Any, c: Any, *p: Any) -> Any:

@@ -107,7 +107,7 @@ def contract(lib, self, other, a, b, out):
     else:
         x = x.reshape(math.prod(rows), k) if n_a else x.reshape(k)
         y = y.reshape(k, math.prod(columns)) if columns else y.reshape(k)
-        r = lib.product(x, y)
+        r = (lib.matrix_product if x.ndim == y.ndim == 2 else lib.product)(x, y)
         if n_a != 1 or len(columns) > 1:
             r = r.reshape(rows + columns)
     return r if perm_out is None else r.transpose(perm_out)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._affine import affine
 from .._backends.numpy import in_lib
+from .._linear import MANY
 from .._linear import linear as kind_linear
 from .._registry import REGISTRY, T
 from ._unfused import layer_graph, shown_as, with_sizes
@@ -78,7 +79,7 @@ def _linear_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
 @in_lib
 def linear_rows(input: Any, weight: Any, bias: Any) -> Any:
     """Rows of input times the transpose of weight, plus bias."""
-    r = input.dot(weight.T)
+    r = input.dot(weight.T) if weight.size < MANY else np.matmul(input, weight.T)  # as `matrix_product`
     if bias is None:
         return r
     if len(r) == 1 and bias.ndim == 1:

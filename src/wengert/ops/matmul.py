@@ -13,18 +13,28 @@ from typing import Any
 
 import numpy as np
 
-from .._backends.numpy import lib
+from .._backends.numpy import in_lib, lib
 from .._dispatch import logical_dtype, type_text
 from .._dtypes import BY_NUMPY
 from .._errors import noted
 from .._general import general
-from .._linear import between, bilinear
+from .._linear import MANY, between, bilinear
 from .._out import EXACT, exactly, with_out, write_out
 from .._registry import REGISTRY, T, place, public
 from .._tensor import Tensor
 from ._unfused import matmul_graph, row_graph, shown_as, with_sizes
 
 lib.product = np.ndarray.dot  # the method: half the price of the function np.dot, which asks for overrides first
+
+
+@in_lib
+def matrix_product(a: Any, b: Any) -> Any:
+    """The product of two matrices.
+
+    NumPy's ``dot`` begins sooner than its ``matmul``, but fills the result with zeros before BLAS does: a tenth of the
+    time of 512x512 numbers, a third of that of 784x64 times 64x256.
+    """
+    return a.dot(b) if a.size + b.size < MANY else np.matmul(a, b)
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals
@@ -97,7 +107,7 @@ def refuse_expand(shape: tuple[int, ...], size: tuple[int, ...]) -> RuntimeError
     self=lambda xp, g, self, other: xp.mat_mat(g, other.mT),
     other=lambda xp, g, self, other: xp.mat_mat(self.mT, g),
     node="MmBackward0",
-    libname="product",
+    libname="matrix_product",
     batch=lambda U, info, inner, mine, p: U.matmul_nd(*inner),
     dtypes="fci",
     samples=[((2, 3), (3, 4), ()), ((1, 3), (3, 1), ()), ((2, 0), (0, 3), ()), ((0, 2), (2, 3), ())],
@@ -257,7 +267,7 @@ def matmul_nd(lib, self, other):
     """
     if other.ndim <= 2 < self.ndim:
         shape = self.shape[:-1]
-        return lib.product(self.reshape(_size(shape), self.shape[-1]), other).reshape(shape + other.shape[1:])
+        return lib.matrix_product(self.reshape(_size(shape), self.shape[-1]), other).reshape(shape + other.shape[1:])
     return lib.matmul(self, other)
 
 
