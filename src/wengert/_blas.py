@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ._blocks import _usable_processors, each
+from ._blocks import _usable_processors, alone, each
 
 PARTS = 8  # into so many parts samples are cut at most, whatever the number of threads: sums do not depend on that
 _PART = 700.0  # microseconds that a part should take: threads that begin and end parts get into each other's way
@@ -112,5 +112,7 @@ def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
     parts = samples_parts(n, work)
     if len(parts) < 2 or _control() is None:
         return [fn(slice(0, n))]
+    if alone(work, len(parts)):
+        return [fn(part) for part in parts]
     with one_thread:
-        return each(fn, parts)
+        return each(fn, parts, work)

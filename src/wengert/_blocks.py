@@ -183,9 +183,9 @@ def _serve(jobs: SimpleQueue[_Job]) -> None:
 _pool = _Pool()
 
 
-def alone(work: float) -> bool:
-    """Whether work of so many microseconds is better left to one thread."""
-    return _pool.helpers(2, work) < 1
+def alone(work: float = math.inf, parts: int = 2) -> bool:
+    """Whether there is one thread only, or work of so many microseconds, in so many parts, is better left to one."""
+    return _pool.helpers(parts, work) < 1
 
 
 def _after_fork() -> None:

@@ -24,6 +24,7 @@ from .matmul import (
     check_batches,
     check_mat_vec,
     dtype_name,
+    matrix_product,
     refuse_bool,
     refuse_expand,
     refuse_mm,
@@ -95,7 +96,7 @@ def _outer(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
 @in_lib
 def addmm_rows(mat1: Any, mat2: Any, input: Any, beta: Any, alpha: Any) -> Any:
     """The product of two matrices plus what broadcasts to it."""
-    r = mat1.dot(mat2)
+    r = matrix_product(mat1, mat2)
     if alpha != 1 or beta != 1 or input is None or r.dtype is not input.dtype or input.ndim > 2:
         return add_up(np, r, input, beta, alpha)
     if len(r) == 1 and input.ndim == 1 and input.shape == r.shape[1:]:
