@@ -408,3 +408,12 @@ def test_a_large_product_says_as_little_as_a_small_one(shapes: Any) -> None:
     assert wg.nn.functional.linear(x, y.t()).isnan().all()
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         x @ wg.zeros(shapes[0])
+
+
+@pytest.mark.parametrize("rows", [1, 2, 32, 33])
+def test_rows_times_many_weights(rows: int) -> None:
+    x, w, b = draw(rows, 300), draw(200, 300, seed=1), draw(200, seed=2)
+    for weight in (w, np.asfortranarray(w)):
+        y = F.linear(wg.tensor(x), wg.from_numpy(weight), wg.tensor(b))
+        assert y.is_contiguous()
+        np.testing.assert_allclose(y.numpy(), x @ w.T + b, rtol=1e-12, atol=1e-12)
