@@ -91,7 +91,7 @@ def linear_rows(input: Any, weight: Any, bias: Any) -> Any:
 
 
 add = np.add
-_FEW, _SMALL_PRODUCT = 32, 1_000_000  # rows; multiplications
+_FEW, _SMALL_PRODUCT = 64, 1_000_000  # rows; multiplications
 
 
 def _with_many_weights(input: Any, weight: Any) -> Any:
