@@ -652,3 +652,22 @@ def test_second_derivatives_far_out_and_at_zero(f: Any, second: list[float]) -> 
     (g,) = wg.autograd.grad(f(x).sum(), x, create_graph=True)
     (h,) = wg.autograd.grad(g.sum(), x)
     np.testing.assert_allclose(array(h), second, atol=1e-12)
+
+
+@pytest.mark.parametrize("padding", [0, 1])
+def test_many_images_are_pooled_in_blocks(monkeypatch: pytest.MonkeyPatch, padding: int) -> None:
+    from wengert.ops import windows
+
+    values = draw(3, 5, 9, 8)
+    values[1, 2, 3, 4] = np.nan
+    found = []
+    for many in (1 << 20, 100):
+        monkeypatch.setattr(windows, "_MANY", many)
+        monkeypatch.setattr(windows, "_SMALL", 0)
+        monkeypatch.setattr(windows, "_BLOCK", 150)
+        x = leaf(values)
+        y, index = F.max_pool2d(x, 2, padding=padding, return_indices=True)
+        y.nan_to_num(0.0).pow(2).sum().backward()
+        found.append((array(y), array(index), array(x.grad)))
+    for whole, blocks in zip(*found, strict=True):
+        np.testing.assert_array_equal(blocks, whole)
