@@ -6,6 +6,7 @@ Source: PyTorch's `ATen/native/DistributionTemplates.h` (checks), `ATen/native/c
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -67,6 +68,7 @@ def uniform(
 _STANDARD_UNIFORM = {np.dtype(np.float32): Generator._uniforms32, np.dtype(np.float64): Generator._uniforms64}
 
 
+@functools.lru_cache(64)
 def _uniform_maker(dtype: np.dtype, low: float, high: float) -> Callable[[Generator, int], np.ndarray]:
     first, end = cast(np.array([low, high]), dtype)
     narrow = np.float64 if dtype == np.float64 else np.float32

@@ -134,7 +134,13 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
 @public("Tensor.expand_as")
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """``self.expand(other.shape)``."""
-    return expand_public(self, shape_of_other(other, "expand_as"))
+    size = shape_of_other(other, "expand_as")
+    a = self._a
+    if type(a) is np.ndarray and type(size) is tuple and not M:
+        r = _expanded(a, size)
+        if r is not None:
+            return tied(EXPAND, self, (r.shape,), r)
+    return expand_public(self, size)
 
 
 @public("Tensor.sum_to_size")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._dispatch import cast, common_dtype, logical_dtype
+from .._dtypes import FLOATING
 from .._errors import warn
 from .._general import general
 from .._registry import T, public
@@ -68,18 +69,24 @@ def bernoulli_nll(lib, self, target, weight, reduction):
     """Cross entropy of probabilities; a logarithm counts as at least -100, so that 0 and 1 give finite losses."""
 
     def losses(self: Any, target: Any, weight: Any) -> Any:
-        r = (target - 1) * lib.limited(lib.log1p(-self), -100.0, None)
+        r = (target - lib.ONES[target.dtype]) * lib.limited(lib.log1p(-self), -100.0, None)
         r -= target * lib.limited(lib.log(self), -100.0, None)
         return r if weight is None else r * weight
 
     return reduced_losses(losses, reduction, self, target, weight)
 
 
+_FEW = 4096
+
+
 def _in_unit_interval(a: Any) -> bool:
     """Whether no element is outside of [0, 1]; nan is not, as in PyTorch."""
     if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
         return True
-    if np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1:
+    if a.size <= _FEW:  # where NumPy finds their places sooner; those of nan, if there is one
+        if a.item(a.argmin()) >= 0 and a.item(a.argmax()) <= 1:
+            return True
+    elif np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1:
         return True
     return not ((a < 0) | (a > 1)).any()
 
@@ -147,7 +154,8 @@ def bernoulli_logits_nll(lib, self, target, weight, pos_weight, reduction):
         log_sigmoid = lib.limited(self, None, 0) - lib.log1p(lib.exp(-lib.abs(self)))
         if pos_weight is not None:
             log_sigmoid *= 1 + (pos_weight - 1) * target
-        r = (1 - target) * self - log_sigmoid
+        r = (lib.ONES[target.dtype] - target) * self
+        r -= log_sigmoid
         return r if weight is None else r * weight
 
     return reduced_losses(losses, reduction, self, target, weight, pos_weight)
@@ -170,6 +178,10 @@ def binary_cross_entropy_with_logits(
     tensor(0.3466)
     """
     code = reduction_code(reduction, size_average, reduce)
+    if type(input) is type(target) is Tensor and weight is None and pos_weight is None:
+        a, t = input._a, target._a
+        if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING:
+            return bernoulli_logits_nll(input, target, None, None, code)
     as_tensors("binary_cross_entropy_with_logits", ("input", input), ("target", target))
     if tuple(target.shape) != tuple(input.shape):
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")

@@ -182,8 +182,8 @@ def max_pool1d(
         ceil_mode,
         True,
     )
-    found = tuple(T.squeeze_dim(t, d) for t in found)
-    return found if return_indices else found[0]
+    values = T.squeeze_dim(found[0], d)
+    return (values, T.squeeze_dim(found[1], d)) if return_indices else values
 
 
 for _k, _fn in ((1, max_pool1d), (2, max_pool2d), (3, max_pool3d)):

@@ -247,6 +247,12 @@ def logspace(
     np_dtype = _space_dtype("logspace", start, end, dtype, out).np
     if device is not None and meta_device(device):
         return finish(Meta((steps,), np_dtype), out, requires_grad)
+    if steps <= _FEW:
+        return finish(_few_logspaced(start, end, steps, base, np_dtype).copy(), out, requires_grad)
+    return finish(_logspaced(start, end, steps, base, np_dtype), out, requires_grad)
+
+
+def _logspaced(start: Any, end: Any, steps: int, base: float, np_dtype: Any) -> Any:
     wide = np.complex128 if np_dtype.kind == "c" else np.float64
     if np_dtype.kind in "iu":
         exponents = int(start) + (int(end) - int(start)) / max(steps - 1, 1) * np.arange(steps)
@@ -254,7 +260,7 @@ def logspace(
         number = np_dtype.type
         exponents = _spaced(wide(number(start)), wide(number(end)), steps, np.dtype(wide))
     with np.errstate(all="ignore"):
-        return finish(np.power(wide(base), exponents).astype(np_dtype), out, requires_grad)
+        return np.power(wide(base), exponents).astype(np_dtype)
 
 
 def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
@@ -330,3 +336,4 @@ def _spaced(start: Any, end: Any, steps: int, np_dtype: Any) -> Any:
 
 
 _few_spaced = functools.lru_cache(256)(_spaced)
+_few_logspaced = functools.lru_cache(256)(_logspaced)

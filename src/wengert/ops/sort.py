@@ -104,11 +104,15 @@ def _repaired_order(x: Any) -> Any:
 
 
 def _last(x: Any, dim: int) -> Any:
-    return x if dim == x.ndim - 1 else np.moveaxis(x, dim, -1)
+    if dim == x.ndim - 1:
+        return x
+    return x.T if x.ndim == 2 else np.moveaxis(x, dim, -1)  # which takes some microseconds
 
 
 def _back(x: Any, dim: int) -> Any:
-    return x if dim == x.ndim - 1 else np.ascontiguousarray(np.moveaxis(x, -1, dim))
+    if dim == x.ndim - 1:
+        return x
+    return np.ascontiguousarray(x.T if x.ndim == 2 else np.moveaxis(x, -1, dim))
 
 
 def chosen(x: Any, order: Any) -> Any:
