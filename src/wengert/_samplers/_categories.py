@@ -52,9 +52,10 @@ def _multinomial_race(generator: Generator, prob: np.ndarray, num_samples: int) 
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
         )
-    if not (np.maximum.reduce(prob, None) < math.inf and np.minimum.reduce(prob, None) >= 0):
+    lowest = prob.item(prob.argmin())  # nan if there is one; NumPy finds the place sooner than the value
+    if not (prob.item(prob.argmax()) < math.inf and lowest >= 0):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not np.logical_and.reduce(np.logical_or.reduce(prob, 1)):
+    if not lowest > 0 and not np.logical_and.reduce(np.logical_or.reduce(prob, 1)):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     clock = exponential(generator, prob.shape, prob.dtype)
     with np.errstate(all="ignore"):

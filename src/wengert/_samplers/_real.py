@@ -139,6 +139,7 @@ def normal(
 
 
 _FLOAT32 = np.dtype(np.float32)
+_FEW = 4096
 
 
 def _standard_normals32(generator: Generator, shape: Shape) -> np.ndarray:
@@ -217,6 +218,14 @@ def normal_tensor(generator: Generator | None, mean: np.ndarray | float, std: np
     >>> normal_tensor(Generator().manual_seed(0), np.array([1.0, 2.0], np.float32), 0.0)
     array([1., 2.], dtype=float32)
     """
+    if type(mean) is type(std) is np.ndarray and mean.shape == std.shape and 0 < std.size <= _FEW:
+        if mean.dtype is std.dtype and std.dtype in _STANDARD_UNIFORM:  # the commonest case
+            if not std.item(std.argmin()) >= 0:
+                raise RuntimeError("normal expects all elements of std >= 0.0")
+            values = normal(generator, mean.shape, mean.dtype)
+            with np.errstate(over="ignore", invalid="ignore"):
+                np.multiply(values, std, values)
+                return np.add(values, mean, values)
     if isinstance(std, np.ndarray):
         if std.dtype.kind == "c":
             raise RuntimeError("normal expects standard deviation to be non-complex")

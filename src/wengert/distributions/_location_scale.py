@@ -75,8 +75,11 @@ class Normal(_Centred, ExponentialFamily):
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
+        loc, scale = (t if t.shape == shape else t.expand(shape) for t in (self.loc, self.scale))
+        if loc._fn is None and scale._fn is None:
+            return torch.normal(loc, scale)
         with no_grad():
-            return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
+            return torch.normal(loc, scale)
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.loc + _standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale

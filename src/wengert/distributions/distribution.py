@@ -233,7 +233,7 @@ class Distribution:
     # --------------------------------------------------------------------------------------------------- for subclasses
     def _extended_shape(self, sample_shape: Sequence[int] = Size()) -> Size:
         """The shape of ``sample(sample_shape)``."""
-        return Size(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape)
+        return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
     def _validate_sample(self, value: Tensor) -> None:
         """Raises ValueError if ``value`` is not a tensor of a fitting shape within the support."""

@@ -202,7 +202,7 @@ def _normal_of_tensors(mean: Any, std: Any, source: Generator) -> Tensor:
     operands = []
     for value, argument, position in ((mean, "mean", 1), (std, "std", 2)):
         operands.append(_array(value) if isinstance(value, Tensor) else number(value, "normal", argument, position))
-    if isinstance(mean, Tensor) and isinstance(std, Tensor):
+    if isinstance(mean, Tensor) and isinstance(std, Tensor) and mean._a.shape != std._a.shape:
         try:
             np.broadcast_shapes(tuple(mean.shape), tuple(std.shape))
         except ValueError:
