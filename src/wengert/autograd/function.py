@@ -132,7 +132,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Run the function on ``args`` and record it."""
         if kwargs or (cls.setup_context is not Function.setup_context and len(args) != _argument_count(cls.forward)):
             args = _bound_arguments(cls, args, kwargs)
-        if any(isinstance(a, Tensor) and of_transform(a._a) for a in args):
+        if _in_transform(args):
             from ._function_forward import applied
 
             return applied(cls, args)
@@ -216,10 +216,10 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
     ctx = cls._backward_cls()
     frame = lines.user_frame(lines.sys._getframe(1))
     ctx.code, ctx.lasti = frame.f_code, frame.f_lasti
-    edges = tuple(current_fn(a) for a in args if isinstance(a, Tensor))
-    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a._fn is not None for a in args)
-    track = is_grad_enabled() and any(ctx.needs_input_grad)
-    if old_style is None and any(isinstance(a, Tensor) and of_transform(a._a) for a in args):
+    edges = tuple([current_fn(a) for a in args if isinstance(a, Tensor)])
+    ctx.needs_input_grad = needs = tuple([isinstance(a, Tensor) and a._fn is not None for a in args])
+    track = True in needs and is_grad_enabled()
+    if old_style is None and _in_transform(args):
         from ._function_forward import inside
 
         outputs = inside(cls, ctx, args)
@@ -234,14 +234,22 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
         if ctx.dirty_tensors:
             for t in ctx.dirty_tensors:
                 bump(t)
-        fresh = tuple(_alias_input(o, args, ctx) for o in flat)
+        fresh = tuple([_alias_input(o, args, ctx) for o in flat])
         return (fresh[0] if single else fresh), ctx
     ctx.fx = edges
-    ctx._inputs = tuple((a._a.shape, a._a.dtype) if isinstance(a, Tensor) else None for a in args)
+    ctx._inputs = tuple([(a._a.shape, a._a.dtype) if isinstance(a, Tensor) else None for a in args])
     ctx.seq = tick()
     results = _with_history(ctx, args, flat)
     _save(ctx, results)
     return (results[0] if single else tuple(results)), ctx
+
+
+def _in_transform(args: tuple[Any, ...]) -> bool:
+    """Whether a tensor among these holds a transform's value."""
+    for a in args:  # noqa: SIM110  a generator takes three times as long
+        if isinstance(a, Tensor) and of_transform(a._a):
+            return True
+    return False
 
 
 def _call_forward(cls: Any, ctx: Any, args: tuple[Any, ...], old_style: Any) -> Any:
@@ -292,8 +300,9 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
     dirty = {id(t) for t in ctx.dirty_tensors}
     plain = {id(t) for t in ctx.non_differentiable}
     inputs = {id(a): a for a in args if isinstance(a, Tensor)}
-    _check_dirty(ctx, flat)
-    ctx.meta = tuple((o._a.shape, o._a.dtype) if isinstance(o, Tensor) else (None, None) for o in flat)
+    if dirty or plain:
+        _check_dirty(ctx, flat)
+    ctx.meta = tuple([(o._a.shape, o._a.dtype) if isinstance(o, Tensor) else (None, None) for o in flat])
     many = len(flat) > 1
     results: list[Any] = []
     for k, o in enumerate(flat):
@@ -303,13 +312,14 @@ def _with_history(ctx: Any, args: tuple[Any, ...], flat: tuple[Any, ...]) -> lis
         differentiable = id(o) not in plain and o._a.dtype.kind in "fcV"
         node: Any = (Port(ctx, k) if many else ctx) if differentiable else None
         results.append(_one_output(ctx, o, node, id(o) in inputs, id(o) in dirty))
-    tracked = [r for r in results if isinstance(r, Tensor) and r._fn is not None]
+    tracked = [r for r in results if isinstance(r, Tensor) and r._fn is not None] if many else ()
     if len(tracked) > 1:  # a write to one view of several could not be told from a write to the others
         for r in tracked:
             view = view_of(r)
             if view is not None and id(r) not in dirty:
                 r._v = (*view[:3], MULTI_OUTPUT_VIEW)
-    _warn_of_dirty(ctx, inputs)
+    if dirty:
+        _warn_of_dirty(ctx, inputs)
     return results
 
 
