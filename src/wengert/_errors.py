@@ -33,11 +33,13 @@ user_code: Any = None  # the code of the latest user's line: mostly the next one
 def user_frame(frame: Any) -> Any:
     """The nearest calling frame outside of this package (the outermost one if there is none)."""
     global user_code
+    internal = INTERNAL
     code = frame.f_code
-    while INTERNAL[code.co_filename]:
-        if frame.f_back is None:
+    while internal[code.co_filename]:
+        back = frame.f_back
+        if back is None:
             return frame
-        frame = frame.f_back
+        frame = back
         code = frame.f_code
     user_code = code
     return frame

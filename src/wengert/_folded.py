@@ -1558,7 +1558,7 @@ def _19(direct, fast, fn, info, large, numbers, raw, reject):
 def _20(N, info, otherwise, table):
     def op(input, *args, **kwargs):
         if args or kwargs or M:
-            return otherwise(input, *args, **kwargs)
+            return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
         try:
             fx = input._fn
             a = input._a

@@ -132,7 +132,7 @@ def _alone(info: Info, N: Any, table: Any, keep_shape: bool, otherwise: Any) -> 
 
     def op(input: Any, *args: Any, **kwargs: Any) -> Any:
         if args or kwargs or M:
-            return otherwise(input, *args, **kwargs)
+            return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
         try:
             fx = input._fn
             a = input._a

@@ -181,7 +181,7 @@ _NO_BRANCH = (
 )
 _PYTHON = frozenset((float, int, bool, complex))
 _BY_KIND = {"f": float, "i": int, "u": int, "b": bool, "c": complex}
-_OF_SCALAR: dict[type, Any] = {dtype.type: _BY_KIND[dtype.kind] for dtype in BY_NUMPY}
+_OF_SCALAR: dict[type, Any] = {dtype.type: _BY_KIND[dtype.kind] for dtype in BY_NUMPY if dtype.kind in _BY_KIND}
 """NumPy's kinds of number -> Python's: called, it takes a tenth of the time of ``item``."""
 
 

@@ -83,7 +83,7 @@ def _in_unit_interval(a: Any) -> bool:
     """Whether no element is outside of [0, 1]; nan is not, as in PyTorch."""
     if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
         return True
-    if a.size <= _FEW:  # where NumPy finds their places sooner; those of nan, if there is one
+    if type(a) is np.ndarray and a.size <= _FEW:  # where NumPy finds their places sooner; those of nan, if there is one
         if a.item(a.argmin()) >= 0 and a.item(a.argmax()) <= 1:
             return True
     elif np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1:

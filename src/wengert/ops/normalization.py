@@ -328,10 +328,11 @@ def _check_float(t: Any, kernel: str, *others: Any) -> None:
     if logical_dtype(t).kind in "iub":
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(t)}'")
     others_dtypes = {logical_dtype(o) for o in others if o is not None}
+    if others_dtypes <= {logical_dtype(t)}:
+        return
     if others_dtypes == {np.dtype("f4")} and str(logical_dtype(t)) == "bfloat16":
         return  # as in PyTorch, for regions of autocast
-    if others_dtypes - {logical_dtype(t)}:
-        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
 def _normalized_shape(
