@@ -15,7 +15,7 @@ import numpy as np
 
 from .._backends.numpy import in_lib, lib
 from .._dispatch import logical_dtype, type_text
-from .._dtypes import BY_NUMPY
+from .._dtypes import BY_NUMPY, INEXACT
 from .._errors import noted
 from .._general import general
 from .._linear import MANY, between, bilinear
@@ -511,8 +511,11 @@ def check_mat_vec(a: Any, b: Any) -> None:
 
 
 def _check_dot(name: str, x: Any, y: Any) -> None:
-    as_tensors(name, ("input", x), ("tensor" if name == "dot" else "other", y))
+    if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
+        as_tensors(name, ("input", x), ("tensor" if name == "dot" else "other", y))
     a, b = x._a, y._a
+    if a.ndim == 1 and a.shape == b.shape and a.dtype is b.dtype and a.dtype in INEXACT:
+        return
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if logical_dtype(x) is not logical_dtype(y):
@@ -549,6 +552,6 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
     as_tensors("outer", ("input", input), ("vec2", vec2))
     for name, t in (("self", input), ("vec2", vec2)):
-        if t.ndim != 1:
+        if t._a.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t.ndim}-D")
     return T.reshape(input, (input._a.shape[0], 1)) * vec2
