@@ -226,6 +226,25 @@ def rebind(self: Tensor, a: Any) -> None:
         self._m = None  # what was saved keeps the old payload
     for fn in rebound:
         fn(self)
+    if "_views" in self.__dict__:
+        _rebind_views(self)
+
+
+def _rebind_views(self: Tensor) -> None:
+    """Views of a payload that was replaced are made again from the new one, with the views of these."""
+    from .ops.chains import replay
+
+    for ref in self.__dict__["_views"]:
+        view = ref()
+        made = None if view is None else view_of(view)
+        if made is None or made[0] is not self:
+            continue
+        view._a = replay(self._a, ((made[1].name, made[2]),))
+        view._m = None
+        for fn in rebound:
+            fn(view)
+        if "_views" in view.__dict__:
+            _rebind_views(view)
 
 
 def _rebind_base(self: Tensor, a: Any) -> None:
@@ -382,6 +401,7 @@ def _mark_views(base: Tensor, written: Tensor | None = None) -> None:
     cell = cell_of(base)
     cell.rebased = tick()
     if not isinstance(base._a, np.ndarray):
+        _regenerate_views(base, written)
         return
     owner, references = _owner(base._a)
     box = base._m
@@ -396,6 +416,19 @@ def _mark_views(base: Tensor, written: Tensor | None = None) -> None:
     if key not in stale_views:
         add_reason("stale views")
         stale_views[key] = weakref.ref(owner, lambda _: _forget(key))
+
+
+def _regenerate_views(base: Tensor, written: Tensor | None) -> None:
+    """The same for a transform's value, whose views are known: they get their history at once."""
+    from .ops.chains import chain_of, gathered
+
+    for ref in base.__dict__.get("_views", ()):
+        view = ref()
+        if view is None:
+            continue
+        if view is not written:
+            view._fn = gathered(*chain_of(view))
+        _regenerate_views(view, written)
 
 
 def _owner(a: Any) -> tuple[Any, int]:

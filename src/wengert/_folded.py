@@ -1683,7 +1683,7 @@ def _25(N, info, table):
         t = make()
         t._m = None
         if type(a) is not np.ndarray:
-            a = alias_payload(input)
+            a = alias_payload(input, t)
         t._v = (input, info, p, 0)
         try:
             t._a = table[type(a)](a, *p)

@@ -32,7 +32,7 @@ from ._pointwise import pointwise, pointwise_backward
 from ._registry import RAW, Impl, Info, T, own, place, register
 from ._saved import is_complex, stale, unbox
 from ._several import several
-from ._tensor import Tensor, alias_payload, make, wrap
+from ._tensor import Tensor, alias_payload, make, note_view, wrap
 
 
 class _Plain(dict[type, bool]):
@@ -302,8 +302,14 @@ def _runner(info: Info, plan: Plan, N: Any, table: Any, broadcast: bool, many: b
             t._m = None if boxes is None else boxes.get(0)
             if view:
                 t._v = (operands[0], info, p, 0)
+                if not plain:
+                    note_view(operands[0], t)
             return t
-        return _wrap_many(info, n, result, boxes, operands, p, differentiable, view)
+        made = _wrap_many(info, n, result, boxes, operands, p, differentiable, view)
+        if view and not plain:
+            for t in made:
+                note_view(operands[0], t)
+        return made
 
     return run
 

@@ -20,7 +20,7 @@ from ._errors import noted
 from ._meta import Meta, laid_out, no_kernel
 from ._node import view_of
 from ._protocol import array_of, attribute, checked
-from ._registry import place
+from ._registry import REGISTRY, place
 from ._registry import public as method
 from ._tensor import CPU, META, Tensor, alias_payload, device_of
 
@@ -243,6 +243,29 @@ def base(self: Tensor) -> Tensor | None:
 def is_view(self: Tensor) -> bool:
     """Whether this tensor is a view of another."""
     return view_of(self) is not None
+
+
+@method("Tensor._view_func")
+def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
+    """The view that this one is of its base, of another tensor of the same sizes and strides; ``None`` for no view.
+
+    >>> import wengert as torch
+    >>> torch.zeros(3)[1:]._view_func(torch.arange(3.))
+    tensor([1., 2.])
+    """
+    view = view_of(self)
+    if view is None:
+        return None
+    base = base_of(self)
+    same = base is not None and (base.shape, base.stride()) == (new_base.shape, new_base.stride())
+    if not same:
+        return None
+    from .ops.chains import chain_of
+
+    for name, p in chain_of(self)[1]:
+        info = REGISTRY[name]
+        new_base = info.op(new_base, *p) if info.outputs == 1 else info.op(new_base, *p[:-1])[p[-1]]
+    return new_base
 
 
 @method("Tensor.pin_memory")

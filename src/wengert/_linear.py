@@ -88,7 +88,7 @@ def linear(
             t._m = None
             if view:
                 if type(a) is not np.ndarray:
-                    a = alias_payload(input)
+                    a = alias_payload(input, t)
                 t._v = (input, info, p, 0)
             try:
                 t._a = table[type(a)](a, *p)

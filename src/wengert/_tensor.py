@@ -11,6 +11,7 @@ Operators and most methods are put on the class by ``_methods`` from what the ``
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -276,10 +277,23 @@ def wrap(a: Any, fn: Node | None = None) -> Tensor:
     return t
 
 
-def alias_payload(tensor: Tensor) -> Any:
-    """The payload in a form whose memory can be shared: a NumPy scalar becomes a 0-dimensional array for good."""
+def note_view(base: Tensor, view: Tensor) -> None:
+    """Remember a view of a transform's value: it shares no memory, so a write to the base has to look for it."""
+    views = base.__dict__.setdefault("_views", [])
+    if len(views) & 31 == 31:
+        views[:] = [ref for ref in views if ref() is not None]
+    views.append(weakref.ref(view))
+
+
+def alias_payload(tensor: Tensor, view: Tensor | None = None) -> Any:
+    """The payload in a form whose memory can be shared: a NumPy scalar becomes a 0-dimensional array for good.
+
+    ``view``: the tensor that will share it.
+    """
     a = tensor._a
-    if isinstance(a, np.generic):
+    if view is not None and hasattr(a, "tag"):
+        note_view(tensor, view)
+    elif isinstance(a, np.generic):
         a = tensor._a = np.array(a)
         if tensor._m is not None:
             tensor._m.a = a

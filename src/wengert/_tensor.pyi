@@ -52,7 +52,9 @@ make: Any
 
 def wrap(a: Any, fn: _Node | None=None) -> Tensor: ...
 
-def alias_payload(tensor: Tensor) -> Any: ...
+def note_view(base: Tensor, view: Tensor) -> None: ...
+
+def alias_payload(tensor: Tensor, view: Tensor | None=None) -> Any: ...
 
 stale_views: Any
 
@@ -249,6 +251,8 @@ class Tensor(metaclass=TensorMeta):
         """``values``, whatever the tensor, and not recorded."""
     @property
     def _version(self) -> _int: ...
+    def _view_func(self, new_base: Tensor) -> Tensor | None:
+        """The view that this one is of its base, of another tensor of the same sizes and strides; ``None`` for no view."""
     def abs(self) -> Tensor:
         """The absolute value of each element; its derivative at 0 is 0."""
     def abs_(self) -> Tensor:

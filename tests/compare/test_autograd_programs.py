@@ -5,6 +5,7 @@ Each line of a table is one program. It runs after its table's preparation, and 
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
 from types import ModuleType
@@ -348,7 +349,7 @@ class Inner(A.Function):
     y.retain_grad(); y.detach_(); r = y.retains_grad, y.requires_grad
     t = (x ** 2).sum()\n    for _ in range(3): (g,) = A.grad(t, x, create_graph=True); t = g.sum(); r = g.detach()
     w = T.ones(2, 3).t().requires_grad_(); (w * 2).sum().backward(); r = w.grad.stride()
-    w = T.nn.Parameter(T.ones(2, 3).t()); w.register_hook(lambda g: -g); (w * 2).sum().backward(); r = w.grad.stride()
+    w = T.nn.Parameter(T.ones(2, 3).t()); w.register_hook(log.append); (w * 2).sum().backward(); r = w.grad.stride()
     w = T.ones(4, 4)[::2, ::2].requires_grad_(); (w * 2).sum().backward(); r = w.grad.stride()
     w = T.ones(1, 2, 3, 4).to(memory_format=last).requires_grad_(); w.sum().backward(); r = w.grad.stride()
     w = T.ones(2, 3).t().requires_grad_(); w.sum().backward(); w.sum().backward(); r = w.grad.stride(), w.grad
@@ -406,6 +407,38 @@ d = fw.make_dual(T.ones(2), T.ones(2))
     T.add(d, d, out=one)
     T.add(one, one, out=d)
     r = fw.unpack_dual(d.data).tangent
+    """,
+)
+
+_ALIASED = ("base", "item", "sibling", "nested", "turned", "wide")
+ALIASES = (
+    """
+x = T.tensor([1., 2., 3., 4.]); two = x.expand(2, 4); fw = A.forward_ad; swap = T.utils.swap_tensors
+def base(x): y = x.clone(); v = y[:2]; y.mul_(2); return v
+def item(x): y = x.clone(); v = y[:2]; y[0] = 9.; return v
+def sibling(x): y = x.clone(); v, w = y[:2], y[1:3]; v.mul_(2); return w
+def nested(x): y = x.clone(); v = y[1:3]; w = v[:1]; v.zero_(); return y + w.sum()
+def turned(x): y = x.clone(); v = y.view(2, 2).t()[0]; y.mul_(2); return v
+def wide(x): y = x.clone(); v = y.expand(2, 4); y.mul_(2); return v
+def total(f): return lambda z: f(z).sum()
+def mutated(f):
+    with A.graph.allow_mutation_on_saved_tensors() as ctx:
+        f(); return len(ctx.cloned), len(ctx.tid_to_weakhandle)
+p = T.ones(2, requires_grad=True); level = fw.dual_level()
+def dual(): level.__enter__(); return fw.make_dual(x, x)
+""",
+    "\n".join(
+        [f"    r = T.vmap({f})(two), T.func.jvp({f}, (x,), (x,))" for f in _ALIASED]
+        + [f"    r = T.vmap(T.func.grad(total({f})))(two), T.func.jacfwd({f})(x)" for f in _ALIASED]
+        + [f"    r = fw.unpack_dual({f}(dual()))" for f in _ALIASED]
+    )
+    + """
+    r = T.vmap(lambda x: (lambda y: (lambda v: (y.add_(1), v)[1])(y.unbind()[1]))(x.clone()))(two)
+    a, b = T.ones(2, requires_grad=True), T.zeros(3); swap(a, b); (b * 2).sum().backward(); r = a, b, b.grad
+    a, b = T.nn.Parameter(T.ones(2)), T.zeros(3); a.foo = 3; swap(a, b); r = type(a), b, b.foo
+    r = x[1:]._view_func(T.zeros(4)), x._view_func(x), x.view(2, 2)[1]._view_func(x * 2)
+    def f(): b = p.clone(); c = b**2; b.sin_(); (c + b).sum().backward(); return c\n    r = mutated(f), p.grad
+    r = mutated(lambda: p.clone() ** 2)
     """,
 )
 
@@ -616,6 +649,7 @@ TABLES = {
     "integers and names": INTEGERS_AND_NAMES,
     "tasks": TASKS,
     "functions": FUNCTIONS,
+    "aliases": ALIASES,
 }
 PROGRAMS = [
     pytest.param(preparation, line.strip().replace("\\n    ", "\n"), id=f"{name}: {line.strip()}")
@@ -641,7 +675,8 @@ def outcome(T: ModuleType, preparation: str, program: str) -> tuple[str, list[st
         finally:
             T.set_grad_enabled(True)
             if "level" in scope:
-                scope["level"].__exit__(None, None, None)
+                with contextlib.suppress(RuntimeError):  # it was not entered
+                    scope["level"].__exit__(None, None, None)
     told = [f"{w.category.__name__}: {w.message}" for w in caught if "torch.jit" not in str(w.message)]
     return re.sub(r"0x[0-9a-f]+", "0x", text), told
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,7 +13,7 @@ from .._alias import bump
 from .._engine import current_pass
 from .._inference import is_inference
 from .._modes import MODE, changed
-from .._node import AccumulateGrad, Node, Port, RemovableHandle
+from .._node import AccumulateGrad, Node, Port, RemovableHandle, cell_of
 from .._tensor import Tensor, current_fn, wrap
 
 __all__ = [
@@ -164,22 +165,39 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         DISABLED.reset(token)
 
 
-class _Mutable:
-    """What ``allow_mutation_on_saved_tensors`` yields: the copies that are kept."""
+class _Handle:
+    """Stands for a saved tensor in the graph: the copy lives as long as some node needs it."""
+
+    __slots__ = ("__weakref__", "cell", "version")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.cell = cell_of(tensor)
+        self.version = self.cell.version
+
+
+class _AllowMutationOnSavedContext:
+    """What ``allow_mutation_on_saved_tensors`` yields: the values of saved tensors, as long as they are needed."""
 
     def __init__(self) -> None:
-        self.cloned: dict[int, Tensor] = {}
+        self.original: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[Any, _Handle] = weakref.WeakValueDictionary()
+
+    @property
+    def cloned(self) -> dict[_Handle, Tensor]:
+        """The copies of those tensors that were written to since."""
+        return {h: copy for h, copy in self.original.items() if h.cell.version != h.version}
 
     def clear(self) -> None:
         """Let go of all copies."""
-        self.cloned.clear()
+        self.original.clear()
+        self.tid_to_weakhandle.clear()
 
 
 _mutable = threading.local()
 
 
 @contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
     """Inside, a tensor may be written in place although a node saved it: backward uses the value it had.
 
     Forward and backward both run inside. (PyTorch copies when a saved tensor is first written; here it is copied when
@@ -197,20 +215,23 @@ def allow_mutation_on_saved_tensors() -> Iterator[_Mutable]:
     """
     if getattr(_mutable, "ctx", None) is not None:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-    ctx = _Mutable()
+    ctx = _AllowMutationOnSavedContext()
 
-    def pack(tensor: Tensor) -> int:
-        copy = wrap(tensor._a.copy())
-        ctx.cloned[id(copy)] = copy
-        return id(copy)
+    def pack(tensor: Tensor) -> _Handle:
+        key = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor._version)
+        handle = ctx.tid_to_weakhandle.get(key)
+        if handle is None:
+            handle = ctx.tid_to_weakhandle[key] = _Handle(tensor)
+            ctx.original[handle] = wrap(tensor._a.copy())
+        return handle
 
-    def unpack(key: int) -> Tensor:
-        if getattr(_mutable, "ctx", None) is not ctx or key not in ctx.cloned:
+    def unpack(handle: _Handle) -> Tensor:
+        if getattr(_mutable, "ctx", None) is not ctx or handle not in ctx.original:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
                 "originally recorded."
             )
-        return ctx.cloned[key]
+        return ctx.original[handle]
 
     with saved_tensors_hooks(pack, unpack):
         _mutable.ctx = ctx

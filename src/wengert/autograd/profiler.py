@@ -337,6 +337,20 @@ class record_function(ContextDecorator):
         for span in self._spans.pop():
             span.end = time.perf_counter_ns()
 
+    def _call_end_callbacks_on_future(self, fut: Any) -> Any:
+        """End the block when a future is done, not at the end of ``with``; the future that is done with it."""
+        if not self._spans:
+            raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
+        spans = self._spans.pop()
+        self._spans.append([])
+
+        def end(done: Any) -> Any:
+            for span in spans:
+                span.end = time.perf_counter_ns()
+            return done.value()
+
+        return fut.then(end)
+
 
 # -------------------------------------------------------------------------------------------------- what is not here
 class _NoMarks:

@@ -23,7 +23,7 @@ _classes: dict[type, type] = {}
 
 
 def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
-    """Nodes of the class ``N`` show the graph that ``graph(node)`` makes, if it can make it."""
+    """Nodes of the class ``N`` show the graph that ``graph(node)`` makes; ``None``: they show what they have."""
 
     def next_functions(n: Any) -> Any:
         _take_apart(n, graph)
@@ -37,12 +37,16 @@ def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
         _take_apart(n, graph)
         return Node.register_hook(n, fn)
 
+    def register_prehook(n: Any, fn: Any) -> Any:
+        _take_apart(n, graph)
+        return Node.register_prehook(n, fn)
+
     def call(n: Any, *grads: Any) -> Any:
         _take_apart(n, graph)
         return Node.__call__(n, *grads)
 
     N.next_functions = property(next_functions, doc=Node.next_functions.__doc__)
-    N.__dir__, N.register_hook, N.__call__ = names, register_hook, call
+    N.__dir__, N.register_hook, N.register_prehook, N.__call__ = names, register_hook, register_prehook, call
 
 
 def _take_apart(n: Any, graph: Callable[[Any], Node | None]) -> None:

@@ -28,7 +28,7 @@ from .._saved import stale
 from .._tensor import Tensor, make
 from ._large_softmax import log_sums, row_starts
 from ._lines import all_below
-from ._unfused import node_of
+from ._unfused import node_of, shown_as
 from .classification import nll_nd
 from .loss import MEAN, NONE, SUM, reduction_code
 from .matmul import as_tensors, dtype_name
@@ -158,31 +158,14 @@ class OneStep(_NLL):  # type: ignore[misc]
         return self
 
     @property
-    def next_functions(self) -> Any:
-        return self.split().next_functions
-
-    @property
     def keeper(self) -> Any:
         """The node whose saved values hooks are put on."""
         return self.split()
 
-    def __dir__(self) -> list[str]:
-        return dir(self.split())
-
-    def register_hook(self, fn: Any) -> Any:
-        """See ``Node``."""
-        return self.split().register_hook(fn)
-
-    def register_prehook(self, fn: Any) -> Any:
-        """See ``Node``."""
-        return self.split().register_prehook(fn)
-
-    def __call__(self, *grads: Any) -> Any:
-        return self.split()(*grads)
-
 
 OneStep.__name__ = OneStep.__qualname__ = "NllLossBackward0"
 OneStep.__module__ = "builtins"
+shown_as(OneStep, lambda n: n.split() and None)  # it is split where it stands
 
 
 def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Tensor:

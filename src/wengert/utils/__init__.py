@@ -6,7 +6,7 @@ import copyreg
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
-from weakref import ref
+from weakref import getweakrefcount, ref
 
 
 def set_module(obj: Any, mod: str) -> None:
@@ -21,29 +21,36 @@ def set_module(obj: Any, mod: str) -> None:
 
 
 def swap_tensors(t1: Any, t2: Any) -> None:
-    """Exchange all that two tensors are, their classes, attributes and histories, so that each name finds the other.
+    """Exchange two tensors: every variable that holds the one is from now on the other.
 
     Raises:
-        RuntimeError: their classes have different slots.
+        RuntimeError: one is weakly referenced, or their classes have different slots.
 
     >>> import wengert as torch
-    >>> a, b = torch.zeros(2), torch.ones(3)
+    >>> a, b = torch.ones(2), torch.zeros(3)
     >>> torch.utils.swap_tensors(a, b)
-    >>> a
-    tensor([1., 1., 1.])
+    >>> a, b
+    (tensor([0., 0., 0.]), tensor([1., 1.]))
     """
     from .._node import AccumulateGrad
 
-    slots = copyreg._slotnames(type(t1))  # type: ignore[attr-defined]
-    if set(slots) != set(copyreg._slotnames(type(t2))):  # type: ignore[attr-defined]
+    for i, t in enumerate((t1, t2), 1):
+        own = type(t._fn) is AccumulateGrad and t._fn.ref() is t
+        if getweakrefcount(t) > own:
+            raise RuntimeError(f"Cannot swap t{i} because it has weakref associated with it")
+    names = [set(copyreg._slotnames(type(t))) for t in (t1, t2)]  # type: ignore[attr-defined]
+    if names[0] != names[1]:
         raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
-    names = (*slots, "__dict__", "__class__")
-    parts = [{name: getattr(t, name) for name in names if hasattr(t, name)} for t in (t1, t2)]
-    for t, theirs, mine in ((t1, parts[1], parts[0]), (t2, parts[0], parts[1])):
-        for name in mine.keys() - theirs.keys():
-            delattr(t, name)
-        for name, value in theirs.items():
-            setattr(t, name, value)
+    t1.__class__, t2.__class__ = t2.__class__, t1.__class__
+    t1.__dict__, t2.__dict__ = t2.__dict__, t1.__dict__
+    for slot in ("_a", "_fn", "_m", "_v"):
+        one, other = (getattr(t, slot, ...) for t in (t1, t2))
+        for t, value in ((t1, other), (t2, one)):
+            if value is not ...:
+                setattr(t, slot, value)
+            elif hasattr(t, slot):
+                delattr(t, slot)
+    for t in (t1, t2):
         if type(t._fn) is AccumulateGrad:
             t._fn.ref = ref(t)
 
