@@ -79,7 +79,8 @@ T.arange(5, device="meta"), T.arange(0., 1., .1, device="meta"), T.linspace(0, 1
 T.eye(3, device="meta"), T.rand(3, device="meta"), T.randperm(3, device="meta"), T.full((2,), 1, device="meta")
 T.normal(m, 1.), T.bernoulli(m), T.multinomial(m, 2), T.poisson(m)
 m.normal_(), m.uniform_(), m.random_(), m.exponential_(), m.bernoulli_(.5), m.fill_(3), m.zero_()
-nn.init.kaiming_uniform_(m), nn.init.orthogonal_(m), nn.init.trunc_normal_(m), nn.init.eye_(m), nn.init.xavier_normal_(m)
+nn.init.kaiming_uniform_(m), nn.init.orthogonal_(m), nn.init.trunc_normal_(m)
+nn.init.eye_(m), nn.init.xavier_normal_(m)
 T.linalg.svd(m)
 T.linalg.inv(T.empty(3, 3, device="meta")), T.linalg.eigh(T.empty(3, 3, device="meta"))
 T.bincount(i)
@@ -130,7 +131,8 @@ grads("nn.Linear(3, 4, device='meta')(x)"), grads("x.softmax(1)"), grads("(x * x
 nn.utils.skip_init(nn.Linear, 3, 4).weight.shape
 T._C._nn._parse_to("meta", T.float64)
 nn.Parameter(c).to("meta")
-m.to(memory_format=T.contiguous_format).stride(), T.empty(1, 2, 3, 4, device="meta").to(memory_format=T.channels_last).stride()
+m.to(memory_format=T.contiguous_format).stride()
+T.empty(1, 2, 3, 4, device="meta").to(memory_format=T.channels_last).stride()
 nn.functional.one_hot(i)
 nn.functional.one_hot(i, 4)
 """
