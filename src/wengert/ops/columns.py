@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Ints = tuple[int, ...]
-BLOCK = 1 << 20  # bytes of columns that samples are put together for
+BLOCK = 1 << 19  # bytes of columns that samples are put together for
 _MOST_PHASES = 16
 LIMIT = 1 << 21  # bytes of columns of one sample beyond which it is cut
 ROW, ELEMENT = 330, 5  # a row takes as long to copy as so many multiplications, and as so many for each element

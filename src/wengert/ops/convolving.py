@@ -1,8 +1,8 @@
 """The three products of convolution on NumPy arrays: forward, and its transposes in the input and in the weight.
 
-Each is a product of matrices, of which one has the windows as its columns (``columns``). The transpose in the input
-makes columns and adds them up: as runs, shifted, in one reduction. Independent samples are done by Python's threads,
-with BLAS on one thread each (``_blas.over_samples``).
+Each is a product of matrices, of which one has the windows as its columns (``columns``), or many small ones that need
+fewer copies (``row_windows``). The transpose in the input makes columns and adds them up: as runs, shifted, in one
+reduction. Independent samples are done by Python's threads, with BLAS on one thread each (``_blas.over_samples``).
 
 What follows from the sizes alone is a ``_Convolution``, made once for them. Small ones keep their buffers and views
 too, which take longer to make than their arithmetic; of larger ones, where it is a tenth of the time, the last few do.
@@ -77,7 +77,7 @@ class _Convolution:
         parts = samples_parts(self.samples, self.work)
         self.most = parts[0].stop  # samples that a thread gets
         column_bytes = self._column_bytes()
-        self.kept = len(parts) < 2 and self.samples * column_bytes <= columns.BLOCK >> 4  # one block, of every kind
+        self.kept = len(parts) < 2 and self.samples * column_bytes <= columns.BLOCK >> 3  # one block, of every kind
         self.reused = not self.kept and column_bytes <= _REUSED
         self.turned = (groups, self.filters, self.channels, *self.kernel)
         general = not (self.empty or self.few or self.pointwise or self.kept)
