@@ -33,9 +33,8 @@ user_code: Any = None  # the code of the latest user's line: mostly the next one
 def user_frame(frame: Any) -> Any:
     """The nearest calling frame outside of this package (the outermost one if there is none)."""
     global user_code
-    internal = INTERNAL
     code = frame.f_code
-    while internal[code.co_filename]:
+    while INTERNAL[code.co_filename]:
         back = frame.f_back
         if back is None:
             return frame
