@@ -203,11 +203,10 @@ def item(self: Tensor) -> Any:
     2.5
     """
     a = self._a
-    try:
-        return _OF_SCALAR[type(a)](a)
-    except KeyError:
-        pass
-    if not isinstance(a, (np.ndarray, np.generic)):
+    number = _OF_SCALAR.get(type(a))
+    if number is not None:
+        return number(a)
+    if type(a) is not np.ndarray and not isinstance(a, np.generic):
         a = array_of(self, _NO_ITEM)
     if a.size != 1:
         raise noted(

@@ -248,7 +248,11 @@ class ToMeta(Node):
 
 
 def _converter(name: str, dtype: Dtype) -> None:
+    want = None if dtype in (_dtypes.bfloat16, _dtypes.complex32) else dtype.np  # which NumPy may not have
+
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+        if memory_format is None and self._a.dtype is want:
+            return self
         return converted(self, dtype, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
