@@ -14,6 +14,7 @@ NOTE [ In place on a view ]
 
 from __future__ import annotations
 
+import gc
 import sys
 import weakref
 from typing import Any
@@ -41,7 +42,7 @@ from ._modes import (
 )
 from ._node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
 from ._saved import short_name
-from ._tensor import Tensor, alias_payload, stale_views, wrap
+from ._tensor import Tensor, alias_payload, note_view, stale_views, wrap
 
 
 # ------------------------------------------------------------------------------------------------------------- versions
@@ -208,8 +209,11 @@ def _cpp(a: Any) -> str:
 rebound: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)
 
 
-def rebind(self: Tensor, a: Any) -> None:
-    """A payload that cannot be written to (a transform's value, another library's array) is replaced."""
+def rebind(self: Tensor, a: Any, held: int = 2) -> None:
+    """A payload that cannot be written to (a transform's value, another library's array) is replaced.
+
+    ``held``: how many of the callers' variables hold the tensor's array.
+    """
     if getattr(self._a, "is_sparse", False) and getattr(a, "is_sparse", False):
         self._a.become(a)
         return
@@ -217,7 +221,9 @@ def rebind(self: Tensor, a: Any) -> None:
         return
     view = view_of(self)
     if view is not None:
-        _rebind_base(self, a)
+        _rebind_base(self, a, held)
+    if type(self._a) is np.ndarray:
+        _note_views(self, held)
     inside = in_transform()
     if inside is not None and getattr(self._a, "tag", None) != getattr(a, "tag", None):
         inside.rebound.append((weakref.ref(self), self._a, self._fn))
@@ -230,16 +236,33 @@ def rebind(self: Tensor, a: Any) -> None:
         _rebind_views(self)
 
 
+def _note_views(self: Tensor, held: int) -> None:
+    """An array becomes a transform's value: its views, which shared memory with it until now, are looked for."""
+    if _owner(self._a)[1] <= _ALONE + held:
+        return
+    for entry in gc.get_referrers(self):
+        if type(entry) is tuple and len(entry) == 4 and entry[0] is self:
+            for view in gc.get_referrers(entry):
+                if isinstance(view, Tensor) and view_of(view) is entry:
+                    note_view(self, view)
+                    _note_views(view, held)
+
+
 def _rebind_views(self: Tensor) -> None:
     """Views of a payload that was replaced are made again from the new one, with the views of these."""
     from .ops.chains import replay
 
     for ref in self.__dict__["_views"]:
         view = ref()
-        made = None if view is None else view_of(view)
-        if made is None or made[0] is not self:
+        if view is None:
             continue
-        view._a = replay(self._a, ((made[1].name, made[2]),))
+        made = view_of(view)
+        if made is not None and made[0] is self:
+            view._a = replay(self._a, ((made[1].name, made[2]),))
+        elif "_detached" in view.__dict__:
+            view._a = self.detach()._a  # type: ignore[attr-defined]
+        else:
+            continue
         view._m = None
         for fn in rebound:
             fn(view)
@@ -247,12 +270,14 @@ def _rebind_views(self: Tensor) -> None:
             _rebind_views(view)
 
 
-def _rebind_base(self: Tensor, a: Any) -> None:
+def _rebind_base(self: Tensor, a: Any, held: int) -> None:
     from ._registry import T
 
     parent, info, p, _ = view_of(self)  # type: ignore[misc]
     new = T.view_scatter(wrap(parent._a), wrap(a), ((info.name, p),))
-    rebind(parent, new._a)
+    rebind(parent, new._a, held)
+    if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # it was made while both were arrays
+        note_view(parent, self)
 
 
 def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:

@@ -22,7 +22,7 @@ from ._registry import public
 from ._tensor import Tensor, alias_payload, current_fn, new
 
 _OWN = frozenset(
-    ("_grad", "_retains", "_reward", "_stochastic", "_views", "_volatile")
+    ("_detached", "_grad", "_retains", "_reward", "_stochastic", "_views", "_volatile")
 )  # what the library itself keeps in a tensor's __dict__
 
 

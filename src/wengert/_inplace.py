@@ -246,7 +246,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         if result._a is not a:
             np.copyto(a, result._a, casting="unsafe")
     else:
-        rebind(self, result._a)
+        rebind(self, result._a, 1)
     bump(self)
     return self
 

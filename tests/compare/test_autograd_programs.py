@@ -410,7 +410,8 @@ d = fw.make_dual(T.ones(2), T.ones(2))
     """,
 )
 
-_ALIASED = ("base", "item", "sibling", "nested", "turned", "wide")
+_ALIASED = ("base", "item", "sibling", "nested", "turned", "wide", "detached")
+_BECOME = ("became", "beside", "through")  # arrays that a write makes values of a transform
 ALIASES = (
     """
 x = T.tensor([1., 2., 3., 4.]); two = x.expand(2, 4); fw = A.forward_ad; swap = T.utils.swap_tensors
@@ -420,6 +421,10 @@ def sibling(x): y = x.clone(); v, w = y[:2], y[1:3]; v.mul_(2); return w
 def nested(x): y = x.clone(); v = y[1:3]; w = v[:1]; v.zero_(); return y + w.sum()
 def turned(x): y = x.clone(); v = y.view(2, 2).t()[0]; y.mul_(2); return v
 def wide(x): y = x.clone(); v = y.expand(2, 4); y.mul_(2); return v
+def detached(x): y = x.clone(); v = y.detach(); y.mul_(2); return v + y
+def became(x): y = T.zeros(4); v = y[:2]; y.add_(x); return v * 1
+def beside(x): y = T.zeros(4); v, w = y[:2], y[1:3]; v.copy_(x[:2]); return w * 1
+def through(x): y = T.zeros(4); v = y[:2]; v.add_(x[:2]); y.mul_(2); return v * 1
 def total(f): return lambda z: f(z).sum()
 def mutated(f):
     with A.graph.allow_mutation_on_saved_tensors() as ctx:
@@ -430,7 +435,8 @@ def dual(): level.__enter__(); return fw.make_dual(x, x)
     "\n".join(
         [f"    r = T.vmap({f})(two), T.func.jvp({f}, (x,), (x,))" for f in _ALIASED]
         + [f"    r = T.vmap(T.func.grad(total({f})))(two), T.func.jacfwd({f})(x)" for f in _ALIASED]
-        + [f"    r = fw.unpack_dual({f}(dual()))" for f in _ALIASED]
+        + [f"    r = fw.unpack_dual({f}(dual()))" for f in (*_ALIASED, *_BECOME)]
+        + [f"    r = T.func.jvp({f}, (x,), (x,)), T.func.jacfwd({f})(x)" for f in _BECOME]
     )
     + """
     r = T.vmap(lambda x: (lambda y: (lambda v: (y.add_(1), v)[1])(y.unbind()[1]))(x.clone()))(two)

@@ -323,11 +323,12 @@ def detach(input: Tensor) -> Tensor:
         a = input._a
     except AttributeError:
         a = payload(input, "detach")
+    t = new(Tensor)
     if type(a) is not np.ndarray:
-        a = alias_payload(input)
+        a = alias_payload(input, t)
         if not isinstance(a, np.ndarray):
             a = _without_history(a)
-    t = new(Tensor)
+            t.__dict__["_detached"] = True
     t._fn = None
     t._a = a
     t._m = b = Box()
