@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 from ._errors import noted, where
@@ -46,8 +47,7 @@ def stale(n: Node, box: Box) -> None:
         RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
             f"[{_type_name(box.a)} {list(box.a.shape)}]{producer_name(n, box)} is at version {cell.version}; "
-            f"expected version {cell.version_at(n.seq)} instead. Hint: enable anomaly detection to find the operation "
-            "that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+            f"expected version {cell.version_at(n.seq)} instead. Hint: {_hint()}"
         ),
         _made(n),
         f"Written in place by: {where(cell.code, cell.lasti)}" if cell.code is not None else "",
@@ -60,6 +60,19 @@ def stale(n: Node, box: Box) -> None:
 def _made(n: Node) -> str:
     place = where(n.code, n.lasti)
     return f"Where: {n.name()} was made at {place}" if place else ""
+
+
+def _hint() -> str:
+    anomaly_mode = sys.modules.get("wengert.autograd.anomaly_mode")
+    if anomaly_mode is not None and anomaly_mode.is_anomaly_enabled():
+        return (
+            "the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+            "question was changed in there or anywhere later. Good luck!"
+        )
+    return (
+        "enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
 
 
 def _type_name(a: Any) -> str:

@@ -291,14 +291,14 @@ def alias_payload(tensor: Tensor, view: Tensor | None = None) -> Any:
     ``view``: the tensor that will share it.
     """
     a = tensor._a
-    if view is not None and hasattr(a, "tag"):
-        note_view(tensor, view)
-    elif isinstance(a, np.generic):
+    if isinstance(a, np.generic):
         a = tensor._a = np.array(a)
         if tensor._m is not None:
             tensor._m.a = a
             if getattr(tensor._m.cell, "read_only", False):
                 a.flags.writeable = False
+    elif view is not None and hasattr(a, "tag"):
+        note_view(tensor, view)
     return a
 
 

@@ -701,3 +701,15 @@ def test_the_same_graph_as_pytorch(expression: str, torch: ModuleType) -> None:
         node = eval(expression, scope).grad_fn
         graphs.append((node.name(), [(n.name() if n else None, k) for n, k in node.next_functions]))
     assert graphs[0] == graphs[1]
+
+
+def test_the_hint_in_anomaly_mode(torch: ModuleType) -> None:
+    texts = []
+    for T in (wengert, torch):
+        with warnings.catch_warnings(action="ignore"), T.autograd.detect_anomaly():
+            y = T.ones(2, requires_grad=True).exp()
+            y.add_(1)
+            with pytest.raises(RuntimeError) as error:
+                y.sum().backward()
+        texts.append(str(error.value))
+    assert texts[0] == texts[1]
