@@ -333,7 +333,6 @@ def test_private_parts_that_libraries_call(torch: Any) -> None:
             return x.sum()
 
         lib.vmap(ask)(lib.ones(2, 3))
-        lib.func.grad(ask)(lib.ones(3))
         ask(lib.ones(1))
         vmapped = import_module(f"{name}._vmap_internals")._vmap(lambda x: x.sum(), 1)(lib.ones(2, 3))
         rows = [t.tolist() for t in basis((lib.ones(2), lib.ones(1, 3)), (2, 3))]
@@ -342,3 +341,39 @@ def test_private_parts_that_libraries_call(torch: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert facts(wengert) == facts(torch)
+
+
+# -------------------------------------------------------------------------------------------------------------- layouts
+def test_converted_expanded_tensors_keep_the_order_of_dims(torch: Any) -> None:
+    """torch-struct views a comparison of an expanded mask."""
+
+    def strides(lib: Any) -> list[Any]:
+        a = lib.arange(8).view(1, 8).expand(2, 8)
+        b = lib.arange(6).view(3, 1, 2).expand(3, 4, 2)
+        c = lib.arange(6).view(1, 3, 2).expand(4, 3, 2).transpose(0, 2)
+        d = a.float() >= lib.ones(2, 1)
+        return [a.float().stride(), a.sin().stride(), b.double().stride(), c.float().stride(), d.stride()]
+
+    assert strides(wengert) == strides(torch)
+
+
+def test_the_line_search_and_the_random_states_of_a_device_that_is_not_there(torch: Any) -> None:
+    """torchmin calls the first; reformer-pytorch, torchattacks and asteroid ask for the others."""
+
+    def facts(lib: Any) -> list[Any]:
+        from importlib import import_module
+
+        search = import_module(f"{lib.__name__}.optim.lbfgs")._strong_wolfe
+
+        def objective(x: Any, t: Any, d: Any) -> Any:
+            x = (x + t * d).detach().requires_grad_()
+            f = (x**4).sum() + x.sum()
+            return f.item(), lib.autograd.grad(f, x)[0]
+
+        x = lib.tensor([1.0, -2.0], dtype=lib.float64)
+        f, g = objective(x, 0, -x)
+        f, g, t, n = search(objective, x, 0.1, -g, f, g, -g.dot(g), max_ls=8)
+        return [round(float(f), 10), [round(v, 8) for v in g.tolist()], round(float(t), 10), n,
+                lib.cuda._initialized, lib.cuda.random.manual_seed(3), lib._C._is_tracing()]  # fmt: skip
+
+    assert facts(wengert) == facts(torch)

@@ -595,6 +595,15 @@ def test_functorch_is_found_beside_torch(tmp_path, torch):
     assert done.stdout == python("program.py", cwd=tmp_path).stdout
 
 
+def test_the_metadata_of_torch_is_there(tmp_path):
+    source = """
+import importlib.metadata, torch
+print(importlib.metadata.version("torch") == torch.__version__, importlib.metadata.metadata("torch")["Name"])
+"""
+    done = run(source, tmp_path)
+    assert (done.stdout, done.stderr) == ("True torch\n", "")
+
+
 def test_a_missing_module_is_what_programs_that_probe_expect(tmp_path):
     source = """
 import importlib.util

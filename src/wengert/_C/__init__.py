@@ -42,6 +42,7 @@ __all__ = [
     "_has_torch_function_variadic",
     "_is_torch_function_enabled",
     "_is_torch_function_mode_enabled",
+    "_is_tracing",
     "_len_torch_function_stack",
     "_log_api_usage_once",
     "_nn",
@@ -117,6 +118,11 @@ def _has_torch_function_variadic(*args: Any) -> bool:
 
 def _get_tracing_state() -> None:
     """``None``: nothing is ever traced."""
+
+
+def _is_tracing() -> bool:
+    """False: nothing is ever traced."""
+    return False
 
 
 def _are_functorch_transforms_active() -> bool:

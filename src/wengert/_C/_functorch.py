@@ -26,7 +26,7 @@ def is_batchedtensor(tensor: Tensor) -> bool:
 
 
 def is_gradtrackingtensor(tensor: Tensor) -> bool:
-    """Whether the innermost transform that a tensor is one of takes derivatives."""
+    """Whether the innermost transform that a tensor is one of takes derivatives; not of an outermost ``grad``."""
     return isinstance(tensor._a, (Dual, Lift))
 
 

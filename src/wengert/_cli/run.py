@@ -102,6 +102,12 @@ class _TorchFinder(MetaPathFinder):
         sys.modules.pop(fullname, None)  # entered as it was renamed; importlib would take it for an import of the other
         return ModuleSpec(fullname, _AliasLoader(sys.modules[name]))
 
+    def find_distributions(self, context: Any) -> Any:
+        """What `importlib.metadata` asks: there is a `torch`, though none is installed."""
+        from .metadata import TorchDistribution  # imports importlib.metadata, which has been then
+
+        return [TorchDistribution()] if context.name in (None, "torch") else []
+
 
 class _AliasLoader(Loader):
     """Enters a module that is already imported under another name.

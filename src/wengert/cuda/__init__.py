@@ -18,6 +18,7 @@ from . import amp as amp
 from . import nvtx as nvtx
 
 default_generators: tuple[Any, ...] = ()
+_initialized = False  # libraries ask it before they save a device's random state
 has_half = True
 has_magma = False
 
@@ -98,3 +99,5 @@ __all__ = [  # noqa: PLE0604  the names of tables
     "default_generators", "device", "device_of", "has_half", "has_magma", "is_current_stream_capturing", "nvtx",
     "set_rng_state_all", "stream", *_VALUES, *_NOTHING, *_REFUSED, *_CLASSES,
 ]  # fmt: skip
+
+from . import random as random  # noqa: E402  of the names above

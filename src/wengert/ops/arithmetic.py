@@ -31,6 +31,7 @@ from ._elementwise import (
     number_or_item,
     python_operator,
 )
+from .like import _dense_like
 
 ONE = 1  # the default of ``alpha``, known by its identity
 ndarray = np.ndarray
@@ -398,5 +399,10 @@ def positive(input: Tensor) -> Tensor:
     samples=[((3,), (np.dtype("float64"),)), ((), (np.dtype("float64"),))],
 )
 def _to_copy(lib, self, dtype):
-    """A copy in another dtype."""
-    return lib.cast(self, dtype)
+    """A copy in another dtype, its dims in the order in which they lie in memory."""
+    r = lib.cast(self, dtype)
+    if type(r) is np.ndarray and 0 in self.strides and not r.flags.c_contiguous:  # NumPy orders expanded dims otherwise
+        ordered = _dense_like(self, r.dtype)
+        ordered[...] = r
+        return ordered
+    return r

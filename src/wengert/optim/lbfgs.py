@@ -45,7 +45,37 @@ def _cubic_between(a: _Point, b: _Point, bounds: Any = None) -> Any:
 
 
 def _strong_wolfe(
-    evaluate: Callable[[Any], _Point], start: _Point, t: Any, d: Tensor, max_ls: int, c1: float = 1e-4, c2: float = 0.9
+    obj_func: Callable[..., tuple[Any, Tensor]],
+    x: Any,
+    t: Any,
+    d: Tensor,
+    f: Any,
+    g: Tensor,
+    gtd: Any,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[Any, Tensor, Any, int]:
+    """The line search as PyTorch has it, which libraries call: loss, gradient, step length, evaluations."""
+
+    def evaluate(t: Any) -> _Point:
+        f, g = obj_func(x, t, d)
+        return _Point(t, f, g, g.dot(d))
+
+    found, evaluations = _search(evaluate, _Point(0, f, g, gtd), t, d, max_ls, c1, c2, tolerance_change)
+    return found.f, found.g, found.t, evaluations
+
+
+def _search(
+    evaluate: Callable[[Any], _Point],
+    start: _Point,
+    t: Any,
+    d: Tensor,
+    max_ls: int,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
 ) -> tuple[_Point, int]:
     """A step length with a lower loss and a flatter slope, and how often the loss was computed to find it."""
     new = evaluate(t)
@@ -70,7 +100,7 @@ def _strong_wolfe(
         rounds += 1
     if rounds == max_ls:
         ends = [start, new]
-    return _zoom(evaluate, start, ends, d, max_ls - rounds, evaluations, c1, c2)
+    return _zoom(evaluate, start, ends, d, max_ls - rounds, evaluations, c1, c2, tolerance_change)
 
 
 def _zoom(
@@ -82,7 +112,7 @@ def _zoom(
     evaluations: int,
     c1: float,
     c2: float,
-    tolerance_change: float = 1e-9,
+    tolerance_change: float,
 ) -> tuple[_Point, int]:
     """Narrow an interval that holds a good step length."""
     longest = d.abs().max()
@@ -259,7 +289,7 @@ class LBFGS(Optimizer):
         if group["line_search_fn"] != "strong_wolfe":
             raise RuntimeError("only 'strong_wolfe' is supported")
         origin = [p.clone() for p in self._params]
-        found, spent = _strong_wolfe(
+        found, spent = _search(
             lambda t: self._evaluate(closure, origin, t, d), start, t, d, group["max_eval"] - evaluations
         )
         return found.f, found.g, found.t, spent

@@ -26,9 +26,8 @@ def _deprecated(function: Any, instead: str) -> Callable[..., Any]:
     text = (
         "We've integrated functorch into PyTorch. As the final step of the integration, "
         f"`functorch.{name}` is deprecated as of PyTorch 2.0 and will be deleted in a future version of PyTorch >= "
-        f"2.3. Please use `{instead}` instead; see the PyTorch 2.0 release notes "
-        "and/or the `torch.func` migration guide "
-        "for more details https://pytorch.org/docs/main/func.migrating.html"
+        f"2.3. Please use `{instead}` instead; see the PyTorch 2.0 release notes and/or the `torch.func` migration "
+        "guide for more details https://pytorch.org/docs/main/func.migrating.html"
     )
 
     @functools.wraps(function)
