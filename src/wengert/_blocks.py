@@ -76,7 +76,7 @@ def _usable_processors() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-_LEAST_TRIP, _LONGEST_TRIP = 10.0, 200.0  # what is measured may be wrong on a busy machine
+_LEAST_TRIP, _LONGEST_TRIP = 30.0, 200.0  # on a busy machine both threads may be on one core, or far apart
 _WORTH = 2.0  # trips that the work of each helper must be worth: out of a cold cache, waking takes twice as long
 _SMALL = 0.1  # of a part: the one more
 _CALL = 0.3  # trips that a call of NumPy must take where threads are not to wait for each other most of the time
