@@ -69,7 +69,7 @@ def test_a_program_is_the_body(body, dtype):
         out = np.empty_like(x)
         program.run([out], [x, y])
         _equal_bits(out, expected)
-        _equal_bits(_blocks.composite(body, x, y), expected)
+        _equal_bits(_blocks.elementwise(body, x, y), expected)
     _equal_bits(x, kept[0])
     _equal_bits(y, kept[1])
 
@@ -125,7 +125,7 @@ def test_what_asks_for_more_than_elements_is_no_program(body):
 def test_what_is_no_program_is_called_as_it_is(body):
     x = np.linspace(-1, 1, N)
     assert _programs.program_of(body, (x,)) is None
-    np.testing.assert_equal(_blocks.composite(body, x), body(x))
+    np.testing.assert_equal(_blocks.elementwise(body, x), body(x))
 
 
 @given(
@@ -146,13 +146,13 @@ def test_programs_take_any_layout(body, kind, dtype):
         "expanded": lambda: np.broadcast_to(y[:1, :1], y.shape),
     }[kind]()
     with np.errstate(all="ignore"):
-        _equal_bits(np.ascontiguousarray(_blocks.composite(body, x, y)), np.ascontiguousarray(body(x, y)))
+        _equal_bits(np.ascontiguousarray(_blocks.elementwise(body, x, y)), np.ascontiguousarray(body(x, y)))
 
 
 def test_numpys_error_state_is_kept():
     x = np.zeros(N)
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
-        _blocks.composite(lambda x: 1 / x + 1, x)
+        _blocks.elementwise(lambda x: 1 / x + 1, x)
 
 
 # -------------------------------------------------------------------------------------------------------------- kernels

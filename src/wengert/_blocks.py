@@ -238,9 +238,6 @@ def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
     return _run(body, arrays, layout)
 
 
-composite = elementwise
-
-
 def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout) -> Any:
     direct = isinstance(body, np.ufunc)
     if direct:

@@ -437,7 +437,8 @@ def leaf_node(tensor: Any) -> AccumulateGrad:
     if box is None:
         box = box_of(tensor)
     node = tensor._fn = AccumulateGrad(tensor, box)
-    if hasattr(type(box.a), "flags") and not box.a.flags.c_contiguous:
+    a = box.a
+    if a.ndim > 1 and hasattr(a, "flags") and not a.flags.c_contiguous:
         node.h = OTHER_ORDER
     return node
 

@@ -20,7 +20,7 @@ from numpy import ndarray
 
 from . import _errors as lines
 from ._backends.numpy import ARITHMETIC, INEXACT, silently
-from ._blocks import LARGE, both, composite, multiply_into
+from ._blocks import LARGE, both, elementwise, multiply_into
 from ._dispatch import cast, default_np, first_operand, logical_dtype, slow
 from ._kind_parts import Formula, camel, formula_names, info_for, node_class
 from ._modes import EVERY, M
@@ -102,7 +102,7 @@ def parametric(
                     if slope is not None and fx is not None and a.dtype in FLOATS:
                         r, derivative = both(with_slope, a, *p)  # type: ignore[arg-type]
                     else:
-                        r = composite(raw, a, *p)
+                        r = elementwise(raw, a, *p)
                     t._a = r
                 else:
                     t._a = r = table[type(a)](a, *p)
@@ -180,9 +180,9 @@ def _backward(
         if xp is RAW and g.size >= LARGE:
             derivative = n.r if with_slope else None
             if derivative is None or g.dtype is not derivative.dtype:
-                gx = composite(partial(grad, xp), g, *values, *p)
+                gx = elementwise(partial(grad, xp), g, *values, *p)
             elif keep:
-                gx = composite(np.multiply, g, derivative)
+                gx = elementwise(np.multiply, g, derivative)
             else:
                 gx = multiply_into(derivative, g)
         else:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._blocks import LARGE, composite, cut_parts, each, fold, over_blocks, rows
+from .._blocks import LARGE, cut_parts, each, elementwise, fold, over_blocks, rows
 from .._programs import Value
 from .kernels import where_recorded
 from .numpy import NUMBERS, in_lib, lib, undispatched, vector_of_ones
@@ -107,7 +107,7 @@ def _is_array(value: Any) -> bool:
 
 def large(body: Any, *arrays: Any) -> Any:
     """``body(*arrays)`` for an elementwise body of several passes, in blocks if the first array is large."""
-    return composite(body, *arrays) if arrays[0].size >= LARGE else body(*arrays)
+    return elementwise(body, *arrays) if arrays[0].size >= LARGE else body(*arrays)
 
 
 # ---------------------------------------------------------------------------------------------------------------- sums

@@ -255,11 +255,12 @@ def zeros(
     (tensor([[0., 0., 0.],
             [0., 0., 0.]]), tensor([0, 0]))
     """
-    if layout is device is out is None and requires_grad is False and not (pin_memory or kwargs or M):
+    if layout is device is out is None and type(requires_grad) is bool and not (pin_memory or kwargs or M):
         plain = plain_shape(size) if dtype is None or type(dtype) is Dtype else None
         if plain is not None:
             try:
-                return wrap(np.zeros(plain, _dtypes.default_np if dtype is None else dtype.np))
+                a = np.zeros(plain, _dtypes.default_np if dtype is None else dtype.np)
+                return made(a, True) if requires_grad else wrap(a)
             except (ValueError, MemoryError):
                 pass  # below is said what is wrong
     dtype = options("zeros", dtype, layout, device, pin_memory, requires_grad)
@@ -284,13 +285,13 @@ def ones(
     >>> torch.ones(2, requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
-    if layout is device is out is None and requires_grad is False and not (pin_memory or kwargs or M):
+    if layout is device is out is None and type(requires_grad) is bool and not (pin_memory or kwargs or M):
         plain = plain_shape(size) if dtype is None or type(dtype) is Dtype else None
         if plain is not None:
             try:
                 a = np.empty(plain, _dtypes.default_np if dtype is None else dtype.np)
                 a.fill(1)
-                return wrap(a)
+                return made(a, True) if requires_grad else wrap(a)
             except (ValueError, MemoryError):
                 pass  # below is said what is wrong
     dtype = options("ones", dtype, layout, device, pin_memory, requires_grad)

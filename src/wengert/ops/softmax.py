@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._backends.numpy import in_lib, table_of_ones, vector_of_ones
-from .._blocks import LARGE, composite, rows
+from .._blocks import LARGE, elementwise, rows
 from .._dims import normal_dim, rank
 from .._dtypes import FLOATING
 from .._errors import warn
@@ -319,7 +319,7 @@ def _logsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...
     g = restored(xp, g, self.shape, dim, keepdim)
     result = restored(xp, result, self.shape, dim, keepdim)
     if xp is RAW and self.size >= LARGE:
-        return composite(lambda x, g, r: np.exp(x - r) * g, self, g, result)
+        return elementwise(lambda x, g, r: np.exp(x - r) * g, self, g, result)
     return g * xp.exp(self - result)
 
 
