@@ -52,7 +52,7 @@ assert torch.autograd.Variable is Variable
     assert "wengert.nn.functional" in modules_after(program)
 
 
-@pytest.mark.parametrize(("set_before", "seen"), [(None, "20"), ("9", "9")])
+@pytest.mark.parametrize(("set_before", "seen"), [(None, "22"), ("9", "9")])
 def test_openblas_waits_shortly_and_the_environment_is_left_alone(set_before: str | None, seen: str) -> None:
     modules_after(f"""
 import os, sys

@@ -438,7 +438,7 @@ def leaf_node(tensor: Any) -> AccumulateGrad:
         box = box_of(tensor)
     node = tensor._fn = AccumulateGrad(tensor, box)
     a = box.a
-    if a.ndim > 1 and hasattr(a, "flags") and not a.flags.c_contiguous:
+    if a.ndim > 1 and hasattr(type(a), "flags") and not a.flags.c_contiguous:
         node.h = OTHER_ORDER
     return node
 
