@@ -530,18 +530,21 @@ def among_rows(size: int, fn: Callable[[], Any]) -> Any:
         return fn()
 
 
-def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 1 << 16) -> list[Any]:
+def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 0) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, each of about ``block`` elements if a row has ``size``.
 
-    A function of several passes over its rows finds them in the cache then. Its calls are short, so that threads share
-    in it only where they are cheap: see NOTE [ What a thread costs ].
+    Without ``block`` no digit may depend on where it is cut: blocks are then so small that a function of several passes
+    finds its rows in the cache, or so large that threads seldom meet: see NOTE [ What a thread costs ].
     """
-    parts = [part[-1] for part in cut_parts((n, size), max(block, size))] if size else [slice(0, n)]
-    call = block * _ROW_PASS / 1000
-    work = n * size * _ROW_PASS * _ROW_PASSES / 1000 if call > _CALL * _pool.trip else 0.0
+    work = n * size * _ROW_PASS * _ROW_PASSES / 1000
+    large = block or _SHARED_ROWS
+    if alone(work) or large * _ROW_PASS / 1000 < _CALL * _pool.trip:
+        work, large = 0.0, block or _OWN_ROWS
+    parts = [part[-1] for part in cut_parts((n, size), max(large, size))] if size else [slice(0, n)]
     return among_rows(min(size, _SHORT_ROW), lambda: each(fn, parts, work))
 
 
+_OWN_ROWS, _SHARED_ROWS = 1 << 16, 1 << 19  # elements in a block of one thread, and of several
 _ROW_PASS, _ROW_PASSES = 0.12, 8  # ns that a pass takes for an element, and how many passes functions make
 
 

@@ -145,7 +145,7 @@ def _backward_of_rows(arrays: list[Any], weight: Any, needs: Any, mean: Any, sca
         np.subtract(r, shift, r)
         return gw, gb
 
-    return rows(block, len(x), n)
+    return rows(block, len(x), n, 1 << 18)  # each gives sums
 
 
 def _coefficients(slope: Any, shift: Any, m: Any, s: Any, n: int) -> tuple[Any, Any]:
@@ -183,4 +183,4 @@ def _backward_of_groups(result: Any, g: Any, x: Any, weight: Any, view: Any, mea
         np.subtract(h * _for_channels(s, weight, groups, channels), r, r)
         return _add(of_weight, 0), _add(totals.reshape(-1, channels), 0)
 
-    return rows(block, samples, channels * positions)
+    return rows(block, samples, channels * positions, 1 << 18)  # each gives sums
