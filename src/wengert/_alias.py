@@ -17,6 +17,7 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -238,7 +239,11 @@ def rebind(self: Tensor, a: Any, held: int = 2) -> None:
 
 def _note_views(self: Tensor, held: int) -> None:
     """An array becomes a transform's value: its views, which shared memory with it until now, are looked for."""
-    if _owner(self._a)[1] <= _ALONE + held:
+    owner, references = _owner(self._a)
+    if references <= _ALONE + held:
+        return
+    box = self._m
+    if references <= _ALONE + _held_by_callers(owner) + (box is not None and box.a is owner):
         return
     for entry in gc.get_referrers(self):
         if type(entry) is tuple and len(entry) == 4 and entry[0] is self:
@@ -246,6 +251,19 @@ def _note_views(self: Tensor, held: int) -> None:
                 if isinstance(view, Tensor) and view_of(view) is entry:
                     note_view(self, view)
                     _note_views(view, held)
+
+
+def _held_by_callers(array: Any) -> int:
+    """How many variables of the functions of wengert that are running hold an array."""
+    n = 0
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("wengert"):
+        variables = frame.f_locals
+        n += sum([value is array for value in variables.values()])
+        if type(variables) is dict and sys.gettrace() is None:  # before Python 3.13 a copy, which would hold it too
+            variables.clear()
+        frame = frame.f_back
+    return n
 
 
 def _rebind_views(self: Tensor) -> None:

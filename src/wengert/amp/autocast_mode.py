@@ -102,11 +102,11 @@ class autocast:
         self.prev = is_autocast_enabled(self.device)
         self.prev_fastdtype = get_autocast_dtype(self.device)
         self.prev_cache_enabled = _state.cache
+        self._mode = self._region()  # first, as its warning may be an error
         set_autocast_enabled(self.device, self._enabled)
         set_autocast_dtype(self.device, self.fast_dtype)
         _state.cache = self._cache_enabled
         _state.nesting += 1
-        self._mode = self._region()
         self._mode.__enter__()
         return self
 
