@@ -32,6 +32,17 @@ class NoTest:
     __test__ = False
 
 
+@contextlib.contextmanager
+def set_warn_always_context(new_val: bool) -> Iterator[None]:
+    """Whether warnings that are given once are given always, inside."""
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(new_val)
+    try:
+        yield
+    finally:
+        torch.set_warn_always(before)
+
+
 class TestCase(unittest.TestCase):
     """A test case with PyTorch's assertions; every test begins with the same random stream."""
 
@@ -157,14 +168,9 @@ class TestCase(unittest.TestCase):
     @contextlib.contextmanager
     def assertWarnsOnceRegex(self, category: type[Warning], regex: str = "") -> Iterator[None]:
         """Fail unless there is a warning of this class inside, and one whose text begins with the expression."""
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, set_warn_always_context(True):
             warnings.simplefilter("always")
-            before = torch.is_warn_always_enabled()
-            torch.set_warn_always(True)
-            try:
-                yield
-            finally:
-                torch.set_warn_always(before)
+            yield
         if not caught:
             self.fail("no warning caught")
         self.assertTrue(any(type(w.message) is category for w in caught))

@@ -54,6 +54,7 @@ from ._parametrization import (
     subtest,
 )
 from ._test_case import SEED, NoTest, TestCase
+from ._test_case import set_warn_always_context as set_warn_always_context  # noqa: PLC0414  programs import it from here
 
 __all__: list[str] = []
 _EXPORTED = (  # what is imported for those who import from here
@@ -241,17 +242,6 @@ def set_default_tensor_type(tensor_type: Any) -> Iterator[None]:
         yield
     finally:
         torch.set_default_dtype(before)
-
-
-@contextlib.contextmanager
-def set_warn_always_context(new_val: bool) -> Iterator[None]:
-    """Whether warnings that are given once are given always, inside."""
-    before = torch.is_warn_always_enabled()
-    torch.set_warn_always(new_val)
-    try:
-        yield
-    finally:
-        torch.set_warn_always(before)
 
 
 @contextlib.contextmanager
