@@ -63,11 +63,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Draw initial values again."""
         self.head.reset_parameters()
-        for first, second in self.tail:
+        for first, second in self.tail:  # type: ignore[has-type]
             first.reset_parameters()
             second.reset_parameters()
 
-    def forward(self, input_: Tensor, target_: Tensor) -> Any:
+    def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """``(output, loss)``: the log-probability of each target, and minus their mean."""
         self._check(input_, target_)
         batched = target_.dim() > 0
