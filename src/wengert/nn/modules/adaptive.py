@@ -63,9 +63,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Draw initial values again."""
         self.head.reset_parameters()
-        for first, second in self.tail:  # type: ignore[has-type]
-            first.reset_parameters()
-            second.reset_parameters()
+        for pair in self.tail:
+            for layer in pair:  # type: ignore[attr-defined]
+                layer.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """``(output, loss)``: the log-probability of each target, and minus their mean."""
