@@ -23,6 +23,7 @@ class _Table(Module):
     """A table of vectors, as both embeddings have it."""
 
     num_embeddings: int
+    padding_idx: int | None
     embedding_dim: int
     weight: Tensor
 
