@@ -490,7 +490,7 @@ def module_stub(module: types.ModuleType, names: list[str]) -> str:
     dots = "." * depth
     out = [HEADER]
     if module is wengert:
-        out.append("from ._version import __version__ as __version__\n")
+        out.append("from .torch_version import __version__ as __version__\n")
     entries = [
         f"from . import {name} as {name}\n"
         if is_module(module, name) and isinstance(vars(module).get(name, module), types.ModuleType)

@@ -11,7 +11,7 @@ from typing import Any, Literal, ParamSpec, SupportsIndex, TypeAlias, TypeVar, o
 import numpy as np
 from typing_extensions import TypeIs
 
-from wengert import Size, Tensor, dtype, return_types
+from wengert import Size, Tensor, device, dtype, memory_format, return_types
 
 Number: TypeAlias = bool | int | float | complex
 Index: TypeAlias = SupportsIndex | slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
@@ -57,6 +57,74 @@ class torch:
     def where(
         condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None
     ) -> Tensor: ...
+    @overload
+    def std(
+        input: Tensor,
+        dim: int | Sequence[int] | None,
+        unbiased: bool = True,
+        keepdim: bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor: ...
+    @overload
+    def std(
+        input: Tensor,
+        dim: int | Sequence[int] | None = None,
+        *,
+        correction: Number | None = None,
+        keepdim: bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor: ...
+    @overload
+    def std(input: Tensor, unbiased: bool = True) -> Tensor: ...
+    @overload
+    def var(
+        input: Tensor,
+        dim: int | Sequence[int] | None,
+        unbiased: bool = True,
+        keepdim: bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor: ...
+    @overload
+    def var(
+        input: Tensor,
+        dim: int | Sequence[int] | None = None,
+        *,
+        correction: Number | None = None,
+        keepdim: bool = False,
+        out: Tensor | None = None,
+    ) -> Tensor: ...
+    @overload
+    def var(input: Tensor, unbiased: bool = True) -> Tensor: ...
+    @overload
+    def std_mean(
+        input: Tensor, dim: int | Sequence[int] | None, unbiased: bool = True, keepdim: bool = False
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def std_mean(
+        input: Tensor,
+        dim: int | Sequence[int] | None = None,
+        *,
+        correction: Number | None = None,
+        keepdim: bool = False,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def std_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def var_mean(
+        input: Tensor, dim: int | Sequence[int] | None, unbiased: bool = True, keepdim: bool = False
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def var_mean(
+        input: Tensor,
+        dim: int | Sequence[int] | None = None,
+        *,
+        correction: Number | None = None,
+        keepdim: bool = False,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def var_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]: ...
     @overload
     def unique(
         input: Tensor,
@@ -134,6 +202,12 @@ class torch:
 class _Tensor:
     def __getitem__(self, key: Index | tuple[Index, ...]) -> Tensor: ...
     def __setitem__(self, key: Index | tuple[Index, ...], value: Any) -> None: ...
+    def cuda(
+        self,
+        device: device | int | str | None = None,
+        non_blocking: bool = False,
+        memory_format: memory_format = ...,
+    ) -> Tensor: ...
     def item(self) -> int | float | bool: ...
     def tolist(self) -> list[Any]: ...
     @overload

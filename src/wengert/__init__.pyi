@@ -1,5 +1,5 @@
 # Made by tools/make_stubs.py; do not edit.
-from ._version import __version__ as __version__
+from .torch_version import __version__ as __version__
 from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
@@ -525,7 +525,7 @@ def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
 def dsmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
-def dsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> Any:
+def dsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one behind the other along the third dimension."""
@@ -723,7 +723,7 @@ def histogram(input: Tensor, bins: _int | Tensor, *, range: _tuple[_float, _floa
     """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
 def histogramdd(input: Tensor, bins: _int | Sequence[Any], *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogramdd:
     """Counts of points (the last dim holds coordinates) in the cells of a grid."""
-def hsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> Any:
+def hsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one after the other along the second dimension, vectors along their only one."""
@@ -1073,7 +1073,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
     """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
-def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> Any:
+def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> _tuple[Tensor, Tensor, Tensor]:
     """``svd_lowrank`` of A with the means of its columns taken off: the principal directions are V's columns."""
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
@@ -1312,9 +1312,23 @@ def squeeze_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor
     """``squeeze``, as a copy."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
     """Tensors of one shape side by side along a new dimension."""
-def std(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+@overload
+def std(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False, *, out: Tensor | None=None) -> Tensor:
     """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
-def std_mean(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Any:
+@overload
+def std(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False, out: Tensor | None=None) -> Tensor:
+    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+@overload
+def std(input: Tensor, unbiased: _bool=True) -> Tensor:
+    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+@overload
+def std_mean(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
+    """Standard deviation and mean; arguments as of ``std``."""
+@overload
+def std_mean(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
+    """Standard deviation and mean; arguments as of ``std``."""
+@overload
+def std_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]:
     """Standard deviation and mean; arguments as of ``std``."""
 def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
     """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
@@ -1327,7 +1341,7 @@ def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool 
     """Sum of the elements: of all of them, or along one or several dims."""
 def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Sequence[Tensor] | None = None) -> _return_types.svd:
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
-def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> Any:
+def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
     """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
 def swapaxes(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """A view with two dimensions exchanged."""
@@ -1460,9 +1474,23 @@ def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> No
     """Kept and told: every operator here is deterministic anyway."""
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
     """The powers of a vector's elements, descending unless ``increasing``."""
-def var(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+@overload
+def var(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False, *, out: Tensor | None=None) -> Tensor:
     """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
-def var_mean(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Any:
+@overload
+def var(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False, out: Tensor | None=None) -> Tensor:
+    """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+@overload
+def var(input: Tensor, unbiased: _bool=True) -> Tensor:
+    """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+@overload
+def var_mean(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
+    """Variance and mean; arguments as of ``var``."""
+@overload
+def var_mean(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
+    """Variance and mean; arguments as of ``var``."""
+@overload
+def var_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]:
     """Variance and mean; arguments as of ``var``."""
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``dot`` with the first vector conjugated."""
@@ -1476,7 +1504,7 @@ def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``view_as_real`` with memory of its own."""
 def view_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``view``, as a copy."""
-def vsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> Any:
+def vsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one below the other; vectors are rows."""

@@ -10,7 +10,6 @@ from typing import Any, Self, TypeVar, overload
 from . import _modes
 from ._modes import MODE, State, changed
 
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 

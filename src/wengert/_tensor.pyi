@@ -508,7 +508,7 @@ class Tensor(metaclass=TensorMeta):
         """The tensor itself: it is on the CPU; an error for one without data."""
     def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
         """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
-    def cuda(self, *args: Any, **kwargs: Any) -> Tensor:
+    def cuda(self, device: _device | _int | _str | None=None, non_blocking: _bool=False, memory_format: _memory_format=...) -> Tensor:
         """There is no cuda: an AssertionError, as in PyTorch built without it."""
     def cummax(self, dim: _int) -> _return_types.cummax:
         """Running maximum along a dim, and where it stands: the last of equal ones."""
@@ -578,7 +578,7 @@ class Tensor(metaclass=TensorMeta):
         """Sum of the products of the elements of two vectors."""
     def double(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.float64``; itself if it is in that dtype already."""
-    def dsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> Any:
+    def dsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
     @property
     def dtype(self) -> _dtype:
@@ -726,7 +726,7 @@ class Tensor(metaclass=TensorMeta):
         """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
     def histogram(self, bins: _int | Tensor, *, range: _tuple[_float, _float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
         """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
-    def hsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> Any:
+    def hsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
     def hypot(self, other: Tensor | Number) -> Tensor:
         """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
@@ -1351,7 +1351,14 @@ class Tensor(metaclass=TensorMeta):
         """A view without the dimensions of size one: all of them, or those named."""
     def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """In-place form of ``squeeze``."""
-    def std(self, *args: Any, **kwargs: Any) -> Tensor:
+    @overload
+    def std(self, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
+        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+    @overload
+    def std(self, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> Tensor:
+        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+    @overload
+    def std(self, unbiased: _bool=True) -> Tensor:
         """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
     def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
         """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
@@ -1487,7 +1494,14 @@ class Tensor(metaclass=TensorMeta):
         """The memory that the tensor and its views share, counted in bytes."""
     def values(self) -> Tensor:
         """The stored elements, of shape ``(nnz, *dense shape)``; of a coalesced tensor only."""
-    def var(self, *args: Any, **kwargs: Any) -> Tensor:
+    @overload
+    def var(self, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
+        """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+    @overload
+    def var(self, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> Tensor:
+        """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+    @overload
+    def var(self, unbiased: _bool=True) -> Tensor:
         """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
     def vdot(self, other: Tensor) -> Tensor:
         """``dot`` with the first vector conjugated."""
@@ -1500,7 +1514,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy)."""
     @volatile.setter
     def volatile(self, value: _bool) -> None: ...
-    def vsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> Any:
+    def vsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
     def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
         """``self`` where the condition holds, else ``other``."""

@@ -38,13 +38,13 @@ from ._state import Stateful, _IncompatibleKeys  # noqa: F401  lightning imports
 if TYPE_CHECKING:
     from typing import Protocol, TypeVar
 
-    _R = TypeVar("_R", covariant=True)
+    _R_co = TypeVar("_R_co", covariant=True)
 
-    class _Forward(Protocol[_R]):
+    class _Forward(Protocol[_R_co]):
         """What a call of a module gives is what its ``forward`` gives."""
 
         @property
-        def forward(self) -> Callable[..., _R]: ...
+        def forward(self) -> Callable[..., _R_co]: ...
 
 
 __all__ = [
@@ -135,7 +135,7 @@ class Module(Hooked, Stateful, Named):
             super().__init__(*args, **kwargs)
 
     # --------------------------------------------------------------------------------------------------------- the call
-    def __call__(self: _Forward[_R], *args: Any, **kwargs: Any) -> _R:
+    def __call__(self: _Forward[_R_co], *args: Any, **kwargs: Any) -> _R_co:
         if seen and self._has_hooks():  # see NOTE [ A call without hooks ]
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
