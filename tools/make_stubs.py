@@ -99,14 +99,19 @@ _INTS, _NUMBER = "_int | Sequence[_int]", "Number"
 PARAMETERS = {
     "device": "_device | _str | _int | None", "layout": "_layout | None", "memory_format": "_memory_format | None",
     "dtype": "_dtype | None", "out": "Tensor | None", "hook": "Callable[..., Any]", "tensors": "Sequence[Tensor]",
-    "alpha": _NUMBER, "beta": _NUMBER, "fill_value": _NUMBER, "min": "Tensor | Number", "max": "Tensor | Number",
-    "exponent": "Tensor | Number",
-    **dict.fromkeys(("kernel_size", "dilation", "output_padding", "s", "dims", "shifts"), _INTS),
+    "alpha": _NUMBER, "beta": _NUMBER, "fill_value": _NUMBER,
+    **dict.fromkeys(("min", "max", "exponent", "other", "value"), "Tensor | Number"),
+    **dict.fromkeys(("kernel_size", "dilation", "output_padding", "dims", "shifts"), _INTS),
     **dict.fromkeys(("normalized_shape", "split_sizes", "stride", "size", "dim", "shape"), _INTS),
     **dict.fromkeys(("source", "destination", "indices_or_sections"), f"Tensor | {_INTS}"),
     **dict.fromkeys(("padding",), f"_str | {_INTS}"),
     "*size": _INTS, "*sizes": _INTS, "*dims": _INTS, "*repeats": _INTS, "*tensors": "Tensor | Sequence[Tensor]",
 }  # fmt: skip
+# Functions of two operands that take a number for the first one too.
+NUMBER_FIRST = frozenset(
+    "add sub subtract mul multiply div divide true_divide floor_divide remainder pow float_power xlogy "  # noqa: SIM905
+    "xlog1py zeta bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift".split()
+)
 COMPARISONS = frozenset(("__eq__", "__ne__"))
 ARITHMETIC = "add sub mul truediv div floordiv mod pow matmul and or xor lshift rshift".split()  # noqa: SIM905
 UNARY = frozenset(("__abs__", "__invert__", "__neg__", "__pos__"))
@@ -199,10 +204,12 @@ for _space in ast.parse((Path(__file__).parent / "signatures.pyi").read_text(enc
 def parameter_type(fn: Any, p: inspect.Parameter, place: int) -> str:
     """A parameter's type in a stub."""
     mark = "*" if p.kind is p.VAR_POSITIONAL else ""
+    if place == 0 and fn.__name__ in NUMBER_FIRST:
+        return "Tensor | Number"
     if p.annotation not in (p.empty, "Any") or p.kind is p.VAR_KEYWORD:
         return annotation(p.annotation, scope_of(fn))
     if p.name == "out" and "_return_types" in result_by_name(fn, fn.__name__):
-        return "Sequence[Tensor] | None"
+        return "Tensor | Sequence[Tensor] | None"
     if mark + p.name in PARAMETERS:
         kind = PARAMETERS[mark + p.name]
         return f"{kind} | None" if p.default is None and "None" not in kind else kind
@@ -257,13 +264,15 @@ def parameters(fn: Any, method: bool, out: bool = True) -> str:
             signature = signature[1:]
         parts.append("self")
     starred = False
+    old = any(p.name == "old" for p in signature)  # the numbers of PyTorch 0.4 come between the tensors
     for place, p in enumerate(signature, start=int(method)):
         if p.kind is p.KEYWORD_ONLY and not starred:
             parts.append("*")
             starred = True
         mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
         starred = starred or mark == "*"
-        text = f"{mark}{p.name}: {parameter_type(fn, p, place)}"
+        kind = "Tensor | Number" if old and p.kind is p.POSITIONAL_OR_KEYWORD else parameter_type(fn, p, place)
+        text = f"{mark}{p.name}: {kind}"
         parts.append(text if p.default is p.empty else f"{text} = {default(p.default)}")
         following = signature[place + 1 - int(method) :]
         if p.kind is p.POSITIONAL_ONLY and not (following and following[0].kind is p.POSITIONAL_ONLY):
@@ -277,10 +286,12 @@ def is_inplace(name: str) -> bool:
 
 
 def declared(name: str, fn: Any) -> Any:
-    """The function whose parameters are to be shown: for an in-place form that hands all on, what it is a form of."""
+    """The function whose parameters are to be shown: what a form of it, in place or of a method, hands all on to."""
     kinds = [p.kind for p in inspect.signature(fn).parameters.values()]
     hands_on = kinds[-2:] == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]
     base = vars(wengert.Tensor).get(name[:-1]) if is_inplace(name) and hands_on else None
+    if [p.name for p in inspect.signature(fn).parameters.values()] == ["input", "args"]:  # a method, as a function
+        base = vars(wengert.Tensor)[name]
     return base if isinstance(base, types.FunctionType) else fn
 
 
@@ -303,6 +314,8 @@ def first_line(obj: Any, indent: str) -> str:
 def written_by_hand(name: str, fn: Any, indent: str, space: str) -> str:
     """A signature from `tools/signatures.pyi`, for which there may be several; empty if it is not there."""
     found = SIGNATURES.get(space, {}).get(name, [])
+    if not found and space == "torch":
+        found = SIGNATURES["nn.functional"].get(name, [])
     if not found and space == "Tensor":
         found = [as_method(node) for node in SIGNATURES["torch"].get(name, []) if node.args.args]
     text = ""

@@ -166,23 +166,23 @@ def acosh_(self: Tensor) -> Tensor:
     """In-place form of ``acosh``."""
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
-def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> _tuple[Tensor, Tensor]:
     """``nn.functional.adaptive_max_pool1d``: the maxima, and where they are."""
-def add(input: Tensor, other: Any, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def add(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def addbmm(input: Tensor | Number, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Tensor | Number = 1, out: Tensor | None = None) -> Tensor:
     """``input + value * tensor1 / tensor2``, broadcasting."""
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Tensor | Number = 1, out: Tensor | None = None) -> Tensor:
     """``input + value * tensor1 * tensor2``, broadcasting."""
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def addmm(input: Tensor | Number, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def addmv(input: Tensor | Number, mat: Tensor | Number, vec: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
     """``Tensor.addmv_`` as a function."""
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def addr(input: Tensor | Number, vec1: Tensor | Number, vec2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * outer(vec1, vec2)``."""
 def adjoint(input: Tensor) -> Tensor:
     """Each matrix of a batch transposed and conjugated."""
@@ -202,7 +202,7 @@ def amax(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool =
     """The largest element over one, several or all dims; equal ones share the gradient evenly."""
 def amin(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
-def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False, out: Sequence[Tensor] | None = None) -> _return_types.aminmax:
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.aminmax:
     """The smallest and the largest element, of all or along a dim."""
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle of each complex number in radians; of a real one 0 or pi."""
@@ -296,7 +296,7 @@ def atleast_3d(*tensors: Any) -> _tuple[Tensor, ...]:
     """Each tensor with at least three dimensions: a vector of n becomes (1, n, 1), a matrix (m, n) (m, n, 1)."""
 def avg_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def baddbmm(input: Tensor | Number, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
 def bartlett_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A triangle: ``1 - abs(2 n / N - 1)``, of shape (window_length,). See ``hann_window``."""
@@ -319,19 +319,19 @@ bits1x8: _dtype
 bits2x4: _dtype
 bits4x2: _dtype
 bits8: _dtype
-def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_and(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """And of each pair of bits; of bools."""
-def bitwise_left_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_left_shift(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The bits moved to the left, which multiplies by powers of two."""
 def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each bit flipped; of bools: not."""
 def bitwise_not_(self: Tensor) -> Tensor:
     """In-place form of ``bitwise_not``."""
-def bitwise_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_or(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Or of each pair of bits; of bools."""
-def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The bits moved to the right, which divides by powers of two and rounds down."""
-def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Exclusive or of each pair of bits; of bools."""
 def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)``, of shape (window_length,). See ``hann_window``."""
@@ -426,7 +426,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate; a real tensor itself."""
 def conj_physical_(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``conj_physical``."""
-def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Any, value: Tensor | Number = 0) -> Tensor:
     """``nn.functional.pad`` with a constant."""
 contiguous_format: _memory_format
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
@@ -469,9 +469,9 @@ def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, out: Tensor 
     """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _int = 1, zero_infinity: _bool = False) -> Tensor:
     """``nn.functional.ctc_loss`` with the reduction as a number: 0 none, 1 mean, 2 sum."""
-def cummax(input: Tensor, dim: _int, *, out: Sequence[Tensor] | None = None) -> _return_types.cummax:
+def cummax(input: Tensor, dim: _int, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.cummax:
     """Running maximum along a dim, and where it stands: the last of equal ones."""
-def cummin(input: Tensor, dim: _int, *, out: Sequence[Tensor] | None = None) -> _return_types.cummin:
+def cummin(input: Tensor, dim: _int, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.cummin:
     """Running minimum along a dim, and where it stands: the last of equal ones."""
 def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero."""
@@ -512,9 +512,9 @@ def digamma_(input: Tensor) -> Tensor:
     """In-place form of ``digamma``."""
 def dist(input: Tensor, other: Tensor, p: _int | _float = 2, *, out: Tensor | None = None) -> Tensor:
     """The p-norm of the difference of two tensors, which broadcast."""
-def div(input: Tensor, other: Any, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
+def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
     """``input / other``, broadcasting; integers give the default dtype."""
-def divide(input: Tensor, other: Any, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
+def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
     """``input / other``, broadcasting; integers give the default dtype."""
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the products of the elements of two vectors."""
@@ -588,9 +588,9 @@ def feature_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given."""
 def feature_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
-def fill(input: Tensor, value: Any) -> Tensor:
+def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     """A tensor like ``input`` with one value everywhere."""
-def fill_(self: Tensor, value: Any) -> Tensor:
+def fill_(self: Tensor, value: Tensor | Number) -> Tensor:
     """Write one value, a number or a 0-dimensional tensor, everywhere."""
 def fill_diagonal_(self: Tensor, fill_value: _float, wrap: _bool = False) -> Tensor:
     """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
@@ -616,13 +616,13 @@ float8_e4m3fnuz: _dtype
 float8_e5m2: _dtype
 float8_e5m2fnuz: _dtype
 float8_e8m0fnu: _dtype
-def float_power(input: Any, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``pow`` in double precision (complex128 if an operand is complex)."""
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The largest whole number that is not larger than each element; its derivative is 0."""
 def floor_(self: Tensor) -> Tensor:
     """In-place form of ``floor``."""
-def floor_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def floor_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Quotient rounded down; it has no derivative."""
 def fmax(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each pair of elements; of nan and a number the number."""
@@ -634,7 +634,7 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The fraction of each element, with its sign."""
 def frac_(input: Tensor) -> Tensor:
     """In-place form of ``frac``."""
-def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> _return_types.frexp:
+def frexp(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.frexp:
     """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``."""
 def frobenius_norm(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Deprecated: ``linalg.vector_norm(input, 2, dim, keepdim)``."""
@@ -658,7 +658,7 @@ def gcd_(self: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``gcd``."""
 def ge(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is larger or equal, as bools."""
-def geqrf(input: Tensor, *, out: Sequence[Tensor] | None = None) -> _return_types.geqrf:
+def geqrf(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.geqrf:
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
@@ -719,7 +719,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, re
     """``nn.functional.hinge_embedding_loss`` with the reduction as a number."""
 def histc(input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None) -> Tensor:
     """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
-def histogram(input: Tensor, bins: _int | Tensor, *, range: _tuple[_float, _float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Sequence[Tensor] | None = None) -> _return_types.histogram:
+def histogram(input: Tensor, bins: _int | Tensor, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.histogram:
     """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
 def histogramdd(input: Tensor, bins: _int | Sequence[Any], *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogramdd:
     """Counts of points (the last dim holds coordinates) in the cells of a grid."""
@@ -743,7 +743,7 @@ def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha:
     """A copy of ``input`` with ``alpha`` times the parts of ``source`` added at some indices of a dimension."""
 def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
-def index_fill(input: Tensor, dim: _int, index: Tensor, value: Any) -> Tensor:
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
     """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension."""
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
     """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points."""
@@ -784,7 +784,7 @@ def is_floating_point(input: Tensor) -> _bool:
     """Whether the dtype is a floating one."""
 def is_grad_enabled() -> _bool:
     """Whether operators are being recorded in this thread or task."""
-def is_inference(input: Tensor, *args: Any) -> _bool:
+def is_inference(self: Tensor) -> _bool:
     """Whether the tensor was made under ``inference_mode``."""
 def is_inference_mode_enabled() -> _bool:
     """Whether inference mode is on in this thread or task."""
@@ -792,9 +792,9 @@ def is_neg(self: Tensor) -> _bool:
     """False: here a tensor's memory holds its elements as they are, all of them."""
 def is_nonzero(input: Tensor) -> _bool:
     """Whether the one element of a tensor is not zero."""
-def is_same_size(input: Tensor, *args: Any) -> _bool:
+def is_same_size(self: Tensor, other: Tensor) -> _bool:
     """Whether two tensors have the same shape."""
-def is_signed(input: Tensor, *args: Any) -> _bool:
+def is_signed(self: Tensor) -> _bool:
     """Whether the dtype has negative numbers."""
 def is_storage(obj: Any) -> _bool:
     """Whether an object is a storage."""
@@ -827,7 +827,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: _int = 1, *, log_target: _b
     """``nn.functional.kl_div`` with the reduction as a number."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
-def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _return_types.kthvalue:
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.kthvalue:
     """The k-th smallest element along a dim (k counts from 1), and where it is."""
 def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
     """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted."""
@@ -912,18 +912,18 @@ def lstsq(*args: Any, **kwargs: Any) -> Any:
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the smaller one, as bools."""
 @overload
-def lu(input: Tensor, pivot: _bool=True, get_infos: Literal[False]=False, *, out: Sequence[Tensor] | None=None) -> _tuple[Tensor, Tensor]:
+def lu(input: Tensor, pivot: _bool=True, get_infos: Literal[False]=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _tuple[Tensor, Tensor]:
     """Deprecated in PyTorch: see ``linalg.lu_factor``."""
 @overload
-def lu(input: Tensor, pivot: _bool=True, *, get_infos: Literal[True], out: Sequence[Tensor] | None=None) -> _tuple[Tensor, Tensor, Tensor]:
+def lu(input: Tensor, pivot: _bool=True, *, get_infos: Literal[True], out: Tensor | Sequence[Tensor] | None=None) -> _tuple[Tensor, Tensor, Tensor]:
     """Deprecated in PyTorch: see ``linalg.lu_factor``."""
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.lu_solve``."""
-def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Sequence[Tensor] | None = None) -> _return_types.lu_unpack:
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.lu_unpack:
     """P, L and U of what ``lu_factor`` returns; what is not wanted is empty."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 1) -> Tensor:
     """``nn.functional.margin_ranking_loss`` with the reduction as a number."""
-def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the first elements of ``source``, in order, where ``mask`` is true."""
@@ -944,15 +944,27 @@ def max(input: Tensor, *, out: Tensor | None=None) -> Tensor:
 def max(input: Tensor, other: Tensor, *, out: Tensor | None=None) -> Tensor:
     """Largest elements."""
 @overload
-def max(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Sequence[Tensor] | None=None) -> _return_types.max:
+def max(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.max:
     """Largest elements."""
-def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+@overload
+def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
+    """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
+@overload
+def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
 def max_pool1d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
     """``nn.functional.max_pool1d``: the maxima, and where they are."""
-def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+@overload
+def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
-def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+@overload
+def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
+    """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
+@overload
+def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
+    """The largest element of each window of volumes; see ``max_pool2d``."""
+@overload
+def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest element of each window of volumes; see ``max_pool2d``."""
 def maximum(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
@@ -962,7 +974,7 @@ def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool
 def median(input: Tensor) -> Tensor:
     """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
 @overload
-def median(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Sequence[Tensor] | None=None) -> _return_types.median:
+def median(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.median:
     """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
 def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: _str | None = None) -> _tuple[Tensor, ...]:
     """Views of vectors, expanded to the grid that they span: one dimension for each."""
@@ -973,13 +985,13 @@ def min(input: Tensor, *, out: Tensor | None=None) -> Tensor:
 def min(input: Tensor, other: Tensor, *, out: Tensor | None=None) -> Tensor:
     """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
 @overload
-def min(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Sequence[Tensor] | None=None) -> _return_types.min:
+def min(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.min:
     """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
 def minimum(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
-def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None) -> _return_types.mode:
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.mode:
     """The most frequent element along a dim (the smallest of several), and where it is last."""
 def moveaxis(input: Tensor, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
     """A view with some dimensions moved to other positions, the others in their order."""
@@ -987,11 +999,11 @@ def movedim(input: Tensor, source: Tensor | _int | Sequence[_int], destination: 
     """A view with some dimensions moved to other positions, the others in their order."""
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements in order along the first dim."""
-def mul(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def mul(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""
 def multinomial(input: Tensor, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
-def multiply(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def multiply(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
@@ -1008,7 +1020,7 @@ def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _b
 def nanmedian(input: Tensor) -> Tensor:
     """The median of the elements that are not nan, as ``median``."""
 @overload
-def nanmedian(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Sequence[Tensor] | None=None) -> _return_types.nanmedian:
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.nanmedian:
     """The median of the elements that are not nan, as ``median``."""
 def nanquantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Tensor | None = None) -> Tensor:
     """The q-th quantiles of the elements that are not nan; see ``quantile``."""
@@ -1059,7 +1071,7 @@ def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = Non
     """Whether the elements differ, as bools."""
 def nuclear_norm(input: Tensor, dim: _int | Sequence[_int] = (-2, -1), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Deprecated: ``linalg.matrix_norm(input, "nuc", dim, keepdim)``."""
-def numel(input: Tensor, *args: Any) -> _int:
+def numel(self: Tensor) -> _int:
     """The number of elements."""
 def ones(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """A tensor of ones."""
@@ -1098,7 +1110,7 @@ def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The derivative of order n of ``digamma``, n >= 0."""
 def positive(input: Tensor) -> Tensor:
     """The tensor itself; an error for bools."""
-def pow(input: Any, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Each element to the power of the exponent's; either may be a number."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1."""
@@ -1111,7 +1123,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False)
     """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
 qint32: _dtype
 qint8: _dtype
-def qr(input: Tensor, some: _bool = True, *, out: Sequence[Tensor] | None = None) -> _return_types.qr:
+def qr(input: Tensor, some: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.qr:
     """Deprecated in PyTorch: see ``linalg.qr``."""
 def quantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Tensor | None = None) -> Tensor:
     """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one."""
@@ -1150,7 +1162,7 @@ def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element, or 0 if it is negative."""
 def relu_(input: Tensor) -> Tensor:
     """In-place form of ``relu``."""
-def remainder(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
 def renorm(input: Tensor, p: _int | _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
     """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm."""
@@ -1196,13 +1208,13 @@ def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over the square root of each element."""
 def rsqrt_(input: Tensor) -> Tensor:
     """In-place form of ``rsqrt``."""
-def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
+def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``other - alpha * input``."""
-def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def saddmm(input: Tensor | Number, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
-def scalar_tensor(s: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def scalar_tensor(s: Any, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A 0-dimensional tensor, of the default dtype if none is given."""
-def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None, out: Tensor | None = None) -> Tensor:
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: Tensor | Number | None = None, reduce: _str | None = None, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
@@ -1279,7 +1291,7 @@ def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tenso
     """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first."""
 def solve(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.solve` is deprecated in favor of `torch.linalg.solve`."""
-def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, out: Sequence[Tensor] | None = None) -> _return_types.sort:
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.sort:
     """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest."""
 sparse_bsc: _layout
 sparse_bsr: _layout
@@ -1333,13 +1345,13 @@ def std_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]:
 def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
     """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
 strided: _layout
-def sub(input: Tensor, other: Any, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def sub(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-def subtract(input: Tensor, other: Any, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def subtract(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
     """Sum of the elements: of all of them, or along one or several dims."""
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Sequence[Tensor] | None = None) -> _return_types.svd:
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.svd:
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
 def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
     """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
@@ -1393,7 +1405,7 @@ def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``threshold``."""
 def tile(input: Tensor, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
     """``repeat``, the numbers counted from the last dimension."""
-def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Sequence[Tensor] | None = None) -> _return_types.topk:
+def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.topk:
     """The k largest (or smallest) elements along a dim, always in order, and where they are."""
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal."""
@@ -1405,7 +1417,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, di
     """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``."""
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``."""
-def triangular_solve(b: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Sequence[Tensor] | None = None) -> _return_types.triangular_solve:
+def triangular_solve(b: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.triangular_solve:
     """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A copy with zeros above a diagonal (0: the main one) of the last two dimensions."""
@@ -1417,7 +1429,7 @@ def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Ten
     """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
 def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _layout | None = None) -> Tensor:
     """The row and column numbers, as two rows, of the upper triangle of a matrix of this size."""
-def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
+def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``div`` without rounding."""
 def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element without its fraction; its derivative is 0."""
@@ -1516,9 +1528,9 @@ def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, 
     """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: _tuple[Any, ...] | _list[Any]) -> Any:
     """``carried_inputs``, replaced by ``body_fn(*carried_inputs)`` as long as ``cond_fn(*carried_inputs)`` is true."""
-def xlogy(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
-def xlogy_(input: Tensor, other: Tensor | Number) -> Tensor:
+def xlogy_(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """In-place form of ``xlogy``."""
 def zero_(self: Tensor) -> Tensor:
     """Write zeros everywhere."""

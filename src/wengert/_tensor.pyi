@@ -276,33 +276,33 @@ class Tensor(metaclass=TensorMeta):
         """The inverse hyperbolic cosine of each element; nan below 1."""
     def acosh_(self) -> Tensor:
         """In-place form of ``acosh``."""
-    def add(self, other: Any, third: Any = None, *, alpha: Number = 1) -> Tensor:
+    def add(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
     def add_(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """In-place form of ``add``."""
-    def addbmm(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    def addbmm(self, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
-    def addbmm_(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    def addbmm_(self, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``addbmm``."""
-    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Tensor | Number = 1) -> Tensor:
         """``input + value * tensor1 / tensor2``, broadcasting."""
-    def addcdiv_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: _int = 1) -> Tensor:
+    def addcdiv_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: Tensor | Number = 1) -> Tensor:
         """In-place form of ``addcdiv``."""
-    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1) -> Tensor:
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Tensor | Number = 1) -> Tensor:
         """``input + value * tensor1 * tensor2``, broadcasting."""
-    def addcmul_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: _int = 1) -> Tensor:
+    def addcmul_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: Tensor | Number = 1) -> Tensor:
         """In-place form of ``addcmul``."""
-    def addmm(self, mat1: Tensor, mat2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    def addmm(self, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    def addmm_(self, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``addmm``."""
-    def addmv(self, mat: Tensor, vec: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    def addmv(self, mat: Tensor | Number, vec: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
-    def addmv_(self, mat: Tensor, vec: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    def addmv_(self, mat: Tensor | Number, vec: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``addmv``."""
-    def addr(self, vec1: Tensor, vec2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    def addr(self, vec1: Tensor | Number, vec2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * outer(vec1, vec2)``."""
-    def addr_(self, vec1: Tensor, vec2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    def addr_(self, vec1: Tensor | Number, vec2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``addr``."""
     def adjoint(self) -> Tensor:
         """Each matrix of a batch transposed and conjugated."""
@@ -364,7 +364,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``as_strided``."""
     def as_strided_scatter(self, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
         """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
-    def as_subclass(self, cls: _type) -> Tensor:
+    def as_subclass(self, cls: _type[_R]) -> _R:
         """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
     def asin(self) -> Tensor:
         """The angle in radians whose sine each element is."""
@@ -388,9 +388,9 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``atanh``."""
     def backward(self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False, inputs: Any = None, *, retain_variables: _bool | None = None) -> None:
         """Accumulate this tensor's gradients into the leaves it was computed from; see ``autograd.backward``."""
-    def baddbmm(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    def baddbmm(self, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
-    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    def baddbmm_(self, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``baddbmm``."""
     def bernoulli(self, p: _float | None = None, *, generator: _Generator | None = None) -> Tensor:
         """Ones with the probabilities that ``input`` holds (or all with probability ``p``), else zeros."""
@@ -566,13 +566,13 @@ class Tensor(metaclass=TensorMeta):
         """The dimensions in the order in which they lie in memory, the outermost first."""
     def dist(self, other: Tensor, p: _int | _float = 2) -> Tensor:
         """The p-norm of the difference of two tensors, which broadcast."""
-    def div(self, other: Any, *, rounding_mode: _str | None = None) -> Tensor:
+    def div(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
         """``input / other``, broadcasting; integers give the default dtype."""
-    def div_(self, other: Any, *, rounding_mode: _str | None = None) -> Tensor:
+    def div_(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
         """In-place form of ``div``."""
-    def divide(self, other: Any, *, rounding_mode: _str | None = None) -> Tensor:
+    def divide(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
         """``input / other``, broadcasting; integers give the default dtype."""
-    def divide_(self, other: Any, *, rounding_mode: _str | None = None) -> Tensor:
+    def divide_(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
         """In-place form of ``div``."""
     def dot(self, tensor: Tensor) -> Tensor:
         """Sum of the products of the elements of two vectors."""
@@ -623,7 +623,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``expm1``."""
     def exponential_(self, lambd: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with exponential numbers of rate ``lambd``."""
-    def fill_(self, value: Any) -> Tensor:
+    def fill_(self, value: Tensor | Number) -> Tensor:
         """Write one value, a number or a 0-dimensional tensor, everywhere."""
     def fill_diagonal_(self, fill_value: _float, wrap: _bool = False) -> Tensor:
         """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
@@ -724,7 +724,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``heaviside``."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
         """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
-    def histogram(self, bins: _int | Tensor, *, range: _tuple[_float, _float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
+    def histogram(self, bins: _int | Tensor, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
         """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
     def hsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
@@ -757,9 +757,9 @@ class Tensor(metaclass=TensorMeta):
         """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
     def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """In-place form of ``index_copy``."""
-    def index_fill(self, dim: _int, index: Tensor, value: Any) -> Tensor:
+    def index_fill(self, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
         """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension."""
-    def index_fill_(self, dim: _int, index: Tensor, value: Any) -> Tensor:
+    def index_fill_(self, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
         """In-place form of ``index_fill``."""
     def index_put(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
         """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points."""
@@ -987,9 +987,9 @@ class Tensor(metaclass=TensorMeta):
         """Replace each element by a Python function of it and of two other tensors' elements."""
     def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
         """Replace each element by a Python function of it and of another tensor's element."""
-    def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
+    def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Tensor:
         """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true."""
-    def masked_fill_(self, mask: Tensor, value: Any) -> Tensor:
+    def masked_fill_(self, mask: Tensor, value: Tensor | Number) -> Tensor:
         """In-place form of ``masked_fill``."""
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
         """A copy of ``input`` with the first elements of ``source``, in order, where ``mask`` is true."""
@@ -1264,9 +1264,9 @@ class Tensor(metaclass=TensorMeta):
         """One over the square root of each element."""
     def rsqrt_(self) -> Tensor:
         """In-place form of ``rsqrt``."""
-    def scatter(self, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
+    def scatter(self, dim: _int, index: Tensor, src: Any = None, *, value: Tensor | Number | None = None, reduce: _str | None = None) -> Tensor:
         """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
-    def scatter_(self, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
+    def scatter_(self, dim: _int, index: Tensor, src: Any = None, *, value: Tensor | Number | None = None, reduce: _str | None = None) -> Tensor:
         """In-place form of ``scatter``."""
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
@@ -1372,11 +1372,11 @@ class Tensor(metaclass=TensorMeta):
     @overload
     def stride(self, dim: _int) -> _int:
         """How many elements lie between neighbours in each dimension, or in one."""
-    def sub(self, other: Any, third: Any = None, *, alpha: Number = 1) -> Tensor:
+    def sub(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
     def sub_(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """In-place form of ``sub``."""
-    def subtract(self, other: Any, third: Any = None, *, alpha: Number = 1) -> Tensor:
+    def subtract(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
     def subtract_(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """In-place form of ``sub``."""
@@ -1444,7 +1444,7 @@ class Tensor(metaclass=TensorMeta):
         """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """In-place form of ``triu``."""
-    def true_divide(self, other: Any) -> Tensor:
+    def true_divide(self, other: Tensor | Number) -> Tensor:
         """``div`` without rounding."""
     def true_divide_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``div``."""

@@ -27,7 +27,7 @@ _R = TypeVar("_R")
 class LinAlgError(RuntimeError): ...
 def cholesky(A: Tensor, *, upper: _bool = False, out: Tensor | None = None) -> Tensor:
     """The lower triangular L with ``L L^H = A`` (or the upper one) of Hermitian positive-definite matrices."""
-def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: Sequence[Tensor] | None = None) -> _return_types.linalg_cholesky_ex:
+def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_cholesky_ex:
     """``cholesky`` and, for each matrix, 0 or the order of the minor that is not positive-definite."""
 def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
     """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default."""
@@ -37,9 +37,9 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The determinant of each square matrix; its derivative is right for singular matrices too."""
 def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
     """``torch.diagonal`` of the last two dimensions."""
-def eig(A: Tensor, *, out: Sequence[Tensor] | None = None) -> _return_types.linalg_eig:
+def eig(A: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_eig:
     """Eigenvalues and eigenvectors (columns of length one) of square matrices, complex whatever A is."""
-def eigh(A: Tensor, UPLO: _str = 'L', *, out: Sequence[Tensor] | None = None) -> _return_types.linalg_eigh:
+def eigh(A: Tensor, UPLO: _str = 'L', *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_eigh:
     """Eigenvalues (ascending) and orthonormal eigenvectors (columns) of Hermitian matrices."""
 def eigvals(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The eigenvalues of square matrices, complex whatever A is."""
@@ -49,21 +49,21 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
     """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
-def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Sequence[Tensor] | None = None) -> _return_types.linalg_inv_ex:
+def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_inv_ex:
     """The inverses and, for each, 0 or the place of the zero pivot that leaves it without one."""
-def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Sequence[Tensor] | None = None) -> _return_types.linalg_ldl_factor:
+def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_ldl_factor:
     """L and D with ``A = L D L^T`` (``L^H`` if ``hermitian``), D with blocks of size 1 and 2, in one compact matrix."""
-def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: Sequence[Tensor] | None = None) -> _return_types.linalg_ldl_factor_ex:
+def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_ldl_factor_ex:
     """``ldl_factor`` and, for each matrix, 0 or the place (from 1) of a zero in D; an error with ``check_errors``."""
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: _bool = False, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` for the decomposition of A that ``ldl_factor`` made; (*, n, k), the batches broadcast."""
-def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: _str | None = None, out: Sequence[Tensor] | None = None) -> _return_types.linalg_lstsq:
+def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: _str | None = None, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_lstsq:
     """X that minimises ``|A X - B|``, the squared residuals of its columns, A's rank and its singular values."""
-def lu(A: Tensor, *, pivot: _bool = True, out: Sequence[Tensor] | None = None) -> _return_types.linalg_lu:
+def lu(A: Tensor, *, pivot: _bool = True, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_lu:
     """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one."""
-def lu_factor(A: Tensor, *, pivot: _bool = True, out: Sequence[Tensor] | None = None) -> _return_types.linalg_lu_factor:
+def lu_factor(A: Tensor, *, pivot: _bool = True, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_lu_factor:
     """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1)."""
-def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: Sequence[Tensor] | None = None) -> _return_types.linalg_lu_factor_ex:
+def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_lu_factor_ex:
     """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot."""
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
@@ -83,17 +83,17 @@ def norm(A: Tensor, ord: Any | _str | None = None, dim: _int | Sequence[_int] | 
     """Norm of a vector (``ord`` a number) or of matrices (``ord`` a number or ``"fro"``, ``"nuc"``), as NumPy's."""
 def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Tensor | None = None) -> Tensor:
     """The Moore-Penrose inverse; singular values up to ``max(atol, rtol * largest)`` count as zero."""
-def qr(A: Tensor, mode: _str = 'reduced', *, out: Sequence[Tensor] | None = None) -> _return_types.linalg_qr:
+def qr(A: Tensor, mode: _str = 'reduced', *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_qr:
     """``A = Q R`` with orthonormal columns and an upper triangular factor; ``mode``: "reduced", "complete" or "r"."""
-def slogdet(A: Tensor, *, out: Sequence[Tensor] | None = None) -> _return_types.linalg_slogdet:
+def slogdet(A: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_slogdet:
     """The sign of each determinant and the logarithm of its absolute value."""
 def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for square A; B holds columns, or is a vector of each batch."""
-def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False, out: Sequence[Tensor] | None = None) -> _return_types.linalg_solve_ex:
+def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_solve_ex:
     """``solve`` and LAPACK's info for each matrix, which is not 0 where A is singular."""
 def solve_triangular(A: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for triangular A, of which only that triangle is read."""
-def svd(A: Tensor, full_matrices: _bool = True, *, driver: _str | None = None, out: Sequence[Tensor] | None = None) -> _return_types.linalg_svd:
+def svd(A: Tensor, full_matrices: _bool = True, *, driver: _str | None = None, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_svd:
     """``A = U diag(S) Vh``: singular values, descending, between orthonormal columns and rows."""
 def svdvals(A: Tensor, *, driver: _str | None = None, out: Tensor | None = None) -> Tensor:
     """The singular values of matrices, in descending order."""

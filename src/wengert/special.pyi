@@ -130,11 +130,11 @@ def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tenso
     """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first."""
 def spherical_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``sin(x) / x``, and 1 at 0."""
-def xlog1py(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def xlog1py(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * log(1 + other)``, and 0 where ``input`` is 0 (but for nan)."""
-def xlogy(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
-def zeta(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def zeta(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The Hurwitz zeta function; it has a derivative with respect to ``other`` only."""
 
 __all__ = [
