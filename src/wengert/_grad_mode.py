@@ -230,9 +230,6 @@ class inference_mode(_ModeDecorator):
         self.mode = True if callable(mode) else bool(mode)
         return self(mode) if callable(mode) else self
 
-    def __init__(self, mode: Any = True) -> None:
-        pass
-
     def clone(self) -> Any:
         return inference_mode(self.mode)
 
