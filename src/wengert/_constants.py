@@ -160,7 +160,8 @@ class Size(tuple[int, ...], metaclass=_TorchClass):
             raise TypeError(f"can't multiply sequence by non-int of type '{type_name(times)}'")
         return make_size(tuple.__mul__(self, times))
 
-    __rmul__ = __mul__
+    def __rmul__(self, times: SupportsIndex) -> Size:
+        return self * times
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Size, (tuple(self),)

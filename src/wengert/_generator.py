@@ -210,7 +210,7 @@ class Generator:
 
     __copy__ = clone_state
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[type[Generator], tuple[()], np.ndarray]:
         return type(self), (), self.get_state_array()
 
     def __setstate__(self, state: object) -> None:

@@ -182,7 +182,7 @@ class set_grad_enabled(_ModeDecorator):
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
         self.mode = mode
-        self.prev = MODE.get()
+        self.prev: State | None = MODE.get()
         MODE.set(changed(grad=self.mode))
 
     def __call__(self, fn: _F) -> _F:
