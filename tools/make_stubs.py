@@ -4,7 +4,7 @@
     python tools/make_stubs.py --check    exit with 1 if what is committed is not what would be written
 
 Operators, methods and the functions of some modules come from declarations, which no type checker runs. The stubs are
-made from the imported package by `inspect`: `__init__.pyi` (every name of `wengert.__all__`), `_tensor.pyi` (class
+made from the imported package by `inspect`: `__init__.pyi` (every name of `wengert.__all__`), `_tape/tensor.pyi` (class
 `Tensor`, and its module's own functions as they stand in the source), one for every module that fills itself with
 `globals().update(namespace(...))`, `return_types.pyi`, and one for every module that only gathers names, in a way that
 a checker cannot follow (`gathers`). Nothing is listed here by name but what no annotation can say: `SPECIAL`, and the
@@ -36,8 +36,8 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 sys.path.insert(0, str(SOURCE))
 
 import wengert  # noqa: E402
-from wengert._methods import namespace  # noqa: E402
-from wengert._registry import REGISTRY  # noqa: E402
+from wengert._base.registry import REGISTRY  # noqa: E402
+from wengert._tensor_api.publish import namespace  # noqa: E402
 
 PACKAGE = SOURCE / "wengert"
 FILLED = "globals().update(namespace("  # what a module of generated names has in its source
@@ -65,15 +65,15 @@ import numpy as np
 from typing_extensions import TypeIs
 
 from {{dots}} import return_types as _return_types
-from {{dots}}_constants import Size as _Size
-from {{dots}}_constants import device as _device
-from {{dots}}_constants import layout as _layout
-from {{dots}}_constants import memory_format as _memory_format
-from {{dots}}_dtypes import dtype as _dtype
-from {{dots}}_node import Node as _Node
-from {{dots}}_node import RemovableHandle as _RemovableHandle
-from {{dots}}_storage import TypedStorage as _TypedStorage
-from {{dots}}_storage import UntypedStorage as _UntypedStorage
+from {{dots}}_base.constants import Size as _Size
+from {{dots}}_base.constants import device as _device
+from {{dots}}_base.constants import layout as _layout
+from {{dots}}_base.constants import memory_format as _memory_format
+from {{dots}}_base.dtypes import dtype as _dtype
+from {{dots}}_tape.node import Node as _Node
+from {{dots}}_tape.node import RemovableHandle as _RemovableHandle
+from {{dots}}_tensor_api.storage import TypedStorage as _TypedStorage
+from {{dots}}_tensor_api.storage import UntypedStorage as _UntypedStorage
 from {{dots}}random import Generator as _Generator
 """
 ALIASES = """\
@@ -425,14 +425,14 @@ def _from_source(node: ast.FunctionDef) -> Iterator[str]:
 
 
 def tensor_stub() -> str:
-    """`_tensor.pyi`."""
-    path = PACKAGE / "_tensor.py"
-    listed = importlib.import_module("wengert._tensor").__all__
+    """`_tape/tensor.pyi`."""
+    path = PACKAGE / "_tape/tensor.py"
+    listed = importlib.import_module("wengert._tape.tensor").__all__
     defined = "\n".join(own_definitions(path))
     own = {line.split("(")[0].split(":")[0].split()[-1] for line in defined.splitlines() if line and line[0] != " "}
     foreign = [name for name in listed if name not in own and name != "Tensor"]
     rest = "".join(f"{name}: Any\n" for name in foreign)
-    return f"{HEADER}{PRELUDE.format(dots='.')}\n{ALIASES}{rest}\n{defined}\n{tensor_class()}"
+    return f"{HEADER}{PRELUDE.format(dots='..')}\n{ALIASES}{rest}\n{defined}\n{tensor_class()}"
 
 
 # -------------------------------------------------------------------------------------------------------------- modules
@@ -450,10 +450,16 @@ def importable(value: Any) -> bool:
     return any(isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == value.__name__ for node in tree.body)
 
 
+def file_of(module: str) -> str:
+    """The dotted path of a module's file below the package: what type checkers find it by."""
+    parts = Path(importlib.import_module(module).__file__ or "").relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
 def imported(name: str, value: Any, home: types.ModuleType) -> str:
     """The import of a class or function from where it is written."""
     up = "." * (1 + home.__name__.count(".") - (not hasattr(home, "__path__")) if "." in home.__name__ else 1)
-    return f"from {up}{value.__module__.removeprefix('wengert.')} import {value.__name__} as {name}\n"
+    return f"from {up}{file_of(value.__module__)} import {value.__name__} as {name}\n"
 
 
 def entry(name: str, value: Any, home: types.ModuleType) -> str:
@@ -496,6 +502,13 @@ def base_of(cls: type) -> str:
     return next(base.__name__ for base in cls.__mro__[1:] if getattr(builtins, base.__name__, None) is base)
 
 
+def module_entry(package: types.ModuleType, name: str) -> str:
+    """A module of the package, from the folder in which it lies."""
+    home = file_of(f"{package.__name__}.{name}").rpartition(".")[0]
+    up = "." * len(Path(package.__file__ or "").relative_to(PACKAGE).parts)
+    return f"from {up}{home} import {name} as {name}\n"
+
+
 def module_stub(module: types.ModuleType, names: list[str]) -> str:
     """The stub of a module that has these public names."""
     path = Path(module.__file__ or "")
@@ -505,7 +518,7 @@ def module_stub(module: types.ModuleType, names: list[str]) -> str:
     if module is wengert:
         out.append("from .torch_version import __version__ as __version__\n")
     entries = [
-        f"from . import {name} as {name}\n"
+        module_entry(module, name)
         if is_module(module, name) and isinstance(vars(module).get(name, module), types.ModuleType)
         else entry(name, getattr(module, name), module)
         for name in names
@@ -514,7 +527,7 @@ def module_stub(module: types.ModuleType, names: list[str]) -> str:
     rest = [text for text in entries if not text.startswith("from ")]
     listed = "".join(f'    "{name}",\n' for name in names)
     if rest:
-        imports.append(f"from {dots}_tensor import Tensor as Tensor\n")
+        imports.append(f"from {dots}_tape.tensor import Tensor as Tensor\n")
         out.append(PRELUDE.format(dots=dots))
     out += [*sorted(imports), "\n", *([ALIASES, *rest, "\n"] if rest else []), f"__all__ = [\n{listed}]\n"]
     return "".join(out)
@@ -522,7 +535,7 @@ def module_stub(module: types.ModuleType, names: list[str]) -> str:
 
 def return_types_stub() -> str:
     """`return_types.pyi`: the named tuples, all of tensors but for one field."""
-    out = [HEADER, "from typing import Final, Self\n\nfrom ._tensor import Tensor\n"]
+    out = [HEADER, "from typing import Final, Self\n\nfrom ._tape.tensor import Tensor\n"]
     for cls in wengert.return_types.all_return_types:
         kinds = {field: SPECIAL_FIELDS.get(f"{cls.__name__}.{field}", "Tensor") for field in cls._fields}
         base = f"tuple[{', '.join(kinds.values())}]"
@@ -564,17 +577,15 @@ def gathered(module: types.ModuleType, tree: ast.Module) -> list[str]:
 
 def is_module(package: types.ModuleType, name: str) -> bool:
     """Whether a public name is a module of the package: seen from the files, so that none must be imported."""
-    folder = Path(package.__file__ or "").parent
-    return hasattr(package, "__path__") and (
-        (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists()
-    )
+    folders = map(Path, getattr(package, "__path__", ()))
+    return any((folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists() for folder in folders)
 
 
 def stubs() -> dict[Path, str]:
     """Every stub by its path."""
     found = {
         PACKAGE / "__init__.pyi": module_stub(wengert, sorted(wengert.__all__)),
-        PACKAGE / "_tensor.pyi": tensor_stub(),
+        PACKAGE / "_tape/tensor.pyi": tensor_stub(),
     }
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -583,7 +594,7 @@ def stubs() -> dict[Path, str]:
         if FILLED in text:
             module = importlib.import_module(name)
             found[path.with_suffix(".pyi")] = module_stub(module, sorted(module.__all__))
-        elif len(parts) > 2 and parts[-1] == "__init__" and gathers(ast.parse(text)):
+        elif len(parts) > 2 and parts[-1] == "__init__" and parts[1][0] != "_" and gathers(ast.parse(text)):
             module = importlib.import_module(name)
             found[path.with_suffix(".pyi")] = module_stub(module, gathered(module, ast.parse(text)))
     found[PACKAGE / "return_types.pyi"] = return_types_stub()

@@ -1,7 +1,7 @@
 # Made by tools/make_stubs.py; do not edit.
 from typing import Final, Self
 
-from ._tensor import Tensor
+from ._tape.tensor import Tensor
 
 class frexp(tuple[Tensor, Tensor]):
     def __new__(cls, sequence: tuple[Tensor, Tensor]) -> Self: ...

@@ -1,5 +1,5 @@
 # Made by tools/make_stubs.py; do not edit.
-from .._tensor import Tensor as Variable
+from .._tape.tensor import Tensor as Variable
 
 __all__ = [
     "Variable",

@@ -1,11 +1,11 @@
 # Made by tools/make_stubs.py; do not edit.
-from . import attention as attention
-from . import functional as functional
-from . import init as init
-from . import modules as modules
-from . import parallel as parallel
-from . import parameter as parameter
-from . import utils as utils
+from ..nn import attention as attention
+from ..nn import functional as functional
+from ..nn import init as init
+from ..nn import modules as modules
+from ..nn import parallel as parallel
+from ..nn import parameter as parameter
+from ..nn import utils as utils
 from ..nn.modules.activation import CELU as CELU
 from ..nn.modules.activation import ELU as ELU
 from ..nn.modules.activation import GELU as GELU

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
 from .lr_scheduler import (
     LRScheduler,
     _check_anneal_strategy,

@@ -13,8 +13,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from ..._node import RemovableHandle
-from ..._tensor import Tensor
+from ..._tape.node import RemovableHandle
+from ..._tape.tensor import Tensor
 from ._handles import BackwardHook, WrappedHook, add_hook
 
 Gradients: TypeAlias = "tuple[Tensor, ...] | Tensor"

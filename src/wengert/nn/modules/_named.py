@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..parameter import Parameter
 
 if TYPE_CHECKING:
-    from ..._tensor import Tensor
+    from ..._tape.tensor import Tensor
     from .module import Module
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import wengert as torch
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from .. import functional as F
 from .container import ModuleList, Sequential
 from .linear import Linear

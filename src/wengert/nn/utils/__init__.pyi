@@ -1,14 +1,14 @@
 # Made by tools/make_stubs.py; do not edit.
-from . import clip_grad as clip_grad
-from . import convert_parameters as convert_parameters
-from . import fusion as fusion
-from . import init as init
-from . import memory_format as memory_format
-from . import parametrizations as parametrizations
-from . import parametrize as parametrize
-from . import prune as prune
-from . import rnn as rnn
-from . import stateless as stateless
+from ...nn.utils import clip_grad as clip_grad
+from ...nn.utils import convert_parameters as convert_parameters
+from ...nn.utils import fusion as fusion
+from ...nn.utils import init as init
+from ...nn.utils import memory_format as memory_format
+from ...nn.utils import parametrizations as parametrizations
+from ...nn.utils import parametrize as parametrize
+from ...nn.utils import prune as prune
+from ...nn.utils import rnn as rnn
+from ...nn.utils import stateless as stateless
 from ...nn.utils.clip_grad import clip_grad_norm as clip_grad_norm
 from ...nn.utils.clip_grad import clip_grad_norm_ as clip_grad_norm_
 from ...nn.utils.clip_grad import clip_grad_value_ as clip_grad_value_

@@ -1,8 +1,8 @@
 # Made by tools/make_stubs.py; do not edit.
-from . import dataloader as dataloader
-from . import dataset as dataset
-from . import distributed as distributed
-from . import sampler as sampler
+from ...utils.data import dataloader as dataloader
+from ...utils.data import dataset as dataset
+from ...utils.data import distributed as distributed
+from ...utils.data import sampler as sampler
 from ...utils.data._utils.collate import default_collate as default_collate
 from ...utils.data._utils.collate import default_convert as default_convert
 from ...utils.data._utils.worker import get_worker_info as get_worker_info
