@@ -40,6 +40,8 @@ from wengert._base.registry import REGISTRY  # noqa: E402
 from wengert._tensor_api.publish import namespace  # noqa: E402
 
 PACKAGE = SOURCE / "wengert"
+STAND_INS = PACKAGE / "_compat"
+DOORS = ("backends", "cuda")  # what programs import from there by name
 FILLED = "globals().update(namespace("  # what a module of generated names has in its source
 HEADER = "# Made by tools/make_stubs.py; do not edit.\n"
 BUILTINS = (bool, bytes, complex, dict, float, int, list, object, set, slice, str, tuple, type)
@@ -244,6 +246,9 @@ def return_type(fn: Any, name: str) -> str:
 def result_by_name(fn: Any, name: str) -> str:
     """The named tuple of a function that is called as its class in `torch.return_types`; what the method says."""
     name = f"linalg_{name}" if fn.__module__ == "wengert.linalg" else name
+    if fn.__qualname__ == name and "value" in fn.__code__.co_freevars and fn.__module__ == "wengert._absent":
+        answer = inspect.getclosurevars(fn).nonlocals["value"]()
+        return "None" if answer is None else annotation(next(c for c in type(answer).__mro__ if c in BUILTINS), {})
     if hasattr(wengert.return_types, name):
         return f"_return_types.{name}"
     method = vars(wengert.Tensor).get(name)
@@ -458,7 +463,7 @@ def file_of(module: str) -> str:
 
 def imported(name: str, value: Any, home: types.ModuleType) -> str:
     """The import of a class or function from where it is written."""
-    up = "." * (1 + home.__name__.count(".") - (not hasattr(home, "__path__")) if "." in home.__name__ else 1)
+    up = "." * len(Path(home.__file__ or "").relative_to(PACKAGE).parts)
     return f"from {up}{file_of(value.__module__)} import {value.__name__} as {name}\n"
 
 
@@ -575,6 +580,59 @@ def gathered(module: types.ModuleType, tree: ast.Module) -> list[str]:
     return sorted({name for name in (*module.__all__, *imported, *inside) if not name.startswith("_")})
 
 
+def stand_in_stub(module: types.ModuleType, tree: ast.Module) -> str:
+    """The stub of a module that fills itself from tables: its own source without bodies, and the tables' names."""
+    kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AnnAssign)
+    kept = [node for node in tree.body if isinstance(node, kinds)]
+    bound: set[str] = set()
+    for node in kept:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            bound.add(ast.unparse(node.target))
+        else:
+            bound.update(name.asname or name.name for name in node.names)
+    for node in ast.walk(ast.Module(kept, [])):
+        if isinstance(node, ast.FunctionDef):
+            node.body = [ast.Expr(ast.Constant(...))]
+        elif isinstance(node, ast.AnnAssign):
+            node.value = None
+    names = [name for name in public_names(module, tree) if name not in bound]
+    source = "\n".join(ast.unparse(node) for node in kept if "__future__" not in ast.unparse(node))
+    depth = len(Path(module.__file__ or "").relative_to(PACKAGE).parts)
+    tensor = f"from {'.' * depth}_tape.tensor import Tensor as Tensor\n"
+    rest = "".join(entry(name, getattr(module, name), module) for name in names)
+    return f"{HEADER}{PRELUDE.format(dots='.' * depth)}{tensor}{source}\n\n{ALIASES}{rest}"
+
+
+def public_names(module: types.ModuleType, tree: ast.Module) -> list[str]:
+    """What a module lists and what it assigns, defines or imports, without underscore."""
+    found = set(getattr(module, "__all__", ()))
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found.update(name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+        elif isinstance(node, ast.ImportFrom) and node.module is None:
+            found.update(name.asname or name.name for name in node.names)
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def door_stubs() -> dict[Path, str]:
+    """Of modules that lie in `_compat`: checkers do not look there for them, so each has its names at its own place."""
+    found = {}
+    for path in sorted(path for door in DOORS for path in (STAND_INS / door).rglob("*.py")):
+        parts = path.relative_to(STAND_INS).with_suffix("").parts
+        if not parts[-1].startswith("_") or parts[-1] == "__init__":
+            inside = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            names = public_names(importlib.import_module(f"wengert.{inside}"), ast.parse(path.read_text("utf-8")))
+            source = f"from {'.' * len(parts)}{STAND_INS.name}.{inside} import"
+            imports = "".join(f"{source} {name} as {name}\n" for name in names)
+            found[PACKAGE / path.relative_to(STAND_INS).with_suffix(".pyi")] = HEADER + imports
+    return found
+
+
 def is_module(package: types.ModuleType, name: str) -> bool:
     """Whether a public name is a module of the package: seen from the files, so that none must be imported."""
     folders = map(Path, getattr(package, "__path__", ()))
@@ -597,6 +655,10 @@ def stubs() -> dict[Path, str]:
         elif len(parts) > 2 and parts[-1] == "__init__" and parts[1][0] != "_" and gathers(ast.parse(text)):
             module = importlib.import_module(name)
             found[path.with_suffix(".pyi")] = module_stub(module, gathered(module, ast.parse(text)))
+        elif "\nglobals().update(" in text and path.is_relative_to(STAND_INS) and name.rpartition(".")[2][0] != "_":
+            module = importlib.import_module(name.replace(f".{STAND_INS.name}", ""))
+            found[path.with_suffix(".pyi")] = stand_in_stub(module, ast.parse(text))
+    found.update(door_stubs())
     found[PACKAGE / "return_types.pyi"] = return_types_stub()
     found[PACKAGE / "autograd/variable.pyi"] = module_stub(wengert.autograd.variable, ["Variable"])
     return found
@@ -630,6 +692,7 @@ def main() -> int:
         if path not in wanted and path.read_text(encoding="utf-8").startswith(HEADER):
             path.unlink()
     for path, text in wanted.items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print(path.relative_to(SOURCE.parent))
     return 0
