@@ -227,11 +227,10 @@ def module_stub(module: types.ModuleType, names: list[str]) -> str:
     ]
     imports = [text for text in entries if text.startswith("from ")]
     rest = [text for text in entries if not text.startswith("from ")]
-    listed = "".join(f'    "{name}",\n' for name in names)
     if rest:
         imports.append(f"from {dots}_tape.tensor import Tensor as Tensor\n")
         out.append(PRELUDE.format(dots=dots))
-    out += [*sorted(imports), "\n", *([ALIASES, *rest, "\n"] if rest else []), f"__all__ = [\n{listed}]\n"]
+    out += [*sorted(imports), "\n", *([ALIASES, *rest, "\n"] if rest else []), listing(names)]
     return "".join(out)
 
 
@@ -246,8 +245,7 @@ def return_types_stub() -> str:
         out += [f"    {name}: Final = {getattr(cls, name)}\n" for name in ("n_fields", "n_sequence_fields")]
         out.append("    n_unnamed_fields: Final = 0\n")
     names = ["all_return_types", *(cls.__name__ for cls in wengert.return_types.all_return_types)]
-    listed = "".join(f'    "{name}",\n' for name in names)
-    out.append(f"\nall_return_types: list[type]\n\n__all__ = [\n{listed}]\n")
+    out.append(f"\nall_return_types: list[type]\n\n{listing(names)}")
     return "".join(out)
 
 
@@ -277,6 +275,11 @@ def gathered(module: types.ModuleType, tree: ast.Module) -> list[str]:
     return sorted({name for name in (*module.__all__, *imported, *inside) if not name.startswith("_")})
 
 
+def listing(names: list[str]) -> str:
+    """The list of what a stub exports."""
+    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
+
+
 def stand_in_stub(module: types.ModuleType, tree: ast.Module) -> str:
     """The stub of a module that fills itself from tables: its own source without bodies, and the tables' names."""
     kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AnnAssign)
@@ -294,12 +297,13 @@ def stand_in_stub(module: types.ModuleType, tree: ast.Module) -> str:
             node.body = [ast.Expr(ast.Constant(...))]
         elif isinstance(node, ast.AnnAssign):
             node.value = None
-    names = [name for name in public_names(module, tree) if name not in bound]
+    public = public_names(module, tree)
+    names = [name for name in public if name not in bound]
     source = "\n".join(ast.unparse(node) for node in kept if "__future__" not in ast.unparse(node))
     depth = len(Path(module.__file__ or "").relative_to(PACKAGE).parts)
     tensor = f"from {'.' * depth}_tape.tensor import Tensor as Tensor\n"
     rest = "".join(entry(name, getattr(module, name), module) for name in names)
-    return f"{HEADER}{PRELUDE.format(dots='.' * depth)}{tensor}{source}\n\n{ALIASES}{rest}"
+    return f"{HEADER}{PRELUDE.format(dots='.' * depth)}{tensor}{source}\n\n{ALIASES}{rest}\n{listing(public)}"
 
 
 def public_names(module: types.ModuleType, tree: ast.Module) -> list[str]:

@@ -228,7 +228,8 @@ def result_by_name(fn: Any, name: str) -> str:
     name = f"linalg_{name}" if fn.__module__ == "wengert.linalg" else name
     if fn.__qualname__ == name and "value" in fn.__code__.co_freevars and fn.__module__ == "wengert._absent":
         answer = inspect.getclosurevars(fn).nonlocals["value"]()
-        return "None" if answer is None else annotation(next(c for c in type(answer).__mro__ if c in BUILTINS), {})
+        kind = "None" if answer is None else annotation(next(c for c in type(answer).__mro__ if c in BUILTINS), {})
+        return {"_list": "_list[Any]", "_dict": "_dict[_str, Any]"}.get(kind, kind)
     if hasattr(wengert.return_types, name):
         return f"_return_types.{name}"
     method = vars(wengert.Tensor).get(name)

@@ -52,3 +52,20 @@ def set_rng_state(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: RuntimeError."""
 def synchronize(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: RuntimeError."""
+
+__all__ = [
+    "Event",
+    "compile_shader",
+    "current_allocated_memory",
+    "device_count",
+    "driver_allocated_memory",
+    "empty_cache",
+    "get_rng_state",
+    "is_available",
+    "manual_seed",
+    "recommended_max_memory",
+    "seed",
+    "set_per_process_memory_fraction",
+    "set_rng_state",
+    "synchronize",
+]

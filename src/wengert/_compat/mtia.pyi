@@ -49,3 +49,18 @@ def stream(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: RuntimeError."""
 def synchronize(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: RuntimeError."""
+
+__all__ = [
+    "current_device",
+    "current_stream",
+    "device_count",
+    "empty_cache",
+    "init",
+    "is_available",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "set_device",
+    "stream",
+    "synchronize",
+]

@@ -43,7 +43,7 @@ def device_count(*args: Any, **kwargs: Any) -> _int:
     """As on a machine without an XPU."""
 def empty_cache(*args: Any, **kwargs: Any) -> None:
     """Nothing: there is no XPU."""
-def get_arch_list(*args: Any, **kwargs: Any) -> _list:
+def get_arch_list(*args: Any, **kwargs: Any) -> _list[Any]:
     """As on a machine without an XPU."""
 def get_device_capability(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
@@ -55,7 +55,7 @@ def get_gencode_flags(*args: Any, **kwargs: Any) -> _str:
     """As on a machine without an XPU."""
 def get_rng_state(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
-def get_rng_state_all(*args: Any, **kwargs: Any) -> _list:
+def get_rng_state_all(*args: Any, **kwargs: Any) -> _list[Any]:
     """As on a machine without an XPU."""
 def init(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
@@ -83,9 +83,9 @@ def memory_allocated(*args: Any, **kwargs: Any) -> _int:
     """As on a machine without an XPU."""
 def memory_reserved(*args: Any, **kwargs: Any) -> _int:
     """As on a machine without an XPU."""
-def memory_stats(*args: Any, **kwargs: Any) -> _dict:
+def memory_stats(*args: Any, **kwargs: Any) -> _dict[_str, Any]:
     """As on a machine without an XPU."""
-def memory_stats_as_nested_dict(*args: Any, **kwargs: Any) -> _dict:
+def memory_stats_as_nested_dict(*args: Any, **kwargs: Any) -> _dict[_str, Any]:
     """As on a machine without an XPU."""
 def reset_accumulated_memory_stats(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
@@ -103,3 +103,46 @@ def set_stream(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
 def synchronize(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
+
+__all__ = [
+    "Event",
+    "Stream",
+    "StreamContext",
+    "current_device",
+    "current_stream",
+    "default_generators",
+    "device",
+    "device_count",
+    "empty_cache",
+    "get_arch_list",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_gencode_flags",
+    "get_rng_state",
+    "get_rng_state_all",
+    "init",
+    "initial_seed",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "is_tf32_supported",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "reset_accumulated_memory_stats",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_rng_state",
+    "set_stream",
+    "stream",
+    "synchronize",
+]

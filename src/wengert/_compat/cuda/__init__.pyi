@@ -81,7 +81,7 @@ def empty_cache(*args: Any, **kwargs: Any) -> None:
     """Nothing: there is no GPU."""
 def get_allocator_backend(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
-def get_arch_list(*args: Any, **kwargs: Any) -> _list:
+def get_arch_list(*args: Any, **kwargs: Any) -> _list[Any]:
     """As on a machine without a GPU."""
 def get_device_capability(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
@@ -95,7 +95,7 @@ def get_per_process_memory_fraction(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
 def get_rng_state(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
-def get_rng_state_all(*args: Any, **kwargs: Any) -> _list:
+def get_rng_state_all(*args: Any, **kwargs: Any) -> _list[Any]:
     """As on a machine without a GPU."""
 def get_stream_from_external(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
@@ -142,9 +142,9 @@ def memory_reserved(*args: Any, **kwargs: Any) -> _int:
     """As on a machine without a GPU."""
 def memory_snapshot(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
-def memory_stats(*args: Any, **kwargs: Any) -> _dict:
+def memory_stats(*args: Any, **kwargs: Any) -> _dict[_str, Any]:
     """As on a machine without a GPU."""
-def memory_stats_as_nested_dict(*args: Any, **kwargs: Any) -> _dict:
+def memory_stats_as_nested_dict(*args: Any, **kwargs: Any) -> _dict[_str, Any]:
     """As on a machine without a GPU."""
 def memory_summary(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
@@ -180,3 +180,89 @@ def temperature(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
 def utilization(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: AssertionError."""
+
+__all__ = [
+    "AcceleratorError",
+    "CUDAGraph",
+    "CUDAPluggableAllocator",
+    "CudaError",
+    "DeferredCudaCallError",
+    "Event",
+    "ExternalStream",
+    "MemPool",
+    "OutOfMemoryError",
+    "Stream",
+    "StreamContext",
+    "amp",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
+    "can_device_access_peer",
+    "clock_rate",
+    "cudart",
+    "current_blas_handle",
+    "current_device",
+    "current_stream",
+    "default_generators",
+    "default_stream",
+    "device",
+    "device_count",
+    "device_of",
+    "empty_cache",
+    "get_allocator_backend",
+    "get_arch_list",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_gencode_flags",
+    "get_per_process_memory_fraction",
+    "get_rng_state",
+    "get_rng_state_all",
+    "get_stream_from_external",
+    "get_sync_debug_mode",
+    "graph",
+    "graph_pool_handle",
+    "has_half",
+    "has_magma",
+    "init",
+    "initial_seed",
+    "ipc_collect",
+    "is_available",
+    "is_bf16_supported",
+    "is_current_stream_capturing",
+    "is_initialized",
+    "is_tf32_supported",
+    "make_graphed_callables",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_cached",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_cached",
+    "memory_reserved",
+    "memory_snapshot",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "memory_usage",
+    "nvtx",
+    "power_draw",
+    "random",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_per_process_memory_fraction",
+    "set_rng_state",
+    "set_rng_state_all",
+    "set_stream",
+    "set_sync_debug_mode",
+    "stream",
+    "synchronize",
+    "temperature",
+    "utilization",
+]

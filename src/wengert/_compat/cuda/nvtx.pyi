@@ -41,3 +41,12 @@ def range_push(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: RuntimeError."""
 def range_start(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: RuntimeError."""
+
+__all__ = [
+    "mark",
+    "range",
+    "range_end",
+    "range_pop",
+    "range_push",
+    "range_start",
+]

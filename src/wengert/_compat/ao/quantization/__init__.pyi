@@ -59,3 +59,21 @@ def quantize_dynamic(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: NotImplementedError."""
 def quantize_qat(*args: Any, **kwargs: Any) -> Any:
     """There is no such device: NotImplementedError."""
+
+__all__ = [
+    "DeQuantStub",
+    "HistogramObserver",
+    "MinMaxObserver",
+    "PerChannelMinMaxObserver",
+    "QConfig",
+    "QuantStub",
+    "convert",
+    "fuse_modules",
+    "get_default_qat_qconfig",
+    "get_default_qconfig",
+    "prepare",
+    "prepare_qat",
+    "quantize",
+    "quantize_dynamic",
+    "quantize_qat",
+]
