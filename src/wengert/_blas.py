@@ -5,6 +5,14 @@ after the other are slow where another program wants a core too, and what stands
 up) has one thread. Where the work falls into independent samples, each of Python's threads does whole samples, and
 BLAS keeps to one thread meanwhile. It is asked through ``ctypes``, which NumPy has imported anyway; where NumPy has
 another library, or one that cannot be asked, samples are done one after the other, by all threads of that library.
+
+NOTE [ One thread of BLAS ]
+    OpenBLAS cuts a product among its threads, and each part has its own rows and columns that do not fill its kernel's
+    registers. Most of its kernels add those up in another order, so that digits depend on the number of threads: on
+    which ones, depends on the processor. So a product that is a step of an operator (a convolution, attention) is done
+    by one thread of BLAS, in parts that follow from the sizes alone (``over_samples``, ``product``). A product of few
+    elements OpenBLAS leaves to one thread itself (``UNSHARED``, ``UNSHARED_PRODUCT``). A product that is the whole
+    operator (``matmul``, ``linear``, ``einsum``) is one call of BLAS with all its threads: digits may depend on them.
 """
 
 from __future__ import annotations
@@ -17,12 +25,16 @@ from typing import Any
 
 import numpy as np
 
-from ._blocks import _usable_processors, alone, each
+from ._blocks import _usable_processors, each
 
 PARTS = 8  # into so many parts samples are cut at most, whatever the number of threads: sums do not depend on that
 _PART = 700.0  # microseconds that a part should take: threads that begin and end parts get into each other's way
 _LATE = 60.0  # microseconds between two threads' beginnings
 _WORTH = 250.0  # microseconds that work must take one thread for another to be woken
+_PER_MICROSECOND = 60_000  # multiplications of one thread
+_UNIT = 16  # rows or columns that fill a kernel's registers
+UNSHARED = 1 << 13  # elements of a matrix whose products with vectors BLAS leaves to one thread: fewer than 9216
+UNSHARED_PRODUCT = 1 << 18  # multiplications of a product of matrices that it leaves to one thread
 _lock = threading.Lock()
 _alone = 0  # how many ask for one thread just now
 _before = 1
@@ -107,12 +119,27 @@ def samples_parts(n: int, work: float) -> list[slice]:
 def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, on threads; for the whole of it if BLAS cannot be asked.
 
-    ``work`` is how many microseconds one thread would need.
+    ``work`` is how many microseconds one thread would need; none: BLAS leaves it to one thread itself.
     """
-    parts = samples_parts(n, work)
-    if len(parts) < 2 or _control() is None:
+    if not work or _control() is None:
         return [fn(slice(0, n))]
-    if alone(work, len(parts)):
-        return [fn(part) for part in parts]
     with one_thread:
-        return each(fn, parts, work)
+        return each(fn, samples_parts(n, work), work)
+
+
+def product(a: Any, b: Any, out: Any, multiply: Callable[..., Any] = np.matmul) -> Any:
+    """``multiply(a, b, out)``, a step of an operator that has one sample: cut along the rows or columns of the result.
+
+    It is called under ``over_samples``, where BLAS has one thread.
+    """
+    rows, columns = out.shape[-2:]
+    work = out.size * a.shape[-1] / _PER_MICROSECOND
+    units = samples_parts(-(-max(rows, columns) // _UNIT), work)
+    if len(units) < 2 or _control() is None:
+        return multiply(a, b, out)
+    parts = [slice(_UNIT * some.start, _UNIT * some.stop) for some in units]
+    if columns >= rows:
+        each(lambda part: multiply(a, b[..., part], out[..., part]), parts, work)
+    else:
+        each(lambda part: multiply(a[..., part, :], b, out[..., part, :]), parts, work)
+    return out
