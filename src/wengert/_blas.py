@@ -116,10 +116,15 @@ def samples_parts(n: int, work: float) -> list[slice]:
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
 
+def is_shared(multiplications: int, of_matrices: bool) -> bool:
+    """Whether BLAS may cut a product, of matrices or with a vector, among its threads."""
+    return multiplications > (UNSHARED_PRODUCT if of_matrices else UNSHARED)
+
+
 def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, on threads; for the whole of it if BLAS cannot be asked.
 
-    ``work`` is how many microseconds one thread would need; none: BLAS leaves it to one thread itself.
+    ``work`` is how many microseconds one thread would need; none where no product ``is_shared``.
     """
     if not work or _control() is None:
         return [fn(slice(0, n))]

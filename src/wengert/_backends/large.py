@@ -126,7 +126,8 @@ _vecdot: Any = np.vecdot
 def row_sums(x: Any) -> Any:
     """The sums along the last dim: products with ones, in a quarter of the time that a reduction takes.
 
-    No row's sum depends on the rows beside it, unless there are few elements in all: ``_blas``, NOTE [ One thread ].
+    No row's sum depends on the rows beside it, unless there are few elements in all: ``_blas``, NOTE [ One thread
+    of BLAS ].
     """
     n = x.shape[-1]
     if n < _LONG or x.size <= UNSHARED:
@@ -170,7 +171,7 @@ def _few_summed(x: Any, dim: Any, keepdim: bool) -> Any:
 def _many_row_sums(x: Any) -> Any:
     """``row_sums`` of a large array: many products with ones, each of which BLAS leaves to one thread."""
     n = x.shape[-1]
-    if x.ndim == 1 or n > _ROW or not x.flags.c_contiguous:
+    if x.ndim == 1 or n > _ROW or x.size <= UNSHARED or not x.flags.c_contiguous:
         return row_sums(x)
     flat, ones = x.reshape(-1, n), vector_of_ones(n, x.dtype)
     piece = UNSHARED // n

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from .._blas import UNSHARED, UNSHARED_PRODUCT, over_samples, product, samples_parts
+from .._blas import is_shared, over_samples, product, samples_parts
 from . import columns
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
 from .row_windows import (
@@ -74,11 +74,8 @@ class _Convolution:
         self.pointwise = self.elements == math.prod(stride) == 1 and plain and self.size == out
         self.few = groups == 1 and self.samples > 1 and self.places < _FEW
         multiplications = math.prod(self.y) * self.width
-        of_matrices = self.filters > 1 and self.width > 1 and self.places > 1
-        if multiplications > (UNSHARED_PRODUCT if of_matrices else UNSHARED):
-            self.work = multiplications / _PER_MICROSECOND
-        else:
-            self.work = 0.0
+        shared = is_shared(multiplications, self.filters > 1 and self.width > 1 and self.places > 1)
+        self.work = multiplications / _PER_MICROSECOND if shared else 0.0
         parts = samples_parts(self.samples, self.work)
         self.most = parts[0].stop  # samples that a thread gets
         column_bytes = self._column_bytes()

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._blas import is_shared, over_samples
 from .._errors import warn
 from .._linear import linear
 from .._registry import REGISTRY, T, public
@@ -108,19 +109,24 @@ def _matrix(n: int, out: int, kind: str, align_corners: bool, scale: Scale, dtyp
 
 
 # -------------------------------------------------------------------------------------------------------- one dimension
+_PER_MICROSECOND = 50_000  # multiplications
 _DENSE = 1 << 19  # up to this many elements the taps are applied as a matrix: BLAS is faster than gathering
 
 
 def _along(x: Any, d: int, m: Any) -> Any:
     """A matrix applied along one dimension."""
-    if d == x.ndim - 1:
-        return (
-            x.reshape(-1, x.shape[d]).dot(m.T).reshape(*x.shape[:-1], len(m))
-            if x.size
-            else x.reshape(-1, x.shape[d]) @ m.T
-        )
     lead, rest = x.shape[:d], x.shape[d + 1 :]
-    return np.matmul(m, x.reshape(math.prod(lead), x.shape[d], math.prod(rest))).reshape(*lead, len(m), *rest)
+    last = d == x.ndim - 1
+    samples = x.reshape(math.prod(lead), x.shape[d], *(() if last else (math.prod(rest),)))
+    r: Any = np.empty((len(samples), len(m), *samples.shape[2:]), np.result_type(x, m))
+
+    def work(some: slice) -> None:
+        factors = (samples[some], m.T) if last else (m, samples[some])
+        np.matmul(*factors, r[some])
+
+    multiplications = x.size * len(m)
+    over_samples(work, len(samples), multiplications / _PER_MICROSECOND if is_shared(multiplications, False) else 0.0)
+    return r.reshape(*lead, len(m), *rest)
 
 
 def _gathered(x: Any, d: int, positions: Any, w: Any) -> Any:
