@@ -18,6 +18,7 @@ NOTE [ One thread of BLAS ]
 from __future__ import annotations
 
 import functools
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -133,18 +134,23 @@ def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
 
 
 def product(a: Any, b: Any, out: Any, multiply: Callable[..., Any] = np.matmul) -> Any:
-    """``multiply(a, b, out)``, a step of an operator that has one sample: cut along the rows or columns of the result.
+    """``multiply(a, b, out)``, a step of an operator on one sample, on threads; call it under ``over_samples``.
 
-    It is called under ``over_samples``, where BLAS has one thread.
+    Of many matrices in a row each thread does some, of a single one some rows or columns of the result.
     """
-    rows, columns = out.shape[-2:]
+    matrices, rows, columns = (1, *out.shape)[-3:]
+    axis = -3 if matrices >= PARTS else -1 if columns >= rows else -2
+    unit = 1 if axis == -3 else _UNIT
     work = out.size * a.shape[-1] / _PER_MICROSECOND
-    units = samples_parts(-(-max(rows, columns) // _UNIT), work)
-    if len(units) < 2 or _control() is None:
+    even = 2 * _PART * math.ceil(work / (2 * _PART)) if work >= _WORTH else 0.0  # two threads have the same to do
+    parts = samples_parts(-(-out.shape[axis] // unit), even)
+    if len(parts) < 2 or _control() is None:
         return multiply(a, b, out)
-    parts = [slice(_UNIT * some.start, _UNIT * some.stop) for some in units]
-    if columns >= rows:
-        each(lambda part: multiply(a, b[..., part], out[..., part]), parts, work)
-    else:
-        each(lambda part: multiply(a[..., part, :], b, out[..., part, :]), parts, work)
+    after = (slice(None),) * (-1 - axis)
+
+    def part(some: slice) -> None:
+        at = (..., slice(unit * some.start, unit * some.stop), *after)
+        multiply(a if axis == -1 or a.shape[axis] == 1 else a[at], b if axis == -2 else b[at], out[at])
+
+    each(part, parts, work)
     return out

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._blas import UNSHARED
-from .._blocks import LARGE, cut_parts, each, elementwise, fold, freely, over_blocks, rows
+from .._blocks import LARGE, alone, cut_parts, each, elementwise, fold, freely, over_blocks, rows
 from .._programs import Value
 from .kernels import where_recorded
 from .numpy import NUMBERS, in_lib, lib, undispatched, vector_of_ones
@@ -117,7 +117,8 @@ _ROW = 1024  # BLAS's dot product has some 64 accumulators, which take 16 number
 _SHORT = 8
 _SUMMING = 0.015  # ns that a product with ones takes for a byte
 _FEW = 64  # elements of a row that BLAS adds up as accurately as it is done pairwise
-_LONG = 128  # elements of a row from which a dot product for each takes no longer than einsum
+_LONG = 512  # elements of a row from which a dot product for each takes no longer than one product for all
+_MEDIUM = 128  # elements of a row from which it takes no longer than einsum
 _PIECES = 4  # so many times the row does no harm either
 _add: Any = np.add.reduce
 _vecdot: Any = np.vecdot
@@ -130,10 +131,11 @@ def row_sums(x: Any) -> Any:
     of BLAS ].
     """
     n = x.shape[-1]
-    if n < _LONG or x.size <= UNSHARED:
+    if n < _LONG:
         if x.size <= UNSHARED and x.ndim > 1 and x.flags.c_contiguous and x.dtype in _FLOATS:
             return x.reshape(-1, n).dot(vector_of_ones(n, x.dtype)).reshape(x.shape[:-1])
-        return np.einsum("...j->...", x)
+        if n < _MEDIUM:
+            return np.einsum("...j->...", x)
     if n <= _PIECES * _ROW:
         return _vecdot(x, vector_of_ones(n, x.dtype))
     whole = n // _ROW * _ROW
@@ -171,7 +173,7 @@ def _few_summed(x: Any, dim: Any, keepdim: bool) -> Any:
 def _many_row_sums(x: Any) -> Any:
     """``row_sums`` of a large array: many products with ones, each of which BLAS leaves to one thread."""
     n = x.shape[-1]
-    if x.ndim == 1 or n > _ROW or x.size <= UNSHARED or not x.flags.c_contiguous:
+    if x.size < LARGE >> 2 or x.ndim == 1 or n > _ROW or not x.flags.c_contiguous:
         return row_sums(x)
     flat, ones = x.reshape(-1, n), vector_of_ones(n, x.dtype)
     piece = UNSHARED // n
@@ -179,7 +181,10 @@ def _many_row_sums(x: Any) -> Any:
     r = np.empty(len(flat), x.dtype)
     pieces, sums = flat[:whole].reshape(-1, piece, n), r[:whole].reshape(-1, piece)
     work = x.nbytes * _SUMMING / 1000
-    freely(lambda some: np.matmul(pieces[some], ones, sums[some]), len(pieces), UNSHARED * x.itemsize, work, 1, 1)
+    if alone(work):
+        np.matmul(pieces, ones, sums)
+    else:
+        freely(lambda some: np.matmul(pieces[some], ones, sums[some]), len(pieces), piece * n * x.itemsize, work, 1, 1)
     if whole < len(flat):
         flat[whole:].dot(ones, r[whole:])
     return r.reshape(x.shape[:-1])

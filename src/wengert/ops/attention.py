@@ -25,7 +25,7 @@ from .._tensor import Tensor, wrap
 from ._large_softmax import moderate_exponential
 from .matmul import dtype_name
 
-_BLOCK = 1 << 17  # weights of a block
+_BLOCK = 1 << 16  # weights of a block
 _PER_MICROSECOND = 75_000  # multiplications
 
 

@@ -118,14 +118,14 @@ def _along(x: Any, d: int, m: Any) -> Any:
     lead, rest = x.shape[:d], x.shape[d + 1 :]
     last = d == x.ndim - 1
     samples = x.reshape(math.prod(lead), x.shape[d], *(() if last else (math.prod(rest),)))
-    r: Any = np.empty((len(samples), len(m), *samples.shape[2:]), np.result_type(x, m))
 
-    def work(some: slice) -> None:
-        factors = (samples[some], m.T) if last else (m, samples[some])
-        np.matmul(*factors, r[some])
+    def work(some: slice) -> Any:
+        return np.matmul(samples[some], m.T) if last else np.matmul(m, samples[some])
 
     multiplications = x.size * len(m)
-    over_samples(work, len(samples), multiplications / _PER_MICROSECOND if is_shared(multiplications, False) else 0.0)
+    cost = multiplications / _PER_MICROSECOND if is_shared(multiplications, of_matrices=False) else 0.0
+    found = over_samples(work, len(samples), cost)
+    r = found[0] if len(found) == 1 else np.concatenate(found)
     return r.reshape(*lead, len(m), *rest)
 
 
