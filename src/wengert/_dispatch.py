@@ -17,7 +17,7 @@ from ._errors import OtherLibraryError, noted, where
 from ._inference import mark_results, refuse_saved
 from ._modes import MODE, add_reason, drop_reason, inference_tensors, is_grad_enabled
 from ._node import AccumulateGrad, tick, view_of
-from ._registry import RAW, Info, T
+from ._registry import RAW, XP, Info, T
 from ._tensor import Tensor, alias_payload, stale_views, wrap
 
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # how a view was made, if not ordinarily
@@ -326,8 +326,6 @@ def _with_small_int(info: Info, x: Tensor, y: int) -> Any:
 
 def _integers(info: Info, *operands: Tensor) -> Any:
     """Run an operator's body for integers, or the array library's function where there is none."""
-    from ._registry import XP
-
     payloads = [t._a for t in operands]
     xp = XP[type(payloads[0])]
     body = info.__dict__.get("integer")

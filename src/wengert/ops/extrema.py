@@ -230,7 +230,7 @@ def _with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool) -> tup
         if where is not None:
             return best if keepdim else best.reshape(where.shape), where
     where = place(dim, keepdims=True) if keepdim else place(dim)
-    values = _of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
+    values = of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
     return values, _int64(where)
 
 
@@ -241,7 +241,7 @@ def _in_rows(x: Any, dim: int) -> bool:
     return x.size <= SMALL or (x.size >= MANY and x.shape[dim] >= 64)
 
 
-def _of_rows(x: Any, where: Any) -> Any:
+def of_rows(x: Any, where: Any) -> Any:
     """The element at a position of each row of the last dim."""
     if x.ndim == 1:
         return x[where]
@@ -406,7 +406,7 @@ _DIMS_SAMPLES = lambda rng: [
 def amax(lib, self, dim, keepdim):
     """The largest element over some dims."""
     if len(dim) == 1 and _in_rows(self, dim[0]):
-        return _of_rows(self, self.argmax(-1, keepdims=keepdim))
+        return of_rows(self, self.argmax(-1, keepdims=keepdim))
     return lib.maximum.reduce(self, dim, None, None, keepdim)
 
 
@@ -419,7 +419,7 @@ def amax(lib, self, dim, keepdim):
 def amin(lib, self, dim, keepdim):
     """The smallest element over some dims."""
     if len(dim) == 1 and _in_rows(self, dim[0]):
-        return _of_rows(self, self.argmin(-1, keepdims=keepdim))
+        return of_rows(self, self.argmin(-1, keepdims=keepdim))
     return lib.minimum.reduce(self, dim, None, None, keepdim)
 
 

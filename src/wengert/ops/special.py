@@ -43,7 +43,7 @@ class Scipy:
 
             self.fn = getattr(scipy.special, self.name)
         result = self.fn(x, *more)
-        dtype = next(a.dtype for a in (x, *more) if hasattr(a, "dtype"))
+        dtype = x.dtype if hasattr(x, "dtype") else next(a.dtype for a in more if hasattr(a, "dtype"))
         return result if result.dtype is dtype else result.astype(dtype)
 
 
@@ -479,6 +479,8 @@ scaled_modified_bessel_k1 = _underived(
 
 def _spherical_j0(lib: Any, x: Any) -> Any:
     near = lib.abs(x) < 0.5  # the series there: sin(x) / x loses digits
+    if x.size and not near.any() and lib.isfinite(x).all():
+        return lib.sin(x) / x
     square = x * x
     series = 1 + square * (-1.0 / 6 + square * (1.0 / 120 + square * (-1.0 / 5040 + square * (1.0 / 362880))))
     return lib.where(lib.isinf(x), 0.0, lib.where(near, series, lib.sin(x) / x))
