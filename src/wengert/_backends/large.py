@@ -156,21 +156,6 @@ def row_products(x: Any, y: Any) -> Any:
     return sums + _vecdot(x[..., whole:], y[..., whole:]) if whole < n else sums
 
 
-def _few_summed(x: Any, dim: Any, keepdim: bool) -> Any:
-    """The sum of the rows or columns of a small matrix: a product with ones begins sooner than a reduction.
-
-    ``None`` where there are too many, or none.
-    """
-    if dim == (1,) or dim == 1:
-        if 0 < x.shape[1] <= _FEW and x.dtype in _FLOATS:
-            r = x.dot(vector_of_ones(x.shape[1], x.dtype))
-            return r[:, None] if keepdim else r
-    elif (dim == (0,) or dim == 0) and 0 < x.shape[0] <= _FEW and x.dtype in _FLOATS:
-        r = vector_of_ones(x.shape[0], x.dtype).dot(x)
-        return r[None] if keepdim else r
-    return None
-
-
 def _by_all_threads(x: Any) -> Any:
     """``row_sums`` of a large array, on the threads of BLAS: they are awake sooner than Python's."""
     n = x.shape[-1]
@@ -182,9 +167,15 @@ def _by_all_threads(x: Any) -> Any:
 @in_lib
 def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """``numpy.add.reduce``, as precise and three times as fast."""
+    if x.ndim == 2 and x.size < MANY and x.dtype in _FLOATS:  # a product with ones begins sooner than a reduction
+        if dim == (1,) or dim == 1:
+            if 0 < (n := x.shape[1]) <= _FEW:
+                r = x.dot(vector_of_ones(n, x.dtype))
+                return r[:, None] if keepdim else r
+        elif (dim == (0,) or dim == 0) and 0 < (n := len(x)) <= _FEW:
+            r = vector_of_ones(n, x.dtype).dot(x)
+            return r[None] if keepdim else r
     if x.size < MANY or x.dtype not in _FLOATS:
-        if x.ndim == 2 and (few := _few_summed(x, dim, keepdim)) is not None:
-            return few
         return _add(x, dim, None, None, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim:
@@ -222,8 +213,8 @@ def sum_of_squares(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """The sum of ``x * x`` for real floats, without the squares in between."""
     if x.size < MANY or x.dtype not in _FLOATS:
         x = x * x
-        if x.ndim == 2 and (few := _few_summed(x, dim, keepdim)) is not None:
-            return few
+        if x.ndim == 2:
+            return sum_over(x, dim, keepdim)
         return _add(x, dim, None, None, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim and x.flags.c_contiguous:

@@ -17,7 +17,7 @@ from .._backends.kernels import recordable
 from .._backends.large import MANY, sum_over
 from .._backends.numpy import in_lib
 from .._blocks import LARGE, among_rows, fold
-from .._dims import nonempty_dims, normal_dim, numpy_names, rank
+from .._dims import EVERY_DIM, nonempty_dims, normal_dim, numpy_names, rank
 from .._general import general
 from .._out import EXACT, exactly, write_out
 from .._registry import RAW, T, public
@@ -230,15 +230,36 @@ def _with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool) -> tup
         if where is not None:
             return best if keepdim else best.reshape(where.shape), where
     where = place(dim, keepdims=True) if keepdim else place(dim)
-    values = of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
+    values = _at(x, where, dim) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
     return values, _int64(where)
+
+
+def _over(x: Any, place: Any, reduce: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    """An extremum over some dims; ``place`` is the array's ``argmax`` or ``argmin``."""
+    if len(dim) == 1:
+        if _in_rows(x, dim[0]):
+            return _at(x, place(dim[0], keepdims=True) if keepdim else place(dim[0]), dim[0])
+    elif len(dim) == x.ndim and x.size <= SMALL and x.dtype.kind in "fiub":
+        best = x.ravel()[place()]
+        return best.reshape((1,) * x.ndim) if keepdim else best
+    return reduce(x, dim, None, None, keepdim)
 
 
 def _in_rows(x: Any, dim: int) -> bool:
     """Whether NumPy finds where an extremum stands, and so the extremum itself, sooner than the extremum."""
-    if dim != x.ndim - 1 or x.dtype.kind != "f" or not x.flags.c_contiguous:
+    if not x.flags.c_contiguous:
         return False
-    return x.size <= SMALL or (x.size >= MANY and x.shape[dim] >= 64)
+    if x.size <= SMALL:
+        return x.dtype.kind in "fiub" and (dim == x.ndim - 1 or x.ndim == 2)
+    return x.size >= MANY and dim == x.ndim - 1 and x.shape[dim] >= 64 and x.dtype.kind == "f"
+
+
+def _at(x: Any, where: Any, dim: int) -> Any:
+    """The elements that an ``argmax`` along a dim found, where ``_in_rows`` allows it."""
+    if dim == x.ndim - 1:
+        return of_rows(x, where)
+    n = x.shape[1]  # of the columns of a matrix
+    return x.ravel().take(where * _constant(n) + _row_starts(where.shape, 1))
 
 
 def of_rows(x: Any, where: Any) -> Any:
@@ -246,6 +267,11 @@ def of_rows(x: Any, where: Any) -> Any:
     if x.ndim == 1:
         return x[where]
     return x.ravel().take(_row_starts(where.shape, x.shape[-1]) + where)
+
+
+@functools.lru_cache(64)
+def _constant(n: int) -> Any:
+    return np.array(n)  # as which NumPy takes a number soonest
 
 
 @functools.lru_cache(64)
@@ -328,14 +354,15 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
     """``max`` or ``min`` with more than the tensor: along a dim, or of pairs."""
     if out is not None:
         return write_out(out, fn, (input, *args), kwargs, EXACT if isinstance(out, (tuple, list)) else None)
-    dim = args[0] if len(args) == 1 and not kwargs else None
-    if type(dim) is int and type(input) is Tensor:  # x.max(1), without the checks that cannot fail
+    dim = args[0] if len(args) == 1 else None
+    keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
+    if type(dim) is int and type(keepdim) is bool and type(input) is Tensor:  # x.max(1), without the checks that cannot fail
         a = input._a
         n = a.ndim
         if -n <= dim < n and a.size and a.dtype.kind != "c":
             dim = dim if dim >= 0 else dim + n
             return (MaxResult if name == "max" else MinResult)._make(
-                (max_dim if name == "max" else min_dim)(input, dim, False)
+                (max_dim if name == "max" else min_dim)(input, dim, keepdim)
             )
     kwargs = numpy_names(kwargs)
     if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
@@ -405,9 +432,7 @@ _DIMS_SAMPLES = lambda rng: [
 )
 def amax(lib, self, dim, keepdim):
     """The largest element over some dims."""
-    if len(dim) == 1 and _in_rows(self, dim[0]):
-        return of_rows(self, self.argmax(-1, keepdims=keepdim))
-    return lib.maximum.reduce(self, dim, None, None, keepdim)
+    return _over(self, self.argmax, lib.maximum.reduce, dim, keepdim)
 
 
 @general(
@@ -418,9 +443,7 @@ def amax(lib, self, dim, keepdim):
 )
 def amin(lib, self, dim, keepdim):
     """The smallest element over some dims."""
-    if len(dim) == 1 and _in_rows(self, dim[0]):
-        return of_rows(self, self.argmin(-1, keepdims=keepdim))
-    return lib.minimum.reduce(self, dim, None, None, keepdim)
+    return _over(self, self.argmin, lib.minimum.reduce, dim, keepdim)
 
 
 @reduction("torch.amax Tensor.amax", out_rule=_SAME_AS_INPUT)
@@ -472,7 +495,10 @@ def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int
 )
 def aminmax(lib, self, dim, keepdim):
     """The smallest and the largest element over some dims."""
-    return lib.minimum.reduce(self, dim, None, None, keepdim), lib.maximum.reduce(self, dim, None, None, keepdim)
+    return (
+        _over(self, self.argmin, lib.minimum.reduce, dim, keepdim),
+        _over(self, self.argmax, lib.maximum.reduce, dim, keepdim),
+    )
 
 
 @reduction("torch.aminmax Tensor.aminmax", out_rule=EXACT)
@@ -484,7 +510,7 @@ def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) ->
     tensor(3.)
     """
     ndim = rank(input, "aminmax")
-    dims = tuple(range(ndim)) if dim is None else (normal_dim(dim, ndim, "aminmax"),) * bool(ndim)
+    dims = EVERY_DIM[ndim] if dim is None else (normal_dim(dim, ndim, "aminmax"),) * bool(ndim)
     shape = input._a.shape
     if dim is None and 0 in shape:
         raise RuntimeError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._backends.large import sum_over
 from .._backends.numpy import in_lib, table_of_ones, vector_of_ones
 from .._blocks import LARGE, elementwise, rows
 from .._dims import normal_dim, rank
@@ -106,6 +107,11 @@ def softmax_rows(x: Any, dim: int) -> Any:
         r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
         r /= r.dot(table_of_ones(x.shape[dim], x.shape[dim], x.dtype))
         return r
+    if 0 < x.size < _MANY and x.dtype in _BY_BLAS:
+        flat = x.ravel()
+        r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
+        r /= sum_over(r, dim, True)
+        return r
     if x.dtype.itemsize == 2:
         return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
     if _has_rows(dim, x):
@@ -123,6 +129,11 @@ def log_softmax_rows(x: Any, dim: int) -> Any:
             s = _exp(w).dot(table_of_ones(x.shape[dim], x.shape[dim], w.dtype))
             w -= np.log(s, s)
             return w.astype(np.float32)
+    elif 0 < x.size < _MANY and x.dtype in _BY_BLAS:
+        r = x - _max(x, dim, None, None, True)
+        s = sum_over(_exp(r), dim, True)
+        r -= np.log(s, s)
+        return r
     if x.dtype.itemsize == 2:
         return log_softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
     if _has_rows(dim, x):
