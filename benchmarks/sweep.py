@@ -164,9 +164,9 @@ def _elementwise() -> Iterator[str]:
     for info in REGISTRY.values():
         name = names.get(id(info.op))
         if name is not None and info.kind in ("unary", "binary"):
-            operand = "m" if "f" in info.dtypes else "k"
             prefix = "torch." if name.startswith("special.") else ""
-            yield f"{prefix}{name}({operand if info.kind == 'unary' else f'{operand}, {operand}'})"
+            operands = ("x", "x, y") if "f" in info.dtypes else ("k", "k, k")
+            yield f"{prefix}{name}({operands[info.kind == 'binary']})"
 
 
 def _database_calls(cases: Any, op: Any) -> Iterator[Call]:
@@ -217,8 +217,8 @@ def _typical_sample(cases: Any, op: Any, dtype: Any, recording: bool) -> Any:
 def _operands(lib: Any, recording: bool) -> dict[str, Any]:
     numbers = [0.5, -1.25, 2.0, 0.75, 1.5, -0.5, 3.0, 0.25, -2.0, 1.25, 0.125, 1.0]
     floating = {
-        "x": lib.tensor([0.5, 0.25, 0.75, 1.0]),
-        "y": lib.tensor([0.125, 1.0, 0.5, 0.25]),
+        "x": lib.tensor([0.5, 0.25, 0.75, 0.875]),
+        "y": lib.tensor([0.125, 0.875, 0.5, 0.25]),
         "m": lib.tensor(numbers).reshape(3, 4),
         "n": lib.tensor(numbers[::-1]).reshape(3, 4),
         "b": lib.tensor(numbers + numbers).reshape(2, 3, 4),

@@ -230,36 +230,25 @@ def _with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool) -> tup
         if where is not None:
             return best if keepdim else best.reshape(where.shape), where
     where = place(dim, keepdims=True) if keepdim else place(dim)
-    values = _at(x, where, dim) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
+    values = of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
     return values, _int64(where)
 
 
 def _over(x: Any, place: Any, reduce: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """An extremum over some dims; ``place`` is the array's ``argmax`` or ``argmin``."""
-    if len(dim) == 1:
-        if _in_rows(x, dim[0]):
-            return _at(x, place(dim[0], keepdims=True) if keepdim else place(dim[0]), dim[0])
-    elif len(dim) == x.ndim and x.size <= SMALL and x.dtype.kind in "fiub":
-        best = x.ravel()[place()]
-        return best.reshape((1,) * x.ndim) if keepdim else best
+    if len(dim) == x.ndim:
+        if x.size <= SMALL and x.dtype.kind in "fiub" and not keepdim:
+            return x.ravel()[place()]
+    elif len(dim) == 1 and _in_rows(x, dim[0]):
+        return of_rows(x, place(-1, keepdims=True) if keepdim else place(-1))
     return reduce(x, dim, None, None, keepdim)
 
 
 def _in_rows(x: Any, dim: int) -> bool:
     """Whether NumPy finds where an extremum stands, and so the extremum itself, sooner than the extremum."""
-    if not x.flags.c_contiguous:
+    if dim != x.ndim - 1 or x.dtype.kind != "f" or not x.flags.c_contiguous:
         return False
-    if x.size <= SMALL:
-        return x.dtype.kind in "fiub" and (dim == x.ndim - 1 or x.ndim == 2)
-    return x.size >= MANY and dim == x.ndim - 1 and x.shape[dim] >= 64 and x.dtype.kind == "f"
-
-
-def _at(x: Any, where: Any, dim: int) -> Any:
-    """The elements that an ``argmax`` along a dim found, where ``_in_rows`` allows it."""
-    if dim == x.ndim - 1:
-        return of_rows(x, where)
-    n = x.shape[1]  # of the columns of a matrix
-    return x.ravel().take(where * _constant(n) + _row_starts(where.shape, 1))
+    return x.size <= SMALL or (x.size >= MANY and x.shape[dim] >= 64)
 
 
 def of_rows(x: Any, where: Any) -> Any:
@@ -267,11 +256,6 @@ def of_rows(x: Any, where: Any) -> Any:
     if x.ndim == 1:
         return x[where]
     return x.ravel().take(_row_starts(where.shape, x.shape[-1]) + where)
-
-
-@functools.lru_cache(64)
-def _constant(n: int) -> Any:
-    return np.array(n)  # as which NumPy takes a number soonest
 
 
 @functools.lru_cache(64)
