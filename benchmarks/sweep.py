@@ -158,7 +158,7 @@ def database(cases: Any) -> Iterator[Call]:
 
 
 def _elementwise() -> Iterator[str]:
-    from wengert._registry import PUBLIC, REGISTRY
+    from wengert._base.registry import PUBLIC, REGISTRY
 
     names = {id(fn): f"{space}.{name}" for space in ("special", "torch") for name, fn in PUBLIC[space].items()}
     for info in REGISTRY.values():

@@ -3,10 +3,11 @@
     python tools/make_templates.py           write it
     python tools/make_templates.py --check   exit with 1 if it is not what would be written
 
-A template (see ``_kinds``) is one closure for every operator of its kind; what an operator does not need stands behind
-a flag (``if keep_result:``). Flags are known when an operator is declared, yet each costs a few nanoseconds at every
-call, and the templates for two tensors have eleven. Here each template is written once for each set of flags that
-some operator has: what a flag rules out is left out. Without the file everything works as well, some 5 % slower.
+A template (see ``_kinds.elementwise``) is one closure for every operator of its kind; what an operator does not need
+stands behind a flag (``if keep_result:``). Flags are known when an operator is declared, yet each costs a few
+nanoseconds at every call, and the templates for two tensors have eleven. Here each template is written once for each
+set of flags that some operator has: what a flag rules out is left out. Without the file everything works as well, some
+5 % slower.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "wengert"
-TARGET = PACKAGE / "_folded.py"
+TARGET = PACKAGE / "_kinds/folded.py"
 HEAD = '''"""The kinds' templates without their flags, one for each set of flags that an operator has.
 
-Made by tools/make_templates.py from the templates in _unary, _kinds and _linear, which are what to read and to change.
+Made by tools/make_templates.py from the templates in unary, elementwise and linear, which are what to read and to
+change.
 """
 # mypy: ignore-errors
 '''
@@ -125,8 +127,8 @@ def templates() -> dict[tuple[str, str], ast.FunctionDef]:
             else:
                 walk(module, prefix, child)
 
-    for module in ("_unary", "_kinds", "_linear"):
-        walk(f"wengert.{module}", "", ast.parse((PACKAGE / f"{module}.py").read_text()))
+    for module in ("_kinds.unary", "_kinds.elementwise", "_kinds.linear"):
+        walk(f"wengert.{module}", "", ast.parse((PACKAGE / f"{module.replace(chr(46), chr(47))}.py").read_text()))
     return found
 
 
@@ -142,9 +144,9 @@ class Asked(dict[Any, Any]):
 
 def text() -> str:
     """What the file should hold, for the operators as they are declared now."""
-    stand_in = types.ModuleType("wengert._folded")
+    stand_in = types.ModuleType("wengert._kinds.folded")
     stand_in.FOLDED = asked = Asked()  # type: ignore[attr-defined]
-    sys.modules["wengert._folded"] = stand_in
+    sys.modules["wengert._kinds.folded"] = stand_in
     sys.path.insert(0, str(ROOT / "src"))
     importlib.import_module("wengert")
     sources = templates()
