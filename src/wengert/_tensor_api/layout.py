@@ -345,7 +345,7 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
     >>> torch.ones(1).type(), torch.ones(1).type(torch.LongTensor)
     ('torch.FloatTensor', tensor([1]))
     """
-    if type(dtype) is _dtypes.dtype and type(self._a) is np.ndarray:
+    if type(dtype) is dtypes.dtype and type(self._a) is np.ndarray:
         return self if dtype is self.dtype else self.to(dtype)
     from .legacy_types import dtype_of_type, name_of_type
 

@@ -340,7 +340,8 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
         return write_out(out, fn, (input, *args), kwargs, EXACT if isinstance(out, (tuple, list)) else None)
     dim = args[0] if len(args) == 1 else None
     keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
-    if type(dim) is int and type(keepdim) is bool and type(input) is Tensor:  # x.max(1), without the checks that cannot fail
+    # x.max(1), without the checks that cannot fail
+    if type(dim) is int and type(keepdim) is bool and type(input) is Tensor:
         a = input._a
         n = a.ndim
         if -n <= dim < n and a.size and a.dtype.kind != "c":
