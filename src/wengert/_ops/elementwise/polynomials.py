@@ -29,7 +29,7 @@ def _recurrence(lib: Any, x: Any, degree: Any, first: First, following: Next) ->
         result = lib.where(degree == k, now, result)
         before, now = now, following(k, x, now, before)
         k += 1
-        if k <= highest and lib.isnan(now).all():  # it has overflowed everywhere
+        if k <= highest and lib.count_nonzero(now == now) == 0:  # it has overflowed everywhere
             return lib.where(degree >= k, now, result)
     return result
 
@@ -94,9 +94,9 @@ def _chebyshev(kind: str, shifted: bool) -> Any:
         end = (size == 1) & (degree >= 0)
         short = lib.where(trigonometric | end, 0, degree)  # what the recurrence is left with
         result = _recurrence(lib, x, short, first, lambda k, x, now, before: 2 * x * now - before)
-        if trigonometric.any():
+        if lib.count_nonzero(trigonometric):
             result = lib.where(trigonometric, closed(lib, lib.clip(x, -1, 1), degree), result)
-        if end.any():
+        if lib.count_nonzero(end):
             sign = 1 - 2 * lib.remainder(degree, 2)
             ends = lib.where(x > 0, at_one(degree), sign * at_minus_one(degree))
             result = lib.where(end, ends, result)
