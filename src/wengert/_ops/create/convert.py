@@ -119,6 +119,8 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
             return self
         if have.kind != "c" and (self._fn is None or dtype.is_floating_point):
             return cast(self, want)  # type: ignore[no-any-return]
+        if have.kind != "c" and not dtype.is_complex:  # what is no float has no derivative
+            return cast(wrap(a), want)  # type: ignore[no-any-return]
     same = logical_dtype(self) is want
     if same and not force:
         if memory_format is None or memory_format is dtypes.preserve_format:

@@ -51,7 +51,7 @@ def _publish(name: str, body: Any, doc: str) -> Any:
 
 
 def _points(lib: Any, x: Any, n: Any) -> tuple[Any, Any]:
-    if x.shape != n.shape:
+    if getattr(x, "shape", None) != getattr(n, "shape", ()):
         x, n = lib.broadcast_arrays(x, n)
     return x, lib.trunc(n)
 
