@@ -32,6 +32,7 @@ _max: Any = np.maximum.reduce
 _min: Any = np.minimum.reduce
 _add: Any = np.add.reduce
 _exp: Any = np.exp
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _MANY = 4096  # elements from which kernels and blocks pay
 _BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 
@@ -102,10 +103,11 @@ def _fill_log_softmax_backward(r: Any, g: Any, y: Any) -> None:
 @in_lib
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
-    if _is_small(x, dim) and x.size:
+    n = x.shape[dim]
+    if 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in _BY_BLAS:
         flat = x.ravel()
         r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
-        r /= r.dot(table_of_ones(x.shape[dim], x.shape[dim], x.dtype))
+        r /= r.dot(table_of_ones(n, n, x.dtype))
         return r
     if 0 < x.size < _MANY and x.dtype in _BY_BLAS:
         flat = x.ravel()
@@ -122,13 +124,14 @@ def softmax_rows(x: Any, dim: int) -> Any:
 @in_lib
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
-    if _is_small(x, dim) and x.size and x.dtype.itemsize == 4:
+    n = x.shape[dim]
+    if 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype is _FLOAT32:
         w = x.astype(np.float64)
         flat = w.ravel()
         if flat.dot(flat) <= _SAFE_SQUARES_64:
-            s = _exp(w).dot(table_of_ones(x.shape[dim], x.shape[dim], w.dtype))
+            s = _exp(w).dot(table_of_ones(n, n, _FLOAT64))
             w -= np.log(s, s)
-            return w.astype(np.float32)
+            return w.astype(_FLOAT32)
     elif 0 < x.size < _MANY and x.dtype in _BY_BLAS:
         r = x - _max(x, dim, None, None, True)
         s = sum_over(_exp(r), dim, True)
@@ -182,10 +185,10 @@ _SAMPLES = [((3, 4), (1,)), ((3, 4), (0,)), ((2, 3, 2), (1,)), ((0,), (0,))]
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
     dtypes="f",
+    libname="softmax_rows",
 )
-def softmax(lib, self, dim):
+def softmax(self, dim):
     """exp(x) over its sum along a dim."""
-    return lib.softmax_rows(self, dim)
 
 
 def _softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: int, needs: Any) -> tuple[Any, Any]:
@@ -214,10 +217,10 @@ def _softmax_backward_data(lib, grad_output, output, dim):
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
     dtypes="f",
+    libname="log_softmax_rows",
 )
-def log_softmax(lib, self, dim):
+def log_softmax(self, dim):
     """x minus the logarithm of the sum of exp(x) along a dim."""
-    return lib.log_softmax_rows(self, dim)
 
 
 def _log_softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: int) -> tuple[Any, Any]:
