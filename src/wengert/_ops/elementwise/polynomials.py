@@ -22,14 +22,14 @@ Closed = Callable[[Any, Any, Any], Any]
 def _recurrence(lib: Any, x: Any, degree: Any, first: First, following: Next) -> Any:
     """The polynomials of the degrees at x; ``following(k, x, p_k, p_(k-1))`` gives that of degree k + 1."""
     before, now = lib.ones_like(x), first(x)
-    result = lib.where(degree == 0, before, lib.zeros_like(x))
+    result = (degree == 0).astype(x.dtype)
     highest = degree.max() if degree.size else 0
     k = 1
     while k <= highest:
         result = lib.where(degree == k, now, result)
         before, now = now, following(k, x, now, before)
         k += 1
-        if lib.isnan(now).all():  # it has overflowed everywhere
+        if k <= highest and lib.count_nonzero(now == now) == 0:  # it has overflowed everywhere
             return lib.where(degree >= k, now, result)
     return result
 
@@ -51,7 +51,8 @@ def _publish(name: str, body: Any, doc: str) -> Any:
 
 
 def _points(lib: Any, x: Any, n: Any) -> tuple[Any, Any]:
-    x, n = lib.broadcast_arrays(x, n)
+    if getattr(x, "shape", None) != getattr(n, "shape", ()):
+        x, n = lib.broadcast_arrays(x, n)
     return x, lib.trunc(n)
 
 
@@ -90,13 +91,16 @@ def _chebyshev(kind: str, shifted: bool) -> Any:
         x, degree = _points(lib, 2 * input - 1 if shifted else input, n)
         size = lib.abs(x)
         trigonometric = (size < 1) & (degree > lowest)
-        end = size == 1
+        end = (size == 1) & (degree >= 0)
         short = lib.where(trigonometric | end, 0, degree)  # what the recurrence is left with
         result = _recurrence(lib, x, short, first, lambda k, x, now, before: 2 * x * now - before)
-        result = lib.where(trigonometric, closed(lib, lib.clip(x, -1, 1), degree), result)
-        sign = 1 - 2 * lib.remainder(degree, 2)
-        ends = lib.where(x > 0, at_one(degree), sign * at_minus_one(degree))
-        return lib.where(degree < 0, 0, lib.where(end, ends, result)).astype(x.dtype)
+        if lib.count_nonzero(trigonometric):
+            result = lib.where(trigonometric, closed(lib, lib.clip(x, -1, 1), degree), result)
+        if lib.count_nonzero(end):
+            sign = 1 - 2 * lib.remainder(degree, 2)
+            ends = lib.where(x > 0, at_one(degree), sign * at_minus_one(degree))
+            result = lib.where(end, ends, result)
+        return result.astype(x.dtype)
 
     return body
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._arrays import softmax_large
+from ..._arrays.large import sum_over
 from ..._arrays.library import in_lib, table_of_ones, vector_of_ones
 from ..._arrays.threads import LARGE, elementwise, rows
 from ..._base.dtypes import FLOATING
@@ -31,6 +32,7 @@ _max: Any = np.maximum.reduce
 _min: Any = np.minimum.reduce
 _add: Any = np.add.reduce
 _exp: Any = np.exp
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _MANY = 4096  # elements from which kernels and blocks pay
 _BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 
@@ -101,10 +103,16 @@ def _fill_log_softmax_backward(r: Any, g: Any, y: Any) -> None:
 @in_lib
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
-    if _is_small(x, dim) and x.size:
+    n = x.shape[dim]
+    if 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in _BY_BLAS:
         flat = x.ravel()
         r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
-        r /= r.dot(table_of_ones(x.shape[dim], x.shape[dim], x.dtype))
+        r /= r.dot(table_of_ones(n, n, x.dtype))
+        return r
+    if 0 < x.size < _MANY and x.dtype in _BY_BLAS:
+        flat = x.ravel()
+        r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
+        r /= sum_over(r, dim, True)
         return r
     if x.dtype.itemsize == 2:
         return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
@@ -116,13 +124,19 @@ def softmax_rows(x: Any, dim: int) -> Any:
 @in_lib
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
-    if _is_small(x, dim) and x.size and x.dtype.itemsize == 4:
+    n = x.shape[dim]
+    if 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype is _FLOAT32:
         w = x.astype(np.float64)
         flat = w.ravel()
         if flat.dot(flat) <= _SAFE_SQUARES_64:
-            s = _exp(w).dot(table_of_ones(x.shape[dim], x.shape[dim], w.dtype))
+            s = _exp(w).dot(table_of_ones(n, n, _FLOAT64))
             w -= np.log(s, s)
-            return w.astype(np.float32)
+            return w.astype(_FLOAT32)
+    elif 0 < x.size < _MANY and x.dtype in _BY_BLAS:
+        r = x - _max(x, dim, None, None, True)
+        s = sum_over(_exp(r), dim, True)
+        r -= np.log(s, s)
+        return r
     if x.dtype.itemsize == 2:
         return log_softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
     if _has_rows(dim, x):
@@ -171,10 +185,10 @@ _SAMPLES = [((3, 4), (1,)), ((3, 4), (0,)), ((2, 3, 2), (1,)), ((0,), (0,))]
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
     dtypes="f",
+    libname="softmax_rows",
 )
-def softmax(lib, self, dim):
+def softmax(self, dim):
     """exp(x) over its sum along a dim."""
-    return lib.softmax_rows(self, dim)
 
 
 def _softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: int, needs: Any) -> tuple[Any, Any]:
@@ -203,10 +217,10 @@ def _softmax_backward_data(lib, grad_output, output, dim):
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
     dtypes="f",
+    libname="log_softmax_rows",
 )
-def log_softmax(lib, self, dim):
+def log_softmax(self, dim):
     """x minus the logarithm of the sum of exp(x) along a dim."""
-    return lib.log_softmax_rows(self, dim)
 
 
 def _log_softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: int) -> tuple[Any, Any]:

@@ -18,7 +18,7 @@ from ..._arrays.large import MANY, sum_over
 from ..._arrays.library import in_lib
 from ..._arrays.threads import LARGE, among_rows, fold
 from ..._base.registry import RAW, T, public
-from ..._kinds.dims import nonempty_dims, normal_dim, numpy_names, rank
+from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, numpy_names, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.return_types import return_type
@@ -230,8 +230,18 @@ def _with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool) -> tup
         if where is not None:
             return best if keepdim else best.reshape(where.shape), where
     where = place(dim, keepdims=True) if keepdim else place(dim)
-    values = _of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
+    values = of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
     return values, _int64(where)
+
+
+def _over(x: Any, place: Any, reduce: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    """An extremum over some dims; ``place`` is the array's ``argmax`` or ``argmin``."""
+    if len(dim) == x.ndim:
+        if x.size <= SMALL and x.dtype.kind in "fiub" and not keepdim:
+            return x.ravel()[place()]
+    elif len(dim) == 1 and _in_rows(x, dim[0]):
+        return of_rows(x, place(-1, keepdims=True) if keepdim else place(-1))
+    return reduce(x, dim, None, None, keepdim)
 
 
 def _in_rows(x: Any, dim: int) -> bool:
@@ -241,7 +251,7 @@ def _in_rows(x: Any, dim: int) -> bool:
     return x.size <= SMALL or (x.size >= MANY and x.shape[dim] >= 64)
 
 
-def _of_rows(x: Any, where: Any) -> Any:
+def of_rows(x: Any, where: Any) -> Any:
     """The element at a position of each row of the last dim."""
     if x.ndim == 1:
         return x[where]
@@ -328,14 +338,16 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
     """``max`` or ``min`` with more than the tensor: along a dim, or of pairs."""
     if out is not None:
         return write_out(out, fn, (input, *args), kwargs, EXACT if isinstance(out, (tuple, list)) else None)
-    dim = args[0] if len(args) == 1 and not kwargs else None
-    if type(dim) is int and type(input) is Tensor:  # x.max(1), without the checks that cannot fail
+    dim = args[0] if len(args) == 1 else None
+    keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
+    # x.max(1), without the checks that cannot fail
+    if type(dim) is int and type(keepdim) is bool and type(input) is Tensor:
         a = input._a
         n = a.ndim
         if -n <= dim < n and a.size and a.dtype.kind != "c":
             dim = dim if dim >= 0 else dim + n
             return (MaxResult if name == "max" else MinResult)._make(
-                (max_dim if name == "max" else min_dim)(input, dim, False)
+                (max_dim if name == "max" else min_dim)(input, dim, keepdim)
             )
     kwargs = numpy_names(kwargs)
     if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
@@ -405,9 +417,7 @@ _DIMS_SAMPLES = lambda rng: [
 )
 def amax(lib, self, dim, keepdim):
     """The largest element over some dims."""
-    if len(dim) == 1 and _in_rows(self, dim[0]):
-        return _of_rows(self, self.argmax(-1, keepdims=keepdim))
-    return lib.maximum.reduce(self, dim, None, None, keepdim)
+    return _over(self, self.argmax, lib.maximum.reduce, dim, keepdim)
 
 
 @general(
@@ -418,9 +428,7 @@ def amax(lib, self, dim, keepdim):
 )
 def amin(lib, self, dim, keepdim):
     """The smallest element over some dims."""
-    if len(dim) == 1 and _in_rows(self, dim[0]):
-        return _of_rows(self, self.argmin(-1, keepdims=keepdim))
-    return lib.minimum.reduce(self, dim, None, None, keepdim)
+    return _over(self, self.argmin, lib.minimum.reduce, dim, keepdim)
 
 
 @reduction("torch.amax Tensor.amax", out_rule=_SAME_AS_INPUT)
@@ -472,7 +480,10 @@ def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int
 )
 def aminmax(lib, self, dim, keepdim):
     """The smallest and the largest element over some dims."""
-    return lib.minimum.reduce(self, dim, None, None, keepdim), lib.maximum.reduce(self, dim, None, None, keepdim)
+    return (
+        _over(self, self.argmin, lib.minimum.reduce, dim, keepdim),
+        _over(self, self.argmax, lib.maximum.reduce, dim, keepdim),
+    )
 
 
 @reduction("torch.aminmax Tensor.aminmax", out_rule=EXACT)
@@ -484,7 +495,7 @@ def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) ->
     tensor(3.)
     """
     ndim = rank(input, "aminmax")
-    dims = tuple(range(ndim)) if dim is None else (normal_dim(dim, ndim, "aminmax"),) * bool(ndim)
+    dims = EVERY_DIM[ndim] if dim is None else (normal_dim(dim, ndim, "aminmax"),) * bool(ndim)
     shape = input._a.shape
     if dim is None and 0 in shape:
         raise RuntimeError(

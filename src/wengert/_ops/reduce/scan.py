@@ -286,8 +286,10 @@ def _running(ufunc: Any, lib: Any, x: Any, dim: int) -> Any:
     here = x == values
     if x.dtype.kind in "fV":
         here |= lib.isnan(x)
-    steps = lib.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
-    return values, lib.maximum.accumulate(lib.where(here, steps, 0), dim)
+    steps = lib.arange(x.shape[dim])
+    if dim < x.ndim - 1:
+        steps = steps.reshape((-1,) + (1,) * (x.ndim - dim - 1))
+    return values, lib.maximum.accumulate(here * steps, dim)
 
 
 def _running_declaration(name: str) -> dict[str, Any]:

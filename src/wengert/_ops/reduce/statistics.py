@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.library import in_lib, vector_of_ones
+from ..._arrays.library import NUMBERS, in_lib, vector_of_ones
 from ..._arrays.norms_small import row_tables
 from ..._base.errors import warn
 from ..._base.registry import T, public
-from ..._kinds.dims import nonempty_dims, normal_dim, rank
+from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import cast, type_text
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
-from .extrema import along, put_chosen, shared_by_all
+from .extrema import along, of_rows, put_chosen, shared_by_all
 from .sort import comparable
 from .sums import average, count_of, dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
 
@@ -72,10 +72,24 @@ def _only_variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, ke
         d = x.astype(np.float64, copy=False).dot(row_tables(n, _FLOAT64)[1])
         d *= d
         v = d.dot(vector_of_ones(n, _FLOAT64))
-        v /= n * n * (n - correction)
+        v /= NUMBERS[_FLOAT64][float(n * n * (n - correction))]
         if v.item(v.argmax()) < np.inf:  # else inf - inf, which a table does not tell, or too large squares
             return v[..., None] if keepdim else v
     return _variance(lib, x, dim, correction, keepdim)[0]
+
+
+def _variance_and_mean(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """``_variance``, of little as ``_only_variance`` does it."""
+    few = 0 < x.size <= FEW and x.dtype in _BY_BLAS
+    if not few or not (len(dim) == x.ndim or (x.ndim == 2 and x.shape[dim[0]] > 1)):
+        return _variance(lib, x, dim, correction, keepdim)
+    wide = x.astype(np.float64, copy=False)
+    if len(dim) < x.ndim:
+        mean = average(lib, wide, dim, x.shape[dim[0]], keepdim)
+    else:
+        mean = vector_of_ones(x.size, _FLOAT64).dot(wide.ravel()) / x.size
+        mean = mean.reshape((1,) * x.ndim) if keepdim else mean
+    return _only_variance(lib, x, dim, correction, keepdim), mean
 
 
 def _variance_of_few(x: Any, correction: float) -> Any:
@@ -89,13 +103,14 @@ def _variance_of_few(x: Any, correction: float) -> Any:
 def _variance_of_columns(x: Any, correction: float) -> Any:
     """The variance of each column of a small matrix."""
     n = len(x)
+    x = x.astype(_FLOAT64, copy=False)
     ones = vector_of_ones(n, _FLOAT64)
     mean = ones.dot(x)
-    mean /= n
+    mean /= NUMBERS[_FLOAT64][float(n)]
     d = x - mean
     d *= d
     v = ones.dot(d)
-    v /= n - correction
+    v /= NUMBERS[_FLOAT64][float(n - correction)]
     return v
 
 
@@ -163,7 +178,7 @@ def std(lib, self, dim, correction, keepdim):
 )
 def var_mean(lib, self, dim, correction, keepdim):
     """Variance and mean over some dims."""
-    v, m = _variance(lib, self, dim, correction, keepdim)
+    v, m = _variance_and_mean(lib, self, dim, correction, keepdim)
     return _narrowed(v, self.real.dtype), _narrowed(m, self.dtype)
 
 
@@ -179,19 +194,20 @@ def var_mean(lib, self, dim, correction, keepdim):
 )
 def std_mean(lib, self, dim, correction, keepdim):
     """Standard deviation and mean over some dims."""
-    v, m = _variance(lib, self, dim, correction, keepdim)
+    v, m = _variance_and_mean(lib, self, dim, correction, keepdim)
     return _narrowed(lib.sqrt(v), self.real.dtype), _narrowed(m, self.dtype)
 
 
 def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Read ``(dim, unbiased, keepdim)``, ``(unbiased)`` or ``(dim, *, correction, keepdim)``, check, and run."""
     ndim = rank(input, name)
-    if not args and not kwargs and input._a.size > 1 and is_kind(input, "fc"):
-        return op(input, tuple(range(ndim)), 1, False)
-    if len(args) == 1 and type(args[0]) is int and not kwargs and -ndim <= args[0] < ndim and is_kind(input, "fc"):
-        dim = args[0] if args[0] >= 0 else args[0] + ndim
-        if input._a.shape[dim] > 1:
-            return op(input, (dim,), 1, False)
+    keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
+    if type(keepdim) is bool and is_kind(input, "fc"):
+        if not args:
+            if input._a.size > 1:
+                return op(input, EVERY_DIM[ndim], 1, keepdim)
+        elif type(dim := args[0]) is int and len(args) == 1 and -ndim <= dim < ndim and input._a.shape[dim] > 1:
+            return op(input, (dim if dim >= 0 else dim + ndim,), 1, keepdim)
     names = ("unbiased",) if args and isinstance(args[0], bool) else ("dim", "unbiased", "keepdim")
     given = dict(zip(names, args, strict=False)) | kwargs
     known = {"dim", "unbiased", "keepdim", "correction"}
@@ -271,6 +287,10 @@ def median_positions(rows: Any, ignore_nan: bool) -> Any:
     """Where the lower median of each row is: of what is not nan, or else at the first nan if there is one."""
     rows = comparable(rows)
     n = rows.shape[-1]
+    if n and rows.size <= FEW and rows.dtype in _BY_BLAS:  # the sum tells sooner whether there is nan
+        flat = rows.ravel()
+        if flat.dot(flat) < np.inf:
+            return rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]
     missing = np.isnan(rows) if rows.dtype.kind == "f" else None
     if missing is None or not missing.any():
         return rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]
@@ -288,12 +308,10 @@ def _median_all(lib: Any, x: Any, ignore_nan: bool) -> Any:
 
 
 def _median_dim(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
-    rows = lib.moveaxis(x, dim, -1)
-    where = lib.median_positions(rows, ignore_nan)[..., None]
-    values = lib.take_along_axis(rows, where, -1)
-    if keepdim:
-        return lib.moveaxis(values, -1, dim), lib.moveaxis(where, -1, dim)
-    return values[..., 0], where[..., 0]
+    rows = x.swapaxes(dim, -1) if dim == x.ndim - 2 or dim == x.ndim - 1 else lib.moveaxis(x, dim, -1)
+    where = lib.median_positions(rows, ignore_nan)
+    values = of_rows(rows, where)
+    return (lib.expand_dims(values, dim), lib.expand_dims(where, dim)) if keepdim else (values, where)
 
 
 def _all_declaration(node: str, by_dim: str) -> dict[str, Any]:

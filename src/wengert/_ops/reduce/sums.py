@@ -180,7 +180,12 @@ def sum(
             [7.]]))
     """
     if dtype is None and out is None and not spelling:
-        dims = wanted_dims(dim, rank(input, "sum"), "sum")
+        try:
+            ndim = input._a.ndim
+        except AttributeError:
+            ndim = rank(input, "sum")
+        one = type(dim) is int and -ndim <= dim < ndim
+        dims = (dim if dim >= 0 else dim + ndim,) if one else wanted_dims(dim, ndim, "sum")
         if keepdim and keepdim is not True:
             raise no_keepdim("sum", keepdim)
         return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
@@ -225,16 +230,30 @@ def sum_all(self):
     """Sum of all elements."""
 
 
+_ONES = {n: vector_of_ones(n, FLOAT32) for n in range(1, FEW + 1)}
+
+
+@in_lib
+def sum_along(x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    """See ``sum_dim``."""
+    if x.dtype is FLOAT32 and x.ndim == 2 and not keepdim and x.size < MANY and len(dim) == 1:  # as ``sum_over`` does
+        d = dim[0]
+        ones = _ONES.get(x.shape[d])
+        if ones is not None:
+            return x.dot(ones) if d else ones.dot(x)
+    return sum_over(x, dim, keepdim) if ACCUMULATOR[x.dtype] is None else add_up(lib, x, dim, keepdim)
+
+
 @linear(
     transpose=lambda xp, g, self_shape, dim, keepdim: xp.expand(restored(xp, g, self_shape, dim, keepdim), self_shape),
     node="SumBackward1",
     batch=("dim", ("dim",)),
     samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False)), ((2, 0), ((1,), False))],
     called="sum",
+    libname="sum_along",
 )
-def sum_dim(lib, self, dim, keepdim):
+def sum_dim(self, dim, keepdim):
     """Sum over some dims."""
-    return add_up(lib, self, dim, keepdim)
 
 
 @general(
@@ -248,7 +267,7 @@ def sum_dim(lib, self, dim, keepdim):
 def nansum(lib, self, dim, keepdim):
     """Sum over some dims, counting nan as zero."""
     if self.dtype.kind in "fV":
-        self = lib.where(lib.isnan(self), self.dtype.type(0), self)
+        self = lib.where(lib.isnan(self), lib.ZEROS[self.dtype], self)
     return add_up(lib, self, dim, keepdim)
 
 
@@ -287,7 +306,12 @@ def mean(
     (tensor(3.), tensor([2., 4.]))
     """
     if dtype is None and out is None and not spelling:
-        dims = wanted_dims(dim, rank(input, "mean"), "mean")
+        try:
+            ndim = input._a.ndim
+        except AttributeError:
+            ndim = rank(input, "mean")
+        one = type(dim) is int and -ndim <= dim < ndim
+        dims = (dim if dim >= 0 else dim + ndim,) if one else wanted_dims(dim, ndim, "mean")
         if keepdim and keepdim is not True:
             raise no_keepdim("mean", keepdim)
         return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
