@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.blas import over_samples
+from ..._arrays.blas import is_shared, over_samples
 from ..._arrays.large import row_sums
 from ..._arrays.library import NUMBERS, in_lib, lib
 from ..._arrays.softmax_large import moderate_exponential
@@ -25,7 +25,7 @@ from ..._kinds.slow_path import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
 
-_BLOCK = 1 << 17  # weights of a block
+_BLOCK = 1 << 16  # weights of a block
 _PER_MICROSECOND = 75_000  # multiplications
 
 
@@ -101,8 +101,13 @@ def attention(lib, query, key, value, mask, causal, scale, tape):
     count = query.size // query.shape[-1] * key.shape[-2]
     keep = tape is not None and count <= query.size + key.size + value.size
     if len(parts) == 1 and query.flags.c_contiguous:
-        weights = [_block_weights(query, key, mask, causal, scale)]
-        r = lib.matmul(weights[0], value)
+
+        def whole(part: Any) -> Any:
+            weights = _block_weights(query, key, mask, causal, scale)
+            return weights, lib.matmul(weights, value)
+
+        ((all_weights, r),) = _over_parts(whole, parts, count, query.shape[-1] + value.shape[-1])
+        weights = [all_weights]
     else:
         r = np.empty_like(query, shape=(*query.shape[:-1], value.shape[-1]))
         mask = _by_parts(mask, query)
@@ -140,9 +145,9 @@ def _parts(query: Any, key: Any, value: Any, mask: Any) -> list[Any] | None:
 
 def _over_parts(work: Any, parts: list[Any], count: int, width: int) -> list[Any]:
     """``work`` on each part, by several threads where so many weights, with products so wide, are worth it."""
-    found = over_samples(
-        lambda some: [work(part) for part in parts[some]], len(parts), count * (1.3e-3 + width / _PER_MICROSECOND)
-    )
+    shared = is_shared(count * width, of_matrices=False)
+    cost = count * (1.3e-3 + width / _PER_MICROSECOND) if shared else 0.0
+    found = over_samples(lambda some: [work(part) for part in parts[some]], len(parts), cost)
     return list(itertools.chain(*found))
 
 

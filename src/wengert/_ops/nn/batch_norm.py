@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import batch_norm_small
-from ..._arrays.library import NUMBERS, in_lib, vector_of_ones
+from ..._arrays.large import row_products, row_sums
+from ..._arrays.library import NUMBERS, in_lib
 from ..._arrays.threads import LARGE, among_rows, each
 from ..._base.dtypes import FLOATING
 from ..._base.grad_mode import no_grad
@@ -47,16 +48,12 @@ def _parts(view: View) -> list[tuple[slice, slice]]:
 def _row_sums(x: Any) -> Any:
     """The sums ``(N, C)`` over the last dimension."""
     n, c, m = x.shape
-    if m == 1:
-        return x.reshape(n, c)
-    if m > LARGE:
-        return np.add.reduce(x, 2)
-    return x.reshape(n * c, m).dot(vector_of_ones(m, x.dtype)).reshape(n, c)
+    return x.reshape(n, c) if m == 1 else row_sums(x)
 
 
 def _row_products(x: Any, y: Any) -> Any:
     """The sums ``(N, C)`` of ``x * y`` over the last dimension."""
-    return (x * y).reshape(x.shape[:2]) if x.shape[2] == 1 else np.vecdot(x, y)
+    return (x * y).reshape(x.shape[:2]) if x.shape[2] == 1 else row_products(x, y)
 
 
 def _sums(of_rows: Any, parts: Any, view: View) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.blas import is_shared, over_samples
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, T, public
 from ..._kinds.linear import linear
@@ -108,19 +109,24 @@ def _matrix(n: int, out: int, kind: str, align_corners: bool, scale: Scale, dtyp
 
 
 # -------------------------------------------------------------------------------------------------------- one dimension
+_PER_MICROSECOND = 50_000  # multiplications
 _DENSE = 1 << 19  # up to this many elements the taps are applied as a matrix: BLAS is faster than gathering
 
 
 def _along(x: Any, d: int, m: Any) -> Any:
     """A matrix applied along one dimension."""
-    if d == x.ndim - 1:
-        return (
-            x.reshape(-1, x.shape[d]).dot(m.T).reshape(*x.shape[:-1], len(m))
-            if x.size
-            else x.reshape(-1, x.shape[d]) @ m.T
-        )
     lead, rest = x.shape[:d], x.shape[d + 1 :]
-    return np.matmul(m, x.reshape(math.prod(lead), x.shape[d], math.prod(rest))).reshape(*lead, len(m), *rest)
+    last = d == x.ndim - 1
+    samples = x.reshape(math.prod(lead), x.shape[d], *(() if last else (math.prod(rest),)))
+
+    def work(some: slice) -> Any:
+        return np.matmul(samples[some], m.T) if last else np.matmul(m, samples[some])
+
+    multiplications = x.size * len(m)
+    cost = multiplications / _PER_MICROSECOND if is_shared(multiplications, of_matrices=False) else 0.0
+    found = over_samples(work, len(samples), cost)
+    r = found[0] if len(found) == 1 else np.concatenate(found)
+    return r.reshape(*lead, len(m), *rest)
 
 
 def _gathered(x: Any, d: int, positions: Any, w: Any) -> Any:

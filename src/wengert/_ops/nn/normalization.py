@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import norms_large, norms_small
-from ..._arrays.library import in_lib, vector_of_ones
+from ..._arrays.large import column_sums, row_products, row_sums
+from ..._arrays.library import in_lib
 from ..._arrays.threads import among_rows
 from ..._base.constants import Size
 from ..._base.dtypes import FLOATING
@@ -33,7 +34,7 @@ def _sums(x: Any, dims: Dims, y: Any = None) -> Any:
     """The sums of x (of x * y) over some dimensions, kept."""
     n = x.shape[-1]
     if dims[-1] == x.ndim - 1 and 1 < n <= _LONG:
-        s = x.reshape(-1, n).dot(vector_of_ones(n, x.dtype)).reshape(x.shape[:-1]) if y is None else np.vecdot(y, x)
+        s = row_sums(x) if y is None else row_products(y, x)
         rest = dims[:-1]
         if rest:
             s = np.add.reduce(s, rest, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
@@ -41,7 +42,7 @@ def _sums(x: Any, dims: Dims, y: Any = None) -> Any:
     if y is not None:
         x = x * y
     if dims[0] == 0 and n == 1 and x.ndim == 3 and dims == (0, 2):
-        return vector_of_ones(len(x), x.dtype).dot(x.reshape(x.shape[:2])).reshape(1, x.shape[1], 1)
+        return column_sums(x.reshape(x.shape[:2])).reshape(1, x.shape[1], 1)
     return np.add.reduce(x, dims, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
 
 
@@ -256,7 +257,7 @@ def _along_sums(x: Any, along: Any, y: Any = None) -> Any:
             x = x * y
         rows = math.prod(x.shape[:-k])
         x = x.reshape(rows, math.prod(along))
-        return (vector_of_ones(rows, x.dtype).dot(x) if rows <= _LONG else np.add.reduce(x, 0)).reshape(along)
+        return (column_sums(x) if rows <= _LONG else np.add.reduce(x, 0)).reshape(along)
     view = (x.shape[0], along[0], math.prod(x.shape[2:]))
     return _sums(x.reshape(view), (0, 2), None if y is None else y.reshape(view)).reshape(along)
 
