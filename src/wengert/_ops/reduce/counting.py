@@ -193,7 +193,7 @@ def histogram(
     input: Tensor,
     bins: int | Tensor,
     *,
-    range: tuple[float, float] | None = None,
+    range: Sequence[float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
     out: Any = None,

@@ -461,7 +461,9 @@ def tensor_split(
 
 
 def _split_along(name: str, dim: int, least: int) -> Any:
-    def along(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+    def along(
+        input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+    ) -> tuple[Tensor, ...]:
         where = next(w for w in (indices_or_sections, indices, sections) if w is not None)
         shape = payload(input, name).shape
         if len(shape) < least:
