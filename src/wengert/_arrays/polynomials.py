@@ -20,13 +20,13 @@ def recurrence(lib: Any, x: Any, degree: Any, first: First, following: Next) -> 
         result = lib.where(degree == k, now, result)
         before, now = now, following(k, x, now, before)
         k += 1
-        if k <= highest and lib.isnan(now).all():  # it has overflowed everywhere
+        if k <= highest and lib.count_nonzero(now == now) == 0:  # it has overflowed everywhere
             return lib.where(degree >= k, now, result)
     return result
 
 
 def recurrence_points(lib: Any, x: Any, n: Any) -> tuple[Any, Any]:
-    if x.shape != n.shape:
+    if getattr(x, "shape", None) != getattr(n, "shape", ()):
         x, n = lib.broadcast_arrays(x, n)
     return x, lib.trunc(n)
 
@@ -68,9 +68,9 @@ def chebyshev(kind: str, shifted: bool) -> Any:
         end = (size == 1) & (degree >= 0)
         short = lib.where(trigonometric | end, 0, degree)  # what the recurrence is left with
         result = recurrence(lib, x, short, first, lambda k, x, now, before: 2 * x * now - before)
-        if trigonometric.any():
+        if lib.count_nonzero(trigonometric):
             result = lib.where(trigonometric, closed(lib, lib.clip(x, -1, 1), degree), result)
-        if end.any():
+        if lib.count_nonzero(end):
             sign = 1 - 2 * lib.remainder(degree, 2)
             ends = lib.where(x > 0, at_one(degree), sign * at_minus_one(degree))
             result = lib.where(end, ends, result)

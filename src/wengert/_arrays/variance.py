@@ -85,6 +85,7 @@ def _variance_of_few(x: Any, correction: float) -> Any:
 def _variance_of_columns(x: Any, correction: float) -> Any:
     """The variance of each column of a small matrix."""
     n = len(x)
+    x = x.astype(_FLOAT64, copy=False)
     ones = vector_of_ones(n, _FLOAT64)
     mean = ones.dot(x)
     mean /= NUMBERS[_FLOAT64][float(n)]
