@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS
 from ..._base.dtypes import BY_NUMPY
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, T, public
@@ -23,7 +24,7 @@ from ..._tape.fast_results import tied
 from ..._tape.node import Box, cell_of
 from ..._tape.tensor import Tensor, alias_payload, wrap
 from .view_chain import address_of, renamed, replay, view_scatter
-from .views_primitive import COLONS, Lifted, ints, lifted_dims, payload
+from .views_primitive import Lifted, ints, lifted_dims, payload
 
 
 def _batch_back(position: int) -> Any:
