@@ -16,13 +16,14 @@ from .._base import errors as lines
 from .._base.dtypes import FLOATING
 from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks
 from .._base.registry import Info, own
-from .._kinds.slow_path import quiet_views, slow_hooks, type_text, writes
+from .._kinds.slow_path import slow_hooks, type_text, writes
 from .node import cell_of, tick, ticks
 from .tensor import Tensor, stale_views, wrap
 from .views import (
     bump,
     check_inplace,
     check_result,
+    quiet_views,
     rebind,
     recorded_inplace,
     refresh_for_write,
