@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from .blas import UNSHARED
 from .fused import Value
 from .kernels import where_recorded
 from .library import NUMBERS, in_lib, lib, undispatched, vector_of_ones
-from .threads import LARGE, cut_parts, each, elementwise, fold, over_blocks, rows
+from .threads import LARGE, alone, cut_parts, each, elementwise, fold, freely, over_blocks, rows
 
 MANY = 2048  # elements from which these ways are the faster ones
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
@@ -33,8 +34,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if type(condition) is Value:
         return where_recorded(condition, x, y)
     if condition.size < MANY or condition.dtype is not _BOOL:
-        recorded = type(x) is Value or type(y) is Value
-        return np.where(condition, x, y) if recorded else _where(condition, x, y)
+        return _where_few(condition, x, y)
     dtype = np.result_type(x, y)
     bits = _BITS.get(dtype.itemsize)
     if bits is None or dtype.hasobject:
@@ -45,6 +45,16 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if not x.ndim and not x:
         return large(lambda condition, y: _joined(condition, dtype, None, y), condition, y)
     return large(lambda condition, x, y: _joined(condition, dtype, x, y), condition, x, y)
+
+
+def _where_few(condition: Any, x: Any, y: Any) -> Any:
+    """``numpy.where``, which takes a Python number three times as slowly as an array of no dimension."""
+    if type(x) in _NUMBERS:
+        if type(y) is np.ndarray and y.dtype in _FLOATS:
+            x = _constant(x, y.dtype)
+    elif type(y) in _NUMBERS and type(x) is np.ndarray and x.dtype in _FLOATS:
+        y = _constant(y, x.dtype)
+    return np.where(condition, x, y) if type(x) is Value or type(y) is Value else _where(condition, x, y)
 
 
 _BOOL = np.dtype(np.bool_)
@@ -114,20 +124,27 @@ def large(body: Any, *arrays: Any) -> Any:
 _FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 _ROW = 1024  # BLAS's dot product has some 64 accumulators, which take 16 numbers each, as in NumPy's pairwise sums
 _SHORT = 8
+_SUMMING = 0.015  # ns that a product with ones takes for a byte
 _FEW = 64  # elements of a row that BLAS adds up as accurately as it is done pairwise
 _LONG = 512  # elements of a row from which a dot product for each takes no longer than one product for all
+_MEDIUM = 128  # elements of a row from which it takes no longer than einsum
 _PIECES = 4  # so many times the row does no harm either
 _add: Any = np.add.reduce
 _vecdot: Any = np.vecdot
 
 
 def row_sums(x: Any) -> Any:
-    """The sums along the last dim: products with ones, in a quarter of the time that a reduction takes."""
+    """The sums along the last dim: products with ones, in a quarter of the time that a reduction takes.
+
+    No row's sum depends on the rows beside it, unless there are few elements in all: ``_blas``, NOTE [ One thread
+    of BLAS ].
+    """
     n = x.shape[-1]
     if n < _LONG:
-        if x.ndim > 1 and x.flags.c_contiguous and x.dtype in _FLOATS:
+        if x.size <= UNSHARED and x.ndim > 1 and x.flags.c_contiguous and x.dtype in _FLOATS:
             return x.reshape(-1, n).dot(vector_of_ones(n, x.dtype)).reshape(x.shape[:-1])
-        return np.einsum("...j->...", x)
+        if n < _MEDIUM:
+            return np.einsum("...j->...", x)
     if n <= _PIECES * _ROW:
         return _vecdot(x, vector_of_ones(n, x.dtype))
     whole = n // _ROW * _ROW
@@ -147,42 +164,59 @@ def row_products(x: Any, y: Any) -> Any:
     return sums + _vecdot(x[..., whole:], y[..., whole:]) if whole < n else sums
 
 
-def _few_summed(x: Any, dim: Any, keepdim: bool) -> Any:
-    """The sum of the rows or columns of a small matrix: a product with ones begins sooner than a reduction.
-
-    ``None`` where there are too many, or none.
-    """
-    if dim == (1,) or dim == 1:
-        if 0 < x.shape[1] <= _FEW and x.dtype in _FLOATS:
-            r = x.dot(vector_of_ones(x.shape[1], x.dtype))
-            return r[:, None] if keepdim else r
-    elif (dim == (0,) or dim == 0) and 0 < x.shape[0] <= _FEW and x.dtype in _FLOATS:
-        r = vector_of_ones(x.shape[0], x.dtype).dot(x)
-        return r[None] if keepdim else r
-    return None
-
-
-def _by_all_threads(x: Any) -> Any:
-    """``row_sums`` of a large array, on the threads of BLAS: they are awake sooner than Python's."""
+def _many_row_sums(x: Any) -> Any:
+    """``row_sums`` of a large array: many products with ones, each of which BLAS leaves to one thread."""
     n = x.shape[-1]
-    if x.ndim == 1 or n > _ROW or not x.flags.c_contiguous:
+    if x.size < LARGE >> 2 or x.ndim == 1 or n > _ROW or not x.flags.c_contiguous:
         return row_sums(x)
-    return x.reshape(-1, n).dot(vector_of_ones(n, x.dtype)).reshape(x.shape[:-1])
+    flat, ones = x.reshape(-1, n), vector_of_ones(n, x.dtype)
+    piece = UNSHARED // n
+    whole = len(flat) // piece * piece
+    r = np.empty(len(flat), x.dtype)
+    pieces, sums = flat[:whole].reshape(-1, piece, n), r[:whole].reshape(-1, piece)
+    work = x.nbytes * _SUMMING / 1000
+    if alone(work):
+        np.matmul(pieces, ones, sums)
+    else:
+        freely(lambda some: np.matmul(pieces[some], ones, sums[some]), len(pieces), piece * n * x.itemsize, work, 1, 1)
+    if whole < len(flat):
+        flat[whole:].dot(ones, r[whole:])
+    return r.reshape(x.shape[:-1])
+
+
+@in_lib
+def column_sums(x: Any) -> Any:
+    """The sums of a matrix's columns: products with ones, each of which BLAS leaves to one thread."""
+    m, n = x.shape
+    piece = UNSHARED // max(n, 1)
+    if m <= piece:
+        return vector_of_ones(m, x.dtype).dot(x)
+    if piece < _SHORT or not x.flags.c_contiguous:
+        return _add(x, 0)
+    whole = m // piece * piece
+    sums = _add(np.matmul(vector_of_ones(piece, x.dtype), x[:whole].reshape(-1, piece, n)), 0)
+    return sums + vector_of_ones(m - whole, x.dtype).dot(x[whole:]) if whole < m else sums
 
 
 @in_lib
 def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """``numpy.add.reduce``, as precise and three times as fast."""
+    if x.ndim == 2 and x.size < MANY and x.dtype in _FLOATS:  # a product with ones begins sooner than a reduction
+        if dim == (1,) or dim == 1:
+            if 0 < (n := x.shape[1]) <= _FEW:
+                r = x.dot(vector_of_ones(n, x.dtype))
+                return r[:, None] if keepdim else r
+        elif (dim == (0,) or dim == 0) and 0 < (n := len(x)) <= _FEW:
+            r = vector_of_ones(n, x.dtype).dot(x)
+            return r[None] if keepdim else r
     if x.size < MANY or x.dtype not in _FLOATS:
-        if x.ndim == 2 and (few := _few_summed(x, dim, keepdim)) is not None:
-            return few
         return _add(x, dim, None, None, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim:
         total = fold(np.add, x)
         return np.full((1,) * x.ndim, total) if keepdim else total
     if dims == (x.ndim - 1,) and x.shape[-1] >= _SHORT:
-        r = _by_all_threads(x)
+        r = _many_row_sums(x)
         return r[..., None] if keepdim else r
     if len(dims) == 1 and x.shape[dims[0]] > 2 * _BLOCK:
         r = _in_blocks(x, dims[0])
@@ -213,8 +247,8 @@ def sum_of_squares(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """The sum of ``x * x`` for real floats, without the squares in between."""
     if x.size < MANY or x.dtype not in _FLOATS:
         x = x * x
-        if x.ndim == 2 and (few := _few_summed(x, dim, keepdim)) is not None:
-            return few
+        if x.ndim == 2:
+            return sum_over(x, dim, keepdim)
         return _add(x, dim, None, None, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim and x.flags.c_contiguous:

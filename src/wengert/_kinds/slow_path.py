@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.library import INEXACT
+from .._arrays.library import ARITHMETIC, INEXACT
 from .._base import dtypes as _dtypes
 from .._base.errors import OtherLibraryError, noted, where
-from .._base.modes import MODE, add_reason, drop_reason, inference_tensors, is_grad_enabled
-from .._base.registry import RAW, Info, T
+from .._base.modes import MODE, M, add_reason, drop_reason, inference_tensors, is_grad_enabled
+from .._base.registry import RAW, XP, Info, T
 from .._tape.inference import mark_results, refuse_saved
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor, alias_payload, stale_views, wrap
@@ -174,7 +174,15 @@ def default_np() -> Any:
 
 def cast(t: Any, dtype: Any) -> Any:
     """The tensor in another NumPy dtype, recorded; itself if it is in that dtype already."""
-    return t if logical_dtype(t) is dtype else T._to_copy(t, dtype)
+    if logical_dtype(t) is dtype:
+        return t
+    a = t._a
+    if t._fn is None and type(a) is np.ndarray and not M and a.dtype.kind != "c":  # nothing to record
+        try:
+            return wrap(a.astype(dtype))
+        except ARITHMETIC:  # what strict warnings make of a number that does not fit
+            pass
+    return T._to_copy(t, dtype)
 
 
 def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
@@ -299,8 +307,6 @@ def _with_small_int(info: Info, x: Tensor, y: int) -> Any:
 
 def _integers(info: Info, *operands: Tensor) -> Any:
     """Run an operator's body for integers, or the array library's function where there is none."""
-    from .._base.registry import XP
-
     payloads = [t._a for t in operands]
     xp = XP[type(payloads[0])]
     body = info.__dict__.get("integer")

@@ -342,7 +342,7 @@ def taken(a: Any) -> Meta:
 # ------------------------------------------------------------------------------------------------------------ computing
 def computed(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """What an operator makes of payloads of which some have no data."""
-    from .._ops.linalg.inverses import LinAlgError
+    from .._base.errors import LinAlgError
     from .meta_rules import REFUSED, rule_for
 
     if info.name in REFUSED:

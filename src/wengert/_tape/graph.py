@@ -6,7 +6,7 @@ import math
 import sys
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -274,7 +274,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Tensor, ...]:
     """The gradients of ``outputs`` with respect to ``inputs``, returned; no ``.grad`` is touched.
 
     Inputs may be leaves or intermediate results. One that the outputs do not depend on is an error, unless
@@ -612,7 +612,7 @@ def retains_grad(self: Tensor) -> bool:
     return bool(self.__dict__.get("_retains", False))
 
 
-def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Call ``hook(grad)`` with this tensor's gradient in each backward pass; it may return a new gradient.
 
     >>> import wengert as torch
@@ -638,7 +638,7 @@ def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
     return handle
 
 
-def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHandle:
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call ``hook(tensor)`` after this leaf's ``.grad`` was accumulated in a backward pass."""
     fn = current_fn(self)
     if fn is None:

@@ -209,7 +209,7 @@ def storage_offset(self: Tensor) -> int:
     a = self._a
     if type(a) is Meta:
         return a.offset // a.itemsize
-    if not isinstance(a, np.ndarray) or not a.size:
+    if not isinstance(a, np.ndarray) or not a.size or not isinstance(a.base, np.ndarray):
         return 0
     return (address_of(a) - address_of(owner_of(a))) // a.dtype.itemsize
 
@@ -337,9 +337,11 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
     >>> torch.ones(1).type(), torch.ones(1).type(torch.LongTensor)
     ('torch.FloatTensor', tensor([1]))
     """
+    if type(dtype) is dtypes.dtype and type(self._a) is np.ndarray:
+        return self if dtype is self.dtype else self.to(dtype)
     from .legacy_types import dtype_of_type, name_of_type
 
-    meta = device_of(self._a) is META
+    meta = type(self._a) is not np.ndarray and device_of(self._a) is META
     if dtype is None:
         return name_of_type(self.dtype).replace("torch.", "torch.meta." if meta else "torch.")
     target = dtype_of_type(dtype)

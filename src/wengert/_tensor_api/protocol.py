@@ -145,9 +145,11 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
 
     A batched tensor has none: RuntimeError with this text.
     """
+    a = self._a
+    if isinstance(a, (np.ndarray, np.generic)):
+        return a
     from .._payloads.transforms import Batched
 
-    a = self._a
     while not isinstance(a, (np.ndarray, np.generic)):
         if isinstance(a, Batched):
             raise noted(
@@ -226,6 +228,9 @@ def tolist(self: Tensor) -> Any:
     [[1, 2], [3, 4]]
     """
     a = self._a
+    number = _OF_SCALAR.get(type(a))
+    if number is not None:
+        return number(a)
     if type(a) is not np.ndarray:
         a = array_of(self)
     return (a.astype(np.float32) if a.dtype.kind == "V" else a).tolist()
@@ -260,7 +265,7 @@ def _float(self: Tensor) -> float:
 @method("Tensor.__int__")
 def _int(self: Tensor) -> int:
     a = self._a
-    if _OF_SCALAR.get(type(a)) is int:
+    if _OF_SCALAR.get(type(a), complex) is not complex:
         return int(a)
     return int(_real(_single(self, _NO_ITEM), "int64_t"))
 

@@ -13,7 +13,7 @@ from ..._base.errors import here, noted, warn_once
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import T, public
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._kinds.slow_path import cast, logical_dtype, type_text
 from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Const, Dual, Lift, Value
 from ..._tape.node import AccumulateGrad, Box, Node, cell_of, tick, view_of
@@ -118,7 +118,9 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
         if have is want:
             return self
         if have.kind != "c" and (self._fn is None or dtype.is_floating_point):
-            return T._to_copy(self, want)  # type: ignore[no-any-return]
+            return cast(self, want)  # type: ignore[no-any-return]
+        if have.kind != "c" and not dtype.is_complex:  # what is no float has no derivative
+            return cast(wrap(a), want)  # type: ignore[no-any-return]
     same = logical_dtype(self) is want
     if same and not force:
         if memory_format is None or memory_format is dtypes.preserve_format:

@@ -164,6 +164,13 @@ def _like(
     order: Any,
 ) -> Tensor:
     if dtype is None and layout is None and device is None and not pin and isinstance(input, Tensor):
+        a = input._a
+        if type(a) is np.ndarray and order is None and a.flags.c_contiguous:
+            np_dtype = a.dtype
+            a = np.empty(a.shape, np_dtype)
+            if value is not None:
+                a.fill(plain_element(value, np_dtype))
+            return made(a, requires_grad)
         np_dtype = logical_dtype(input)
     else:
         np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
@@ -221,6 +228,10 @@ def _new(
     layout: Any,
     pin: Any,
 ) -> Tensor:
+    a = self._a
+    if type(a) is np.ndarray and dtype is device is layout is None and not pin and type(requires_grad) is bool:
+        a = allocate(np.empty, shape, a.dtype) if value is None else filled(shape, value, a.dtype)
+        return made(a, requires_grad)
     chosen = options(function, dtype, layout, device, pin, requires_grad)
     np_dtype = logical_dtype(self) if chosen is None else chosen.np
     device = device_of(self._a) if device is None else device

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import library
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import lib as numpy_lib
 from ..._base.dtypes import COMPLEX, FLOATING, INEXACT
@@ -128,7 +129,7 @@ def logaddexp2(input, other):
 # -------------------------------------------------------------------------------------------------------- interpolation
 def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
     step = end - self
-    return lib.where(near, self + weight * step, end - step * (1 - weight))
+    return lib.where(near, self + weight * step, end - step * (library.NUMBERS[weight.dtype][1.0] - weight))
 
 
 @general(
@@ -142,7 +143,8 @@ def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
 def _lerp_number(lib, self, end, weight):
     """A step of ``weight`` from ``self`` towards ``end``."""
     step = end - self
-    return self + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
+    number = library.NUMBERS[step.dtype]
+    return self + number[weight] * step if abs(weight) < 0.5 else end - step * number[1 - weight]
 
 
 @general(
@@ -159,7 +161,8 @@ def _lerp_number(lib, self, end, weight):
 )
 def _lerp_tensor(lib, self, end, weight):
     """A step of each ``weight`` from ``self`` towards ``end``."""
-    return _lerp(lib, self, end, weight, lib.abs(weight) < 0.5)
+    size = lib.abs(weight)
+    return _lerp(lib, self, end, weight, size < library.NUMBERS[size.dtype][0.5])
 
 
 @public("torch.lerp Tensor.lerp")

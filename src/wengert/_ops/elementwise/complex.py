@@ -378,7 +378,10 @@ def angle(lib, input):
     """
     if input.dtype.kind == "c":
         return lib.arctan2(input.imag, input.real)
-    return lib.where(input < 0, math.pi, lib.where(lib.isnan(input), input, 0.0))
+    zero = lib.ZEROS[input.dtype]
+    if input.size < MANY and input.dtype.kind == "f":
+        return lib.arctan2(zero, input + zero)  # -0. has no angle
+    return lib.where(input < zero, math.pi, lib.where(lib.isnan(input), input, 0.0))
 
 
 def _sgn_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
@@ -408,4 +411,7 @@ def sgn(lib, input):
     """
     if input.size >= MANY and recordable(input):
         return lib.signs(input)
-    return lib.sign(input) if input.dtype.kind == "c" else lib.subtract(input > 0, input < 0, dtype=input.dtype)
+    if input.dtype.kind == "c":
+        return lib.sign(input)
+    zero = lib.ZEROS[input.dtype]
+    return lib.subtract(input > zero, input < zero, dtype=input.dtype)

@@ -12,6 +12,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from ..._arrays.library import NUMBERS
 from ..._base.dtypes import COMPLEX, FLOATING
 from ..._base.registry import REGISTRY, place, public
 from ..._kinds.elementwise import unary
@@ -312,8 +313,9 @@ def sinc(lib, input):
 
 
 def _sinc(lib: Any, x: Any) -> Any:
-    angle = x * math.pi
-    return lib.where(x == 0, x * 0 + 1, lib.sin(angle) / angle)
+    number = NUMBERS[x.dtype]
+    angle = x * number[math.pi]
+    return lib.where(x == lib.ZEROS[x.dtype], number[1.0], lib.sin(angle) / angle)
 
 
 # ------------------------------------------------------------------------------------------------------ rounding, signs

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS, NEW_AT
 from ..._base import errors as lines
 from ..._base.errors import warn
 from ..._base.modes import M
@@ -23,7 +24,7 @@ from ..._tape.fast_results import recorded, tied
 from ..._tape.node import box_of, ticks
 from ..._tape.tensor import Tensor, make, wrap
 from ..shape.strided import select, slice_dim
-from ..shape.views_primitive import COLONS, NEW_AT, alias, unsqueeze_dim
+from ..shape.views_primitive import alias, unsqueeze_dim
 from .index_primitive import INDEX, index, index_put, index_raw, result_shape, take_at, without_masks
 
 SELECT, SLICE, UNSQUEEZE = (REGISTRY[name] for name in ("select", "slice_dim", "unsqueeze_dim"))

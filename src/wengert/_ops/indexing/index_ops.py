@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS, all_below
 from ..._base.modes import M
 from ..._base.registry import RAW, public
 from ..._kinds.dims import normal_dim
@@ -21,8 +22,8 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed, untied
 from ..linalg.matmul import as_tensors
 from ..shape.views import reshape_public
-from ..shape.views_primitive import COLONS, expand, payload
-from ._along import all_below, fitting
+from ..shape.views_primitive import expand, payload
+from ._along import fitting
 from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
 from .index_primitive import INDEX, INDEX_PUT, dense, index_raw, write_at
 from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public, tensor_argument

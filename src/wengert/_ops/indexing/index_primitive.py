@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.accumulate import add_rows
+from ..._arrays.along import COLONS
 from ..._arrays.threads import LARGE, each
 from ..._base.registry import RAW, REGISTRY, U
 from ..._kinds.general import general
@@ -22,7 +23,6 @@ from ..._payloads.batching import batch_size
 from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor
 from ..create.like import _dense_like
-from ..shape.views_primitive import COLONS
 
 
 # ----------------------------------------------------------------------------------------- places of index tensors, raw

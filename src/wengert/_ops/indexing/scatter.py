@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import add_along, check_range, read_along
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
 from ..._base.modes import M
@@ -27,7 +28,7 @@ from ..random._common import opened
 from ..shape.strided import slice_dim
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
-from ._along import add_along, check_range, fitting, put_along, read_along
+from ._along import fitting, put_along
 from .getitem import is_plain
 from .setitem import number
 

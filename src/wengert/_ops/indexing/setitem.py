@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import copyto, may_share_memory
 from ..._arrays.memory import address_of
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
@@ -20,7 +21,6 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import record_slices, record_write, writable
 from ..create.create import element
-from ..shape.views_primitive import COLONS, NEW_AT
 from .getitem import _BASIC, all_plain, by_tensors, parsed, place_error, put_at, slice_bounds, value_error
 from .index_primitive import INDEX_PUT, write_at
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import bilinear, linear
@@ -17,7 +18,7 @@ from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
-from .decompositions import LinAlgError, threshold
+from .decompositions import threshold
 from .matmul import as_tensors, dtype_name, matmul
 from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
 
@@ -335,7 +336,9 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
 
 
 @public("torch.svd_lowrank")
-def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None) -> Any:
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     m, n = A._a.shape[-2:]
@@ -349,7 +352,7 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor |
 
 
 @public("torch.pca_lowrank")
-def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
     """``svd_lowrank`` of A with the means of its columns taken off: the principal directions are V's columns."""
     m, n = A._a.shape[-2:]
     if q is None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
@@ -15,7 +16,7 @@ from ..._payloads.meta import on_meta
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
-from .decompositions import LinAlgError, unpack_lu
+from .decompositions import unpack_lu
 from .matmul import as_tensors, dtype_name, matmul
 
 place(LinAlgError, "linalg.LinAlgError")
@@ -325,7 +326,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     except LinAlgError:
         if check_errors:
             raise
-    from .decompositions import minor_of
+    from ..._arrays.linalg import minor_of
 
     infos = _infos(A, minor_of)
     a = np.asarray(A.detach()._a)

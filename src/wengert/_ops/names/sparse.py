@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.dtypes import as_dtype, get_default_dtype
+from ..._base.dtypes import as_dtype, get_default_dtype, sparse_coo, strided
 from ..._base.dtypes import dtype as DType
 from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
@@ -186,7 +186,6 @@ def to_sparse(self: Tensor, sparse_dim: Any = None, *, layout: Any = None, **_: 
     tensor([[0],
             [1]])
     """
-    from ..._base.dtypes import sparse_coo, strided
     from ..._payloads.sparse import Sparse
 
     if layout is None and sparse_dim is not None and not isinstance(sparse_dim, int):
@@ -309,8 +308,8 @@ def dense_dim(self: Tensor) -> int:
 
 def _layout(self: Tensor) -> Any:
     """How the elements are stored: ``torch.strided`` or ``torch.sparse_coo``."""
-    from ..._base.dtypes import sparse_coo, strided
-
+    if type(self._a) is np.ndarray:
+        return strided
     return sparse_coo if is_sparse(self) else strided
 
 

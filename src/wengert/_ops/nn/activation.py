@@ -116,7 +116,10 @@ def _celu_grad(xp: Any, g: Any, self: Any, alpha: float) -> Any:
 def _celu(lib, self, alpha):
     """x, and ``alpha * (exp(x / alpha) - 1)`` where x is negative."""
     above, below = _split(lib, self)
-    return above + lib.expm1(below * (1.0 / alpha)) * alpha
+    if alpha == 1:
+        return above + lib.expm1(below)
+    number = NUMBERS[self.dtype]
+    return above + lib.expm1(below * number[1.0 / alpha]) * number[alpha]
 
 
 @activation("torch.celu nn.functional.celu", "torch.celu_ nn.functional.celu_")

@@ -320,7 +320,8 @@ def _rrelu_with_noise(lib, self, noise):
 )
 def _hardsigmoid(lib, self):
     """``min(max(0, x + 3), 6) / 6``."""
-    return lib.limited(self + 3, 0, 6) / 6
+    number = NUMBERS[self.dtype]
+    return lib.limited(self + number[3], 0, 6) / number[6]
 
 
 @public("nn.functional.hardsigmoid")
@@ -385,7 +386,8 @@ def _inside(self: Any, lambd: float) -> Any:
 )
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
-    return lib.where((self >= -lambd) & (self <= lambd), lib.ZEROS[self.dtype], self)
+    number = NUMBERS[self.dtype]
+    return lib.where((self >= number[-lambd]) & (self <= number[lambd]), lib.ZEROS[self.dtype], self)
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")
@@ -408,7 +410,12 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 )
 def _softshrink(lib, self, lambd):
     """Each element moved by ``lambd`` towards 0."""
-    return lib.where(self > lambd, self - lambd, lib.where(self < -lambd, self + lambd, self * 0))
+    number = NUMBERS[self.dtype]
+    low, high = number[-lambd], number[lambd]
+    return lib.where(self > high, self - high, lib.where(self < low, self - low, self * lib.ZEROS[self.dtype]))
+
+
+_HALF_MAX = 65504.0  # the largest bound that every floating dtype takes
 
 
 @public("nn.functional.softshrink")
@@ -420,6 +427,8 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> torch.nn.functional.softshrink(torch.tensor([0.25, -1.]))
     tensor([ 0.0000, -0.5000])
     """
+    if type(lambd) is float and 0 <= lambd <= _HALF_MAX and input._a.dtype in FLOATING:
+        return _softshrink(input, lambd)
     floats_only(input, "softshrink", "softshrink_check")
     dtype = BY_NUMPY[logical_dtype(input)]
     if not 0 <= lambd <= finfo(dtype).max:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.sums import count_of
 from ..._arrays.threads import LARGE, elementwise
 from ..._base.dtypes import as_dtype, promote_types
 from ..._base.registry import PUBLIC, RAW, T, place
@@ -19,7 +20,7 @@ from ..._kinds.slow_path import broadcast_error, type_text
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import renamed
-from .sums import Dims, count_of, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
+from .sums import Dims, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
 
 if TYPE_CHECKING:
     from ..._base.dtypes import dtype as DType

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import concatenate
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, public
@@ -20,7 +21,7 @@ from ..._tape.tensor import Tensor, wrap
 from .broadcasting import atleast_1d, atleast_2d, atleast_3d
 from .strided import slice_dim
 from .views import reshape_public
-from .views_primitive import COLONS, NEW_AT, ints, lifted_dims, payload
+from .views_primitive import ints, lifted_dims, payload
 
 # Python's error of PyTorch's concatenations for an ``out`` that cannot hold the result
 _CONCATENATED = convertible("torch.cat(): input types can't be cast to the desired output type {Out}", TypeError)
@@ -461,7 +462,9 @@ def tensor_split(
 
 
 def _split_along(name: str, dim: int, least: int) -> Any:
-    def along(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+    def along(
+        input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+    ) -> tuple[Tensor, ...]:
         where = next(w for w in (indices_or_sections, indices, sections) if w is not None)
         shape = payload(input, name).shape
         if len(shape) < least:

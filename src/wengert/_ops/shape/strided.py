@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS
 from ..._arrays.memory import address_of, restrided, storage_of
 from ..._base.dtypes import BY_NUMPY
 from ..._base.modes import M
@@ -25,7 +26,7 @@ from ..._tape.node import Box, cell_of
 from ..._tape.tensor import Tensor, alias_payload, wrap
 from ..._tape.view_chain import renamed, replay
 from .view_chain import view_scatter
-from .views_primitive import COLONS, Lifted, ints, lifted_dims, payload
+from .views_primitive import Lifted, ints, lifted_dims, payload
 
 
 def _batch_back(position: int) -> Any:

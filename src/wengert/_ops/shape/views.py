@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import NEW_AT
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import noted, warn, warn_once
 from ..._base.modes import M
@@ -17,7 +18,6 @@ from ..._payloads.meta import Meta, restrided
 from ..._tape.fast_results import tied
 from ..._tape.tensor import Tensor, alias_payload
 from .views_primitive import (
-    NEW_AT,
     PERMUTE,
     SQUEEZE_ALL,
     SQUEEZE_DIM,

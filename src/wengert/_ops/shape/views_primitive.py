@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import NEW_AT
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, Info
 from ..._kinds.linear import linear
@@ -195,10 +196,6 @@ def alias(lib, self):
 def unsqueeze_dim(lib, self, dim):
     """A dimension of size one put in front of ``dim``."""
     return self[NEW_AT[dim]]
-
-
-COLONS = [(slice(None),) * n for n in range(66)]
-NEW_AT = [(*colons, None, ...) for colons in COLONS]
 
 
 def _lift_squeeze(name: str, shape: Any, p: Any, size: int) -> Any:
