@@ -17,9 +17,9 @@ from ..._kinds.general import general
 from ..._kinds.slow_path import logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed
 from ..indexing.index_ops import _renorm, torch_embedding
 from ..indexing.scatter import known_values
-from ..shape.view_chain import renamed
 from ..shape.views_primitive import payload
 
 

@@ -22,7 +22,7 @@ from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.return_types import return_type
 from ..._tape.tensor import Tensor, wrap
-from ..shape.view_chain import untied
+from ..._tape.view_chain import untied
 from .sums import Dims, is_kind, reduction, restored, unimplemented, wanted_dims
 
 _SAME_AS_INPUT = exactly(

@@ -11,8 +11,8 @@ from ..._arrays.segments import START_VALUES, segment_places
 from ..._base.registry import REGISTRY, T, public
 from ..._kinds.slow_path import logical_dtype, not_implemented
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed
 from ..indexing.scatter import known_values
-from ..shape.view_chain import renamed
 from ..shape.views_primitive import payload
 
 
