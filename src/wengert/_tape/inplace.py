@@ -13,7 +13,7 @@ import numpy as np
 
 from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
 from .._base import errors as lines
-from .._base.dtypes import FLOATING
+from .._base.dtypes import FLOATING, REAL_NUMBERS
 from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks
 from .._base.registry import Info, own
 from .._kinds.slow_path import quiet_views, slow_hooks, type_text, writes
@@ -30,7 +30,6 @@ from .views import (
     writable,
 )
 
-SCALARS = frozenset((float, int))
 ndarray = np.ndarray
 
 
@@ -43,7 +42,7 @@ def inplace_form(info: Info) -> Any:
     name, doc = info.name + "_", f"In-place form of ``{info.name}``."
     if info.arity == 1:
         return own(_unary_inplace(ufunc, op, _fallback), name, doc=doc)
-    numbers = SCALARS.intersection(info.__dict__.get("numbers", SCALARS))
+    numbers = REAL_NUMBERS.intersection(info.__dict__.get("numbers", REAL_NUMBERS))
     form = own(_binary_inplace(ufunc, op, _fallback, numbers), name, doc=doc)
     # As a Python operator (``+=``) it is the same, but an unknown operand is given its own chance.
     form.as_operator = own(_binary_inplace(ufunc, op, operator_fallback, numbers), name, doc=doc)

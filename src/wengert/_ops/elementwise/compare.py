@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
+from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
 from ..._base.registry import REGISTRY, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
@@ -21,7 +21,7 @@ from ..._kinds.slow_path import default_np, logical_dtype, not_implemented, type
 from ..._payloads.meta import no_item, no_kernel, on_meta
 from ..._tape.inplace import inplace_form
 from ..._tape.tensor import Tensor
-from ._common import BOOL, NOTHING, integer_pairs, like, python_operator, reflected, refuse_complex
+from ._common import NOTHING, integer_pairs, like, python_operator, reflected, refuse_complex
 
 
 # ---------------------------------------------------------------------------------------------------------- comparisons

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib, lib
-from ..._base.dtypes import BY_NUMPY, INEXACT
+from ..._base.dtypes import BOOL, BY_NUMPY, INEXACT
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, T, place, public
 from ..._kinds.general import general
@@ -337,7 +337,6 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     return _matmul_by_rank(input, other, a, b)
 
 
-BOOL = np.dtype(np.bool_)
 _KERNELS = {(m, n): "bmm" for m in (1, 2, 3) for n in (1, 2, 3)}
 _KERNELS.update({(1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu"})
 

@@ -12,21 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.sums import (
-    FALSE,
-    FLOAT32,
-    SMALL,
-    TRUE,
-    UINT8,
-    add_up,
-    as_truth,
-    average,
-    count_of,
-    empty,
-    multiply_up,
-    no_mean,
-)
-from ..._base.dtypes import BY_NUMPY, INEXACT, as_dtype
+from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
+from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
 from ..._base.registry import RAW, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
