@@ -5,15 +5,14 @@
 
 Operators, methods and the functions of some modules come from declarations, which no type checker runs. The stubs are
 made from the imported package by `inspect`: `__init__.pyi` (every name of `wengert.__all__`), `_tape/tensor.pyi` (class
-`Tensor`, and its module's own functions as they stand in the source), one for every module that fills itself with
-`globals().update(namespace(...))`, `return_types.pyi`, and one for every module that only gathers names, in a way that
-a checker cannot follow (`gathers`). Nothing is listed here by name but what no annotation can say: `SPECIAL`, and the
-signatures with several results in `tools/signatures.pyi`.
+`Tensor`, and its module's own functions as they stand in the source), `return_types.pyi`, and one for every module that
 
-A type is what the annotation says where there is one. Without one: a generated operator takes and gives tensors, a
-function with a named tuple of its own (`torch.return_types`) gives that, a parameter has the type that its name has
-everywhere in PyTorch (`PARAMETERS`) or that of its default, and what is left is `Any`. `int`, `float`, `bool`, ... are
-names of wengert's own and methods of Tensor, so Python's are `_int`, `_float`, ... in the stubs.
+- fills itself with `globals().update(namespace(...))`,
+- only gathers names, in a way that a checker cannot follow (`gathers`),
+- stands in for one of PyTorch's and fills itself from tables (`stand_in_stub`), or is imported from there by name
+  (`DOORS`).
+
+How a function is written is in `stub_signatures`.
 """
 
 from __future__ import annotations
@@ -21,335 +20,38 @@ from __future__ import annotations
 import argparse
 import ast
 import builtins
-import copy
 import difflib
 import importlib
 import inspect
-import math
 import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).resolve().parent.parent / "src"
-sys.path.insert(0, str(SOURCE))
+from stub_signatures import (
+    ALIASES,
+    PRELUDE,
+    SIGNATURES,
+    SOURCE,
+    SPECIAL,
+    TYPES,
+    Names,
+    first_line,
+    function,
+    is_dunder,
+    return_type,
+)
 
-import wengert  # noqa: E402
-from wengert._base.registry import REGISTRY  # noqa: E402
-from wengert._tensor_api.publish import namespace  # noqa: E402
+import wengert
+from wengert._tensor_api.publish import namespace
 
 PACKAGE = SOURCE / "wengert"
+STAND_INS = PACKAGE / "_compat"
+DOORS = ("backends", "cuda")  # what programs import from there by name
 FILLED = "globals().update(namespace("  # what a module of generated names has in its source
 HEADER = "# Made by tools/make_stubs.py; do not edit.\n"
-BUILTINS = (bool, bytes, complex, dict, float, int, list, object, set, slice, str, tuple, type)
-TYPES = {  # annotation -> its name in a stub, imported by PRELUDE
-    **{python.__name__: f"_{python.__name__}" for python in BUILTINS},
-    **dict.fromkeys(("Dtype", "DType", "dtype"), "_dtype"),
-    **{name: f"_{name}" for name in ("device", "layout", "memory_format", "Size", "Generator")},
-    **{name: name for name in ("Any", "Tensor", "Callable", "Iterable", "Iterator", "Mapping", "Sequence", "Number")},
-    **{name: name for name in ("EllipsisType", "Literal", "SupportsIndex", "TypeIs")},
-    **{name: f"_{name}" for name in ("TypedStorage", "UntypedStorage", "Node", "RemovableHandle")},
-    "Index": "_Index",
-    "_P": "_P",
-    "_R": "_R",
-    "Self": "Self",
-}
-PRELUDE = f"""\
-from builtins import {", ".join(f"{python.__name__} as _{python.__name__}" for python in BUILTINS)}
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
-
-import numpy as np
-from typing_extensions import TypeIs
-
-from {{dots}} import return_types as _return_types
-from {{dots}}_base.constants import Size as _Size
-from {{dots}}_base.constants import device as _device
-from {{dots}}_base.constants import layout as _layout
-from {{dots}}_base.constants import memory_format as _memory_format
-from {{dots}}_base.dtypes import dtype as _dtype
-from {{dots}}_tape.node import Node as _Node
-from {{dots}}_tape.node import RemovableHandle as _RemovableHandle
-from {{dots}}_tensor_api.storage import TypedStorage as _TypedStorage
-from {{dots}}_tensor_api.storage import UntypedStorage as _UntypedStorage
-from {{dots}}random import Generator as _Generator
-"""
-ALIASES = """\
-Number: TypeAlias = _bool | _int | _float | _complex
-_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-"""
-
-# What Python itself asks of a method, and properties whose type is PyTorch's and not in an annotation.
-SPECIAL = {
-    "__bool__": "_bool", "__int__": "_int", "__index__": "_int", "__len__": "_int", "__float__": "_float",
-    "__complex__": "_complex", "__repr__": "_str", "__str__": "_str", "__hash__": "_int", "__contains__": "_bool",
-    "__iter__": "Iterator[Tensor]", "__reversed__": "Tensor", "__array__": "np.ndarray", "shape": "_Size",
-    "dtype": "_dtype", "device": "_device", "layout": "_layout", "grad": "Tensor | None", "grad_fn": "_Node | None",
-    "is_leaf": "_bool", "requires_grad": "_bool", "_base": "Tensor | None",
-}  # fmt: skip
-
 SPECIAL_FIELDS = {"histogramdd.bin_edges": "tuple[Tensor, ...]"}  # of the named tuples
-
-# What a parameter of this name is, wherever neither an annotation nor a default says so.
-_INTS, _NUMBER = "_int | Sequence[_int]", "Number"
-PARAMETERS = {
-    "device": "_device | _str | _int | None", "layout": "_layout | None", "memory_format": "_memory_format | None",
-    "dtype": "_dtype | None", "out": "Tensor | None", "hook": "Callable[..., Any]", "tensors": "Sequence[Tensor]",
-    "alpha": _NUMBER, "beta": _NUMBER, "fill_value": _NUMBER,
-    **dict.fromkeys(("min", "max", "exponent", "other", "value"), "Tensor | Number"),
-    **dict.fromkeys(("kernel_size", "dilation", "output_padding", "dims", "shifts"), _INTS),
-    **dict.fromkeys(("normalized_shape", "split_sizes", "stride", "size", "dim", "shape"), _INTS),
-    **dict.fromkeys(("source", "destination", "indices_or_sections"), f"Tensor | {_INTS}"),
-    **dict.fromkeys(("padding",), f"_str | {_INTS}"),
-    "*size": _INTS, "*sizes": _INTS, "*dims": _INTS, "*repeats": _INTS, "*tensors": "Tensor | Sequence[Tensor]",
-}  # fmt: skip
-# Functions of two operands that take a number for the first one too.
-NUMBER_FIRST = frozenset(
-    "add sub subtract mul multiply div divide true_divide floor_divide remainder pow float_power xlogy "  # noqa: SIM905
-    "xlog1py zeta bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift".split()
-)
-COMPARISONS = frozenset(("__eq__", "__ne__"))
-ARITHMETIC = "add sub mul truediv div floordiv mod pow matmul and or xor lshift rshift".split()  # noqa: SIM905
-UNARY = frozenset(("__abs__", "__invert__", "__neg__", "__pos__"))
-OPERATORS = frozenset(
-    [
-        "__eq__",
-        "__ne__",
-        "__lt__",
-        "__le__",
-        "__gt__",
-        "__ge__",
-        *(f"__{r}{n}__" for n in ARITHMETIC for r in ("", "r", "i")),
-    ]
-)
-
-
-class Names(ast.NodeTransformer):
-    """An annotation in the stub's names; what the stub cannot name is `Any`."""
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.Name(TYPES.get(node.id, "Any"))
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if isinstance(node.value, ast.Name) and node.value.id == "np" and node.attr == "ndarray":
-            return node
-        if isinstance(node.value, ast.Name) and node.value.id == "return_types":
-            return ast.Attribute(ast.Name("_return_types"), node.attr)
-        return ast.Name(TYPES.get(node.attr, "Any"))
-
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if isinstance(node.value, str):
-            return self.visit(ast.parse(node.value, mode="eval").body)
-        return node
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        base = self.visit(node.value)
-        if ast.unparse(base) in ("Any", "Literal"):
-            return base if ast.unparse(base) == "Any" else ast.Subscript(base, node.slice)
-        return ast.Subscript(base, self.visit(node.slice))
-
-
-def annotation(value: Any, scope: dict[str, Any]) -> str:
-    """The text of an annotation in a stub."""
-    if value is inspect.Parameter.empty:
-        return "Any"
-    text = value if isinstance(value, str) else _plain_text(value)
-    alias = scope.get(text)  # such as `Dims`, which stands for a union
-    if text not in TYPES and isinstance(alias, (types.UnionType, types.GenericAlias)):
-        text = str(alias).replace("collections.abc.", "").replace("typing.", "")
-    return ast.unparse(Names().visit(ast.parse(text, mode="eval").body))
-
-
-def _plain_text(value: Any) -> str:
-    return "None" if value is None else value.__name__ if isinstance(value, type) else str(value).replace("typing.", "")
-
-
-def default(value: Any) -> str:
-    """The text of a default value: short and plain ones as they are."""
-    if value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
-        return repr(value)
-    if type(value) is tuple and all(type(v) in (bool, int) for v in value):
-        return repr(value)
-    return "..."
-
-
-def scope_of(fn: Any) -> dict[str, Any]:
-    """The names of the module where a function's annotations were written; a wrapper's own globals are another's."""
-    return vars(sys.modules.get(inspect.unwrap(fn).__module__, types))
-
-
-def is_generated(fn: Any) -> bool:
-    """Whether a kind has made this function: it carries no annotations of its own."""
-    fn = inspect.unwrap(fn)
-    return isinstance(fn, types.FunctionType) and fn.__module__ == "wengert" and not fn.__annotations__
-
-
-BY_FUNCTION = {id(info.op): info for info in REGISTRY.values()}
-
-
-# Functions and methods whose signatures are written by hand, by space: "torch" -> {"max": [overloads]}.
-SIGNATURES: dict[str, dict[str, list[ast.FunctionDef]]] = {}
-for _space in ast.parse((Path(__file__).parent / "signatures.pyi").read_text(encoding="utf-8")).body:
-    if isinstance(_space, ast.ClassDef):
-        _found = SIGNATURES.setdefault(_space.name.strip("_").replace("_", "."), {})
-        for _node in _space.body:
-            assert isinstance(_node, ast.FunctionDef)
-            _found.setdefault(_node.name, []).append(_node)
-
-
-def parameter_type(fn: Any, p: inspect.Parameter, place: int) -> str:
-    """A parameter's type in a stub."""
-    mark = "*" if p.kind is p.VAR_POSITIONAL else ""
-    if place == 0 and fn.__name__ in NUMBER_FIRST:
-        return "Tensor | Number"
-    if p.annotation not in (p.empty, "Any") or p.kind is p.VAR_KEYWORD:
-        return annotation(p.annotation, scope_of(fn))
-    if p.name == "out" and "_return_types" in result_by_name(fn, fn.__name__):
-        return "Tensor | Sequence[Tensor] | None"
-    if mark + p.name in PARAMETERS:
-        kind = PARAMETERS[mark + p.name]
-        return f"{kind} | None" if p.default is None and "None" not in kind else kind
-    if p.annotation is not p.empty or mark:
-        return "Any"
-    if place == 0 and p.name in ("input", "self"):
-        return "Tensor"
-    if is_generated(fn) and p.default in (p.empty, None):
-        info = BY_FUNCTION.get(id(fn))
-        operands = abs(info.arity) if info else 2
-        if place >= operands:
-            return "Any"
-        kind = "Tensor" if place == 0 or (info and info.kind in ("linear", "bilinear")) else "Tensor | Number"
-        return kind if p.default is p.empty else f"{kind} | None"
-    return {bool: "_bool", int: "_int", float: "_float", str: "_str"}.get(type(p.default), "Any")
-
-
-def return_type(fn: Any, name: str) -> str:
-    """A function's result in a stub."""
-    if name in SPECIAL:
-        return SPECIAL[name]
-    given = inspect.signature(fn).return_annotation
-    if given is not inspect.Signature.empty and not (given == "Any" and is_inplace(name)):
-        kind = annotation(given, scope_of(fn))
-        return result_by_name(fn, name) if kind == "Any" else kind
-    if not is_generated(fn):
-        return "Tensor" if is_inplace(name) else result_by_name(fn, name)
-    info = BY_FUNCTION.get(id(fn))
-    return "Tensor" if info is None or info.outputs == 1 else "tuple[Tensor, ...]".replace("tuple", "_tuple")
-
-
-def result_by_name(fn: Any, name: str) -> str:
-    """The named tuple of a function that is called as its class in `torch.return_types`; what the method says."""
-    name = f"linalg_{name}" if fn.__module__ == "wengert.linalg" else name
-    if hasattr(wengert.return_types, name):
-        return f"_return_types.{name}"
-    method = vars(wengert.Tensor).get(name)
-    if isinstance(method, types.FunctionType) and method is not fn:
-        return annotation(inspect.signature(method).return_annotation, scope_of(method))
-    return "Any"
-
-
-def parameters(fn: Any, method: bool, out: bool = True) -> str:
-    """The parameters of a function, or of a method, whose first is `self`."""
-    signature = [p for p in inspect.signature(fn).parameters.values() if out or p.name != "out"]
-    if out and "out" in (fn.__kwdefaults__ or {}) and "out" not in inspect.signature(fn).parameters:
-        named = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)  # see `with_out`
-        signature.insert(len(signature) - (bool(signature) and signature[-1].kind is named.VAR_KEYWORD), named)
-    parts: list[str] = []
-    if method:
-        if signature and signature[0].kind in (signature[0].POSITIONAL_ONLY, signature[0].POSITIONAL_OR_KEYWORD):
-            signature = signature[1:]
-        parts.append("self")
-    starred = False
-    old = any(p.name == "old" for p in signature)  # the numbers of PyTorch 0.4 come between the tensors
-    for place, p in enumerate(signature, start=int(method)):
-        if p.kind is p.KEYWORD_ONLY and not starred:
-            parts.append("*")
-            starred = True
-        mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        starred = starred or mark == "*"
-        kind = "Tensor | Number" if old and p.kind is p.POSITIONAL_OR_KEYWORD else parameter_type(fn, p, place)
-        text = f"{mark}{p.name}: {kind}"
-        parts.append(text if p.default is p.empty else f"{text} = {default(p.default)}")
-        following = signature[place + 1 - int(method) :]
-        if p.kind is p.POSITIONAL_ONLY and not (following and following[0].kind is p.POSITIONAL_ONLY):
-            parts.append("/")
-    return ", ".join(parts)
-
-
-def is_inplace(name: str) -> bool:
-    """Whether a name is that of an in-place form, such as `add_`."""
-    return name.endswith("_") and not name.endswith("__")
-
-
-def declared(name: str, fn: Any) -> Any:
-    """The function whose parameters are to be shown: what a form of it, in place or of a method, hands all on to."""
-    kinds = [p.kind for p in inspect.signature(fn).parameters.values()]
-    hands_on = kinds[-2:] == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]
-    base = vars(wengert.Tensor).get(name[:-1]) if is_inplace(name) and hands_on else None
-    if [p.name for p in inspect.signature(fn).parameters.values()] == ["input", "args"]:  # a method, as a function
-        base = vars(wengert.Tensor)[name]
-    return base if isinstance(base, types.FunctionType) else fn
-
-
-def is_dunder(name: str) -> bool:
-    """Whether a name is one of Python's own, such as `__add__`."""
-    return name.startswith("__") and name.endswith("__")
-
-
-def first_line(obj: Any, indent: str) -> str:
-    """The first line of the docstring as a docstring, or `...`."""
-    doc = (inspect.getdoc(obj) or "").strip().partition("\n\n")[0].replace("\n", " ").strip()
-    if not doc:
-        return " ..."
-    doc = doc.replace("\\", "\\\\").replace('"""', "'''")
-    if doc.endswith('"'):
-        doc += " "
-    return f'\n{indent}"""{doc}"""'
-
-
-def written_by_hand(name: str, fn: Any, indent: str, space: str) -> str:
-    """A signature from `tools/signatures.pyi`, for which there may be several; empty if it is not there."""
-    found = SIGNATURES.get(space, {}).get(name, [])
-    if not found and space == "torch":
-        found = SIGNATURES["nn.functional"].get(name, [])
-    if not found and space == "Tensor":
-        found = [as_method(node) for node in SIGNATURES["torch"].get(name, []) if node.args.args]
-    text = ""
-    for node in map(copy.deepcopy, found):
-        Names().visit(node)
-        head = f"{indent}@overload\n" if len(found) > 1 else ""
-        text += f"{head}{indent}def {name}({ast.unparse(node.args)}) -> {ast.unparse(node.returns or ast.Name('Any'))}:"
-        text += f"{first_line(fn, indent + '    ')}\n"
-    return text
-
-
-def as_method(node: ast.FunctionDef) -> ast.FunctionDef:
-    """A function's signature as that of the method: its first parameter is `self`, and there is no `out`."""
-    node = copy.deepcopy(node)
-    given = node.args
-    given.args[0] = ast.arg("self")
-    kept = [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if a.arg != "out"]
-    given.kwonlyargs, given.kw_defaults = [a for a, _ in kept], [d for _, d in kept]
-    return node
-
-
-def function(name: str, fn: Any, space: str, indent: str = "", method: bool = False) -> str:
-    """`def NAME(...) -> ...` with the first line of its docstring."""
-    written = written_by_hand(name, fn, indent, space)
-    if written:
-        return written
-    ignore = "  # type: ignore[override]" if name in COMPARISONS else ""
-    taken, given = parameters(declared(name, fn), method, out=not method), return_type(fn, name)
-    if method and name in OPERATORS:  # Python gives them one operand, of any type
-        taken, given = f"self, other: {'Any' if name in COMPARISONS else 'Tensor | Number'}, /", "Tensor"
-    elif method and name in UNARY:
-        taken = "self"
-    head = f"{indent}def {name}({taken}) -> {given}:"
-    return f"{head}{ignore}{first_line(fn, indent + '    ')}\n"
 
 
 # --------------------------------------------------------------------------------------------------------------- Tensor
@@ -458,7 +160,7 @@ def file_of(module: str) -> str:
 
 def imported(name: str, value: Any, home: types.ModuleType) -> str:
     """The import of a class or function from where it is written."""
-    up = "." * (1 + home.__name__.count(".") - (not hasattr(home, "__path__")) if "." in home.__name__ else 1)
+    up = "." * len(Path(home.__file__ or "").relative_to(PACKAGE).parts)
     return f"from {up}{file_of(value.__module__)} import {value.__name__} as {name}\n"
 
 
@@ -525,11 +227,10 @@ def module_stub(module: types.ModuleType, names: list[str]) -> str:
     ]
     imports = [text for text in entries if text.startswith("from ")]
     rest = [text for text in entries if not text.startswith("from ")]
-    listed = "".join(f'    "{name}",\n' for name in names)
     if rest:
         imports.append(f"from {dots}_tape.tensor import Tensor as Tensor\n")
         out.append(PRELUDE.format(dots=dots))
-    out += [*sorted(imports), "\n", *([ALIASES, *rest, "\n"] if rest else []), f"__all__ = [\n{listed}]\n"]
+    out += [*sorted(imports), "\n", *([ALIASES, *rest, "\n"] if rest else []), listing(names)]
     return "".join(out)
 
 
@@ -544,8 +245,7 @@ def return_types_stub() -> str:
         out += [f"    {name}: Final = {getattr(cls, name)}\n" for name in ("n_fields", "n_sequence_fields")]
         out.append("    n_unnamed_fields: Final = 0\n")
     names = ["all_return_types", *(cls.__name__ for cls in wengert.return_types.all_return_types)]
-    listed = "".join(f'    "{name}",\n' for name in names)
-    out.append(f"\nall_return_types: list[type]\n\n__all__ = [\n{listed}]\n")
+    out.append(f"\nall_return_types: list[type]\n\n{listing(names)}")
     return "".join(out)
 
 
@@ -575,6 +275,65 @@ def gathered(module: types.ModuleType, tree: ast.Module) -> list[str]:
     return sorted({name for name in (*module.__all__, *imported, *inside) if not name.startswith("_")})
 
 
+def listing(names: list[str]) -> str:
+    """The list of what a stub exports."""
+    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
+
+
+def stand_in_stub(module: types.ModuleType, tree: ast.Module) -> str:
+    """The stub of a module that fills itself from tables: its own source without bodies, and the tables' names."""
+    kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AnnAssign)
+    kept = [node for node in tree.body if isinstance(node, kinds)]
+    bound: set[str] = set()
+    for node in kept:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            bound.add(ast.unparse(node.target))
+        else:
+            bound.update(name.asname or name.name for name in node.names)
+    for node in ast.walk(ast.Module(kept, [])):
+        if isinstance(node, ast.FunctionDef):
+            node.body = [ast.Expr(ast.Constant(...))]
+        elif isinstance(node, ast.AnnAssign):
+            node.value = None
+    public = public_names(module, tree)
+    names = [name for name in public if name not in bound]
+    source = "\n".join(ast.unparse(node) for node in kept if "__future__" not in ast.unparse(node))
+    depth = len(Path(module.__file__ or "").relative_to(PACKAGE).parts)
+    tensor = f"from {'.' * depth}_tape.tensor import Tensor as Tensor\n"
+    rest = "".join(entry(name, getattr(module, name), module) for name in names)
+    return f"{HEADER}{PRELUDE.format(dots='.' * depth)}{tensor}{source}\n\n{ALIASES}{rest}\n{listing(public)}"
+
+
+def public_names(module: types.ModuleType, tree: ast.Module) -> list[str]:
+    """What a module lists and what it assigns, defines or imports, without underscore."""
+    found = set(getattr(module, "__all__", ()))
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found.update(name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+        elif isinstance(node, ast.ImportFrom) and node.module is None:
+            found.update(name.asname or name.name for name in node.names)
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def door_stubs() -> dict[Path, str]:
+    """Of modules that lie in `_compat`: checkers do not look there for them, so each has its names at its own place."""
+    found = {}
+    for path in sorted(path for door in DOORS for path in (STAND_INS / door).rglob("*.py")):
+        parts = path.relative_to(STAND_INS).with_suffix("").parts
+        if not parts[-1].startswith("_") or parts[-1] == "__init__":
+            inside = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            names = public_names(importlib.import_module(f"wengert.{inside}"), ast.parse(path.read_text("utf-8")))
+            source = f"from {'.' * len(parts)}{STAND_INS.name}.{inside} import"
+            imports = "".join(f"{source} {name} as {name}\n" for name in names)
+            found[PACKAGE / path.relative_to(STAND_INS).with_suffix(".pyi")] = HEADER + imports
+    return found
+
+
 def is_module(package: types.ModuleType, name: str) -> bool:
     """Whether a public name is a module of the package: seen from the files, so that none must be imported."""
     folders = map(Path, getattr(package, "__path__", ()))
@@ -597,6 +356,10 @@ def stubs() -> dict[Path, str]:
         elif len(parts) > 2 and parts[-1] == "__init__" and parts[1][0] != "_" and gathers(ast.parse(text)):
             module = importlib.import_module(name)
             found[path.with_suffix(".pyi")] = module_stub(module, gathered(module, ast.parse(text)))
+        elif "\nglobals().update(" in text and path.is_relative_to(STAND_INS) and name.rpartition(".")[2][0] != "_":
+            module = importlib.import_module(name.replace(f".{STAND_INS.name}", ""))
+            found[path.with_suffix(".pyi")] = stand_in_stub(module, ast.parse(text))
+    found.update(door_stubs())
     found[PACKAGE / "return_types.pyi"] = return_types_stub()
     found[PACKAGE / "autograd/variable.pyi"] = module_stub(wengert.autograd.variable, ["Variable"])
     return found
@@ -630,6 +393,7 @@ def main() -> int:
         if path not in wanted and path.read_text(encoding="utf-8").startswith(HEADER):
             path.unlink()
     for path, text in wanted.items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print(path.relative_to(SOURCE.parent))
     return 0

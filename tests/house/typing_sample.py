@@ -11,9 +11,11 @@ from io import BytesIO
 from typing import Any, assert_type
 
 import wengert as torch
+import wengert.backends.cudnn as cudnn
 import wengert.nn.functional as F
 from wengert import Tensor, nn, optim, return_types
 from wengert.autograd import Variable
+from wengert.cuda.amp import GradScaler
 from wengert.distributions import Categorical, Normal, kl_divergence
 from wengert.nn import Parameter
 from wengert.optim.lr_scheduler import StepLR
@@ -382,6 +384,15 @@ def distributions(x: Tensor) -> None:
     assert_type(kl_divergence(normal, normal), Tensor)
 
 
+def devices() -> torch.device:
+    cudnn.benchmark = torch.backends.cudnn.deterministic = False
+    torch.cuda.manual_seed_all(0)
+    assert_type(torch.cuda.is_available(), bool)
+    assert_type(torch.cuda.device_count(), int)
+    assert_type(GradScaler(enabled=False).is_enabled(), bool)
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
 def files(net: Net) -> None:
     file = BytesIO()
     assert_type(torch.save(net.state_dict(), file), None)
@@ -420,4 +431,5 @@ if __name__ == "__main__":
     arithmetic(points[:3].clone())
     gradients(points)
     distributions(points)
+    assert devices().type == "cpu"
     files(model)

@@ -41,21 +41,37 @@ _alone = 0  # how many ask for one thread just now
 _before = 1
 
 
-@functools.lru_cache(1)
-def _control() -> tuple[Any, Any] | None:
-    """OpenBLAS's functions that set and get the number of its threads."""
+def _functions(*names: str) -> tuple[Any, ...] | None:
+    """OpenBLAS's functions of these names; ``None`` where NumPy has another library, or one that cannot be asked."""
     try:
         import ctypes
 
         library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
     except (AttributeError, ImportError, OSError, TypeError):
         return None
-    for name in ("scipy_openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads", "openblas_{}_num_threads"):
+    for form in ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}"):
         try:
-            return getattr(library, name.format("set")), getattr(library, name.format("get"))
+            return tuple([getattr(library, form.format(name)) for name in names])
         except AttributeError:
             continue
     return None
+
+
+@functools.lru_cache(1)
+def _control() -> tuple[Any, ...] | None:
+    """OpenBLAS's functions that set and get the number of its threads."""
+    return _functions("set_num_threads", "get_num_threads")
+
+
+def core() -> str:
+    """The processor core that OpenBLAS's kernels were written for; an empty text where it cannot be asked."""
+    functions = _functions("get_corename")
+    if functions is None:
+        return ""
+    from ctypes import c_char_p
+
+    functions[0].restype = c_char_p
+    return str(functions[0]().decode())
 
 
 def set_threads(n: int) -> None:

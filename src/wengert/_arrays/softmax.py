@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.dtypes import BLAS_FLOATS
+from .._base.dtypes import BLAS_FLOATS, FLOAT32, FLOAT64
 from . import softmax_large
 from .large import sum_over
 from .library import in_lib, table_of_ones, vector_of_ones
@@ -88,10 +88,11 @@ def _fill_log_softmax_backward(r: Any, g: Any, y: Any) -> None:
 @in_lib
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
-    if _is_small(x, dim) and x.size:
+    n = x.shape[dim]
+    if 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in BLAS_FLOATS:
         flat = x.ravel()
         r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
-        r /= r.dot(table_of_ones(x.shape[dim], x.shape[dim], x.dtype))
+        r /= r.dot(table_of_ones(n, n, x.dtype))
         return r
     if 0 < x.size < _MANY and x.dtype in BLAS_FLOATS:
         flat = x.ravel()
@@ -108,13 +109,14 @@ def softmax_rows(x: Any, dim: int) -> Any:
 @in_lib
 def log_softmax_rows(x: Any, dim: int) -> Any:
     """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
-    if _is_small(x, dim) and x.size and x.dtype.itemsize == 4:
+    n = x.shape[dim]
+    if 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype is FLOAT32:
         w = x.astype(np.float64)
         flat = w.ravel()
         if flat.dot(flat) <= _SAFE_SQUARES_64:
-            s = _exp(w).dot(table_of_ones(x.shape[dim], x.shape[dim], w.dtype))
+            s = _exp(w).dot(table_of_ones(n, n, FLOAT64))
             w -= np.log(s, s)
-            return w.astype(np.float32)
+            return w.astype(FLOAT32)
     elif 0 < x.size < _MANY and x.dtype in BLAS_FLOATS:
         r = x - _max(x, dim, None, None, True)
         s = sum_over(_exp(r), dim, True)

@@ -35,10 +35,10 @@ _SAMPLES = [((3, 4), (1,)), ((3, 4), (0,)), ((2, 3, 2), (1,)), ((0,), (0,))]
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
     dtypes="f",
+    libname="softmax_rows",
 )
-def softmax(lib, self, dim):
+def softmax(self, dim):
     """exp(x) over its sum along a dim."""
-    return lib.softmax_rows(self, dim)
 
 
 def _softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: int, needs: Any) -> tuple[Any, Any]:
@@ -67,10 +67,10 @@ def _softmax_backward_data(lib, grad_output, output, dim):
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
     dtypes="f",
+    libname="log_softmax_rows",
 )
-def log_softmax(lib, self, dim):
+def log_softmax(self, dim):
     """x minus the logarithm of the sum of exp(x) along a dim."""
-    return lib.log_softmax_rows(self, dim)
 
 
 def _log_softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: int) -> tuple[Any, Any]:
