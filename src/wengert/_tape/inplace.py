@@ -14,9 +14,10 @@ import numpy as np
 from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
 from .._base import errors as lines
 from .._base.dtypes import FLOATING
-from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks
+from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks, slow_hooks, writes
 from .._base.registry import Info, own
-from .._kinds.slow_path import quiet_views, slow_hooks, type_text, writes
+from .._kinds.slow_path import quiet_views
+from .error_text import type_text
 from .node import cell_of, tick, ticks
 from .tensor import Tensor, stale_views, wrap
 from .views import (

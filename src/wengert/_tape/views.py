@@ -25,9 +25,10 @@ import numpy as np
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
 from .._base.modes import MODE, add_reason, drop_reason, in_transform, inference_tensors, transforms
-from .._kinds.slow_path import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_VIEW, QuietView, cast
+from .._kinds.slow_path import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_VIEW, QuietView
 from .inference import is_inference, refuse_write
 from .node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
+from .promotion import cast
 from .saved import short_name
 from .tensor import Tensor, alias_payload, note_view, stale_views, wrap
 

@@ -19,8 +19,8 @@ from .._base.dtypes import BY_NUMPY, as_dtype, promote_types, type_name
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, warn, warn_once
 from .._base.modes import M
-from .._kinds.slow_path import cast, logical_dtype
 from .._tape.node import leaf_node
+from .._tape.promotion import cast, logical_dtype
 from .._tape.tensor import CPU, Tensor, alias_payload, device_of, wrap
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]

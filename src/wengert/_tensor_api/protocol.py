@@ -17,8 +17,8 @@ from .._base.dtypes import BY_NUMPY
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_grad_enabled
 from .._base.registry import T, place, public
-from .._kinds.slow_path import type_text
 from .._payloads.meta import Meta, no_data, no_item
+from .._tape.error_text import type_text
 from .._tape.inference import is_inference
 from .._tape.node import box_of, leaf_node
 from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap

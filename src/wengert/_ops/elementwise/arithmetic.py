@@ -21,8 +21,10 @@ from ..._base.registry import PUBLIC, REGISTRY, own, place, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, write_out
-from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, quiet_views, type_text
+from ..._kinds.slow_path import cast_operand, quiet_views
+from ..._tape.error_text import type_text
 from ..._tape.inplace import apply_composed_inplace, inplace_form, unrecorded, warned, written
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..create.like import _dense_like
 from ._common import BOOL, NUMBERS, SCALARS, number_or_item, python_operator

@@ -17,10 +17,11 @@ from ..._base import errors as lines
 from ..._base.errors import warn
 from ..._base.modes import M
 from ..._base.registry import REGISTRY, U, public
-from ..._kinds.slow_path import cast, logical_dtype, type_text
 from ..._payloads.meta import Meta, no_places, on_meta
+from ..._tape.error_text import type_text
 from ..._tape.fast_results import recorded, tied
 from ..._tape.node import box_of, ticks
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, make, wrap
 from ..shape.strided import select, slice_dim
 from ..shape.views_primitive import COLONS, NEW_AT, alias, unsqueeze_dim

@@ -12,9 +12,10 @@ from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.errors import here
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, public
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.error_text import type_text
 from ..._tape.inplace import apply_inplace, unrecorded, written
 from ..._tape.node import AccumulateGrad, box_of, tick
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import record_slices, record_write, writable
 from ..create.create import element

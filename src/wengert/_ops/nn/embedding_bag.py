@@ -13,7 +13,7 @@ from ..._arrays.library import lib
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..indexing.index_ops import _renorm, torch_embedding

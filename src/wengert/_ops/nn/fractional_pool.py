@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._base.registry import T, public
 from ..._kinds.general import general, named_by
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..random.random import rand
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._base.registry import T, public
 from ..._kinds.out import EXACT, with_out
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 from .pool_primitive import pooled_size

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..._base.registry import REGISTRY, T, public
-from ..._kinds.slow_path import logical_dtype, not_implemented
+from ..._kinds.slow_path import not_implemented
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..indexing.scatter import known_values
 from ..shape.view_chain import renamed

@@ -17,7 +17,7 @@ import numpy as np
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, Info
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import type_text
+from ..._tape.error_text import type_text
 from ..._tape.tensor import Tensor
 
 
