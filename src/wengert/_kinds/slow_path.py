@@ -15,6 +15,7 @@ from .._base import dtypes as _dtypes
 from .._base.errors import OtherLibraryError, noted
 from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
 from .._base.registry import RAW, Info
+from .._base.torch_function import refused
 from .._tape.error_text import broadcast_error, type_text
 from .._tape.inference import mark_results, refuse_saved
 from .._tape.node import tick, view_of
@@ -295,9 +296,7 @@ def overridden(info: Info, args: tuple[Any, ...]) -> Any:
     """The result of an operator from an operand whose class overrides operators; ``...`` if there is none."""
     for a in args:
         if hasattr(type(a), "__torch_function__") and not isinstance(a, Tensor):
-            from .._tensor_api.override_sites import from_operator
-
-            return from_operator(info, args)
+            return refused.run(info, args)
     return ...
 
 

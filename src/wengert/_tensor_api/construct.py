@@ -650,3 +650,7 @@ def _taken(ext: Any, copy: bool | None) -> np.ndarray:
         return checked_array(ext).copy() if copy else _shared(ext)
     a = np.from_dlpack(ext)
     return checked_array(a).copy() if copy else checked_array(a)
+
+
+FACTORIES = (tensor, as_tensor, asarray, from_numpy, from_dlpack, frombuffer)
+"""The functions that are public under their own names and are no operators."""

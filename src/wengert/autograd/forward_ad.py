@@ -23,11 +23,12 @@ import numpy as np
 from .._base import modes
 from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
+from .._base.torch_function import DISABLED
 from .._payloads.transforms import Const, Dual, entered
 from .._tape import graph, views
 from .._tape.engine import accumulate
 from .._tape.node import AccumulateGrad, leaf_node
-from .._tape.tensor import DISABLED, Tensor, current_fn, wrap
+from .._tape.tensor import Tensor, current_fn, wrap
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 

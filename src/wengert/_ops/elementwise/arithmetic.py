@@ -18,6 +18,7 @@ from ..._base.dtypes import COMPLEX, FLOATING, INEXACT
 from ..._base.errors import warn
 from ..._base.modes import EVERY
 from ..._base.registry import PUBLIC, REGISTRY, own, place, public
+from ..._base.torch_function import recovered
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, write_out
@@ -358,9 +359,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
         try:
             return apply_composed_inplace(public_form, self, args, {"alpha": alpha})
         except (TypeError, AttributeError):  # as in _inplace
-            from ..._tensor_api.override_sites import recovered
-
-            return recovered(name, (self, *args), {} if alpha is ONE else {"alpha": alpha})
+            return recovered.run(name, (self, *args), {} if alpha is ONE else {"alpha": alpha})
 
     name = f"{public_form.__name__}_"
     return own(form, name, doc=f"In-place form of ``{name[:-1]}``.")

@@ -17,6 +17,7 @@ from ..._base import errors as lines
 from ..._base.errors import warn
 from ..._base.modes import M
 from ..._base.registry import REGISTRY, U, public
+from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
 from ..._tape.error_text import type_text
 from ..._tape.fast_results import recorded, tied
@@ -97,9 +98,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     try:
         x, dims, indices = parsed(self, key)
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
-        from ..._tensor_api.override_sites import recovered
-
-        return recovered("__getitem__", (self, key))
+        return recovered.run("__getitem__", (self, key))
     if not indices:
         return alias(x) if x is self else x
     return indexed(x, dims, indices)

@@ -12,6 +12,7 @@ from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.errors import here
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, public
+from ..._base.torch_function import recovered
 from ..._tape.error_text import type_text
 from ..._tape.inplace import apply_inplace, unrecorded, written
 from ..._tape.node import AccumulateGrad, box_of, tick
@@ -44,9 +45,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         if type(value) is not Tensor:
             value = _as_value(value, x)
     except (IndexError, TypeError, AttributeError):  # the only trace of an operand that overrides operators
-        from ..._tensor_api.override_sites import recovered
-
-        return recovered("__setitem__", (self, key, value))
+        return recovered.run("__setitem__", (self, key, value))
     if not indices:
         from .copy_fill import copy_into
 
