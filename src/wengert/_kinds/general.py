@@ -31,10 +31,11 @@ from .._tape.node import FREED, Box, Parts, Port, box_of, port_of, ticks
 from .._tape.promotion import cast, common_dtype
 from .._tape.saved import is_complex, stale, unbox
 from .._tape.tensor import Tensor, alias_payload, make, note_view, wrap
+from .._tape.views import MULTI_OUTPUT_VIEW
 from .declare import Formula, camel, formula_names, info_for, node_class
 from .pointwise import pointwise, pointwise_backward
 from .several import several
-from .slow_path import MULTI_OUTPUT_VIEW, overridden, push_down, slow
+from .slow_path import overridden, push_down, slow
 
 
 class _Plain(dict[type, bool]):

@@ -18,26 +18,9 @@ from .._base.registry import RAW, Info
 from .._base.torch_function import refused
 from .._tape.error_text import broadcast_error, type_text
 from .._tape.inference import mark_results, refuse_saved
-from .._tape.node import tick, view_of
 from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
 from .._tape.tensor import Tensor, alias_payload, stale_views, wrap
-
-NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # how a view was made, if not ordinarily
-
-quiet_views: list[None] = []  # one entry for each view made under no_grad of a tensor with a history
-
-
-class QuietView(int):
-    """``NO_GRAD_VIEW`` of a tensor with a history: as long as one lives, writes in place look whether they hit one."""
-
-    def __new__(cls) -> QuietView:
-        quiet_views.append(None)
-        self = int.__new__(cls, NO_GRAD_VIEW)
-        self.seq = tick()  # like a node's: the base's history is that of before
-        return self
-
-    def __del__(self) -> None:
-        quiet_views.pop()
+from .._tape.views import INFERENCE_VIEW, made_unrecorded, prune, refresh_all
 
 
 # ---------------------------------------------------------------------------------------------------------------- modes
@@ -61,8 +44,6 @@ def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
 
         return write_out(out, info.op, args, None, info.__dict__.get("out_rule"))
     if stale_views and is_grad_enabled():
-        from .._tape.views import prune, refresh_all
-
         refresh_all(args)
         prune()
     return _between(tuple(slow_hooks), info, args) if slow_hooks else _in_mode(info, args)
@@ -124,16 +105,8 @@ def quiet(info: Info, args: tuple[Any, ...]) -> Any:
         single = isinstance(result, Tensor)
         for r in (result,) if single else result:
             _, op, p, _ = r._v
-            r._v = (args[0], op, p, _quiet_view(args[0]))
+            r._v = (args[0], op, p, made_unrecorded(args[0]))
     return result
-
-
-def _quiet_view(parent: Tensor) -> int:
-    """How a view made without recording was made."""
-    if parent._fn is not None:
-        return QuietView()
-    grand = view_of(parent)
-    return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], QuietView) else grand[3]
 
 
 def _without_history(a: Any) -> Any:

@@ -577,7 +577,7 @@ def set_data(self: Tensor, value: Tensor) -> None:
     fn = self._fn
     if fn is not None and (a.dtype.kind not in "fcV"):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    from .._ops.shape.view_chain import moved
+    from .view_chain import moved
 
     moved.append("data")
     self._a = a

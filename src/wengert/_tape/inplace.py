@@ -17,7 +17,6 @@ from .._base.dtypes import FLOATING
 from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks, slow_hooks, writes
 from .._base.registry import Info, own
 from .._base.torch_function import recovered, refused_in_place
-from .._kinds.slow_path import quiet_views
 from .error_text import type_text
 from .node import cell_of, tick, ticks
 from .tensor import Tensor, stale_views, wrap
@@ -25,6 +24,7 @@ from .views import (
     bump,
     check_inplace,
     check_result,
+    quiet_views,
     rebind,
     recorded_inplace,
     refresh_for_write,

@@ -386,7 +386,7 @@ def _no_numpy() -> TypeError:
 
 def _unlocked(self: Tensor, a: Any) -> Any:
     """The memory of a tensor of inference mode may be written to by NumPy, as any tensor's."""
-    from .._tape.views import unlocked
+    from .._arrays.memory import unlocked
 
     return unlocked(a) if not a.flags.writeable and is_inference(self) else a[...]
 

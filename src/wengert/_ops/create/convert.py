@@ -19,9 +19,9 @@ from ..._tape.error_text import type_text
 from ..._tape.node import AccumulateGrad, Box, Node, cell_of, tick, view_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
+from ..._tape.view_chain import renamed
 from ..._tensor_api.construct import meta_device
 from ..._tensor_api.protocol import array_of
-from ..shape.view_chain import renamed
 from ..shape.views_primitive import payload, shape_of_other
 from .create import _empty_in
 from .like import _dense_like

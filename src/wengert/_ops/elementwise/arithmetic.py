@@ -22,11 +22,12 @@ from ..._base.torch_function import recovered
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, write_out
-from ..._kinds.slow_path import cast_operand, quiet_views
+from ..._kinds.slow_path import cast_operand
 from ..._tape.error_text import type_text
 from ..._tape.inplace import apply_composed_inplace, inplace_form, unrecorded, warned, written
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
+from ..._tape.views import quiet_views
 from ..create.like import _dense_like
 from ._common import BOOL, NUMBERS, SCALARS, number_or_item, python_operator
 

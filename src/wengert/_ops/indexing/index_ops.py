@@ -18,8 +18,8 @@ from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
 from ..._tape.node import box_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed, untied
 from ..linalg.matmul import as_tensors
-from ..shape.view_chain import renamed, untied
 from ..shape.views import reshape_public
 from ..shape.views_primitive import COLONS, expand, payload
 from ._along import all_below, fitting

@@ -14,11 +14,11 @@ from ..._tape.error_text import broadcast_error
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed, untied
 from ..create.convert import clone
 from ..create.create import beside
 from ..shape.join import unbind
 from ..shape.strided import slice_dim
-from ..shape.view_chain import renamed, untied
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from .getitem import fitted, is_plain, put_at

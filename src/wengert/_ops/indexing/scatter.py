@@ -22,10 +22,10 @@ from ..._tape.inplace import inplace_of, unrecorded, written
 from ..._tape.node import box_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed, untied
 from ..create.create import element
 from ..random._common import opened
 from ..shape.strided import slice_dim
-from ..shape.view_chain import renamed, untied
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from ._along import add_along, check_range, fitting, put_along, read_along

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import copyto, may_share_memory
+from ..._arrays.memory import address_of
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.errors import here
 from ..._base.modes import M
@@ -18,9 +19,9 @@ from ..._tape.inplace import apply_inplace, unrecorded, written
 from ..._tape.node import AccumulateGrad, box_of, tick
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import record_slices, record_write, writable
 from ..create.create import element
-from ..shape.view_chain import AS_STRIDED, address_of
 from ..shape.views_primitive import COLONS, NEW_AT
 from .getitem import _BASIC, all_plain, by_tensors, parsed, place_error, put_at, slice_bounds, value_error
 from .index_primitive import INDEX_PUT, write_at
@@ -172,7 +173,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
     chain, part = found
     n = None
     if fy is not None:
-        if type(fy) is AS_STRIDED and fy.fx is fx and fy.p[0] == chain and _same_place(v, part):
+        if type(fy) is AsStridedBackward0 and fy.fx is fx and fy.chain == chain and _same_place(v, part):
             written(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
             return True
         if v.ndim > part.ndim:

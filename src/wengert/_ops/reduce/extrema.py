@@ -23,8 +23,8 @@ from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.return_types import return_type
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import untied
 from ..indexing._along import along as places_along
-from ..shape.view_chain import untied
 from .sums import SMALL, Dims, is_kind, reduction, restored, unimplemented, wanted_dims
 
 INT64 = np.dtype(np.int64)

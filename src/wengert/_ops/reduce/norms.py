@@ -18,7 +18,7 @@ from ..._kinds.out import EXACT, exactly
 from ..._tape.error_text import broadcast_error, type_text
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
-from ..shape.view_chain import renamed
+from ..._tape.view_chain import renamed
 from .sums import Dims, count_of, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
 
 if TYPE_CHECKING:

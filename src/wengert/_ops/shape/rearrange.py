@@ -24,6 +24,7 @@ from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.inplace import inplace_of, unrecorded, written
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed
 from ..._tensor_api.construct import placed
 from ..create.convert import clone
 from ..create.create import allocate, element
@@ -32,7 +33,6 @@ from ..indexing.index_primitive import index
 from .broadcasting import atleast_2d
 from .join import in_order, stack, tensor_list
 from .strided import as_strided, checked_diagonal
-from .view_chain import renamed
 from .view_copies import diagonal_copy
 from .views import reshape_public, view_public
 from .views_primitive import COLONS, expand, ints, payload, unsqueeze_dim, view

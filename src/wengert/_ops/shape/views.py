@@ -80,7 +80,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view(input, r.shape) if M else tied(VIEW, input, (r.shape,), r)
         if t._fn is not None and not a.flags.c_contiguous:
-            from .view_chain import renamed
+            from ..._tape.view_chain import renamed
 
             return renamed(t, "ReshapeAliasBackward0")
         return t
