@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import locked
 from .._base.errors import noted
 from .._base.modes import M, inference_tensors, is_inference_mode_enabled
 from .node import Box, Cell, Port, box_of, view_of
@@ -67,13 +68,6 @@ def mark(t: Tensor) -> Tensor:
     if type(t._a) is np.ndarray:
         t._a = box.a = locked(t._a)
     return t
-
-
-def locked(a: Any) -> Any:
-    """The same memory as an array that NumPy does not write to."""
-    a = a[...]
-    a.flags.writeable = False
-    return a
 
 
 def mark_if_on(t: Tensor) -> Tensor:

@@ -19,8 +19,8 @@ from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, as_dtype, promote_types, ty
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, warn, warn_once
 from .._base.modes import M
-from .._kinds.slow_path import cast, logical_dtype
 from .._tape.node import leaf_node
+from .._tape.promotion import cast, logical_dtype
 from .._tape.tensor import CPU, Tensor, alias_payload, device_of, wrap
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]
@@ -647,3 +647,7 @@ def _taken(ext: Any, copy: bool | None) -> np.ndarray:
         return checked_array(ext).copy() if copy else _shared(ext)
     a = np.from_dlpack(ext)
     return checked_array(a).copy() if copy else checked_array(a)
+
+
+FACTORIES = (tensor, as_tensor, asarray, from_numpy, from_dlpack, frombuffer)
+"""The functions that are public under their own names and are no operators."""

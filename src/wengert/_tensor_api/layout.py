@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import address_of, owner_of
 from .._base import dtypes
 from .._base.dtypes import BY_NUMPY, make_size
 from .._base.errors import noted
 from .._base.registry import REGISTRY, place
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
-from .._kinds.slow_path import type_text
 from .._payloads.meta import Meta, laid_out, no_kernel
+from .._tape.error_text import type_text
 from .._tape.node import view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
 from .._tape.views import base_of, bump, check_inplace, writable
@@ -194,18 +195,7 @@ def data_ptr(self: Tensor) -> int:
             return 0
         array_of(self)
         a = alias_payload(self)
-    return address(a) if a.size and isinstance(a, np.ndarray) else 0
-
-
-def address(a: np.ndarray) -> int:
-    return a.__array_interface__["data"][0]
-
-
-def owner_of(a: np.ndarray) -> np.ndarray:
-    """The array whose memory this one is a view of; itself if it is none."""
-    while isinstance(a.base, np.ndarray):
-        a = a.base
-    return a
+    return address_of(a) if a.size and isinstance(a, np.ndarray) else 0
 
 
 @method("Tensor.storage_offset")
@@ -221,7 +211,7 @@ def storage_offset(self: Tensor) -> int:
         return a.offset // a.itemsize
     if not isinstance(a, np.ndarray) or not a.size or not isinstance(a.base, np.ndarray):
         return 0
-    return (address(a) - address(owner_of(a))) // a.dtype.itemsize
+    return (address_of(a) - address_of(owner_of(a))) // a.dtype.itemsize
 
 
 @method("Tensor.is_set_to")
@@ -230,7 +220,9 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if device_of(self._a) is META or device_of(tensor._a) is META:
         raise no_kernel("is_set_to")
     a, b = alias_payload(self), alias_payload(tensor)
-    return a is b or (address(a) == address(b) and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype)
+    return a is b or (
+        address_of(a) == address_of(b) and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype
+    )
 
 
 @attribute("Tensor._base")
@@ -260,7 +252,7 @@ def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
     same = base is not None and (base.shape, base.stride()) == (new_base.shape, new_base.stride())
     if not same:
         return None
-    from .._ops.shape.view_chain import chain_of
+    from .._tape.view_chain import chain_of
 
     for name, p in chain_of(self)[1]:
         info = REGISTRY[name]

@@ -17,7 +17,8 @@ import numpy as np
 from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import noted
 from .._base.registry import PUBLIC
-from .._kinds.slow_path import cast, cast_operand, common_dtype
+from .._kinds.slow_path import cast_operand
+from .._tape.promotion import cast, common_dtype
 from .._tape.tensor import Tensor, alias_payload, wrap
 
 _torch = PUBLIC["torch"]

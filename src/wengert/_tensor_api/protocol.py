@@ -17,8 +17,8 @@ from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_grad_enabled
 from .._base.registry import T, place, public
-from .._kinds.slow_path import type_text
 from .._payloads.meta import Meta, no_data, no_item
+from .._tape.error_text import type_text
 from .._tape.inference import is_inference
 from .._tape.node import box_of, leaf_node
 from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
@@ -390,7 +390,7 @@ def _no_numpy() -> TypeError:
 
 def _unlocked(self: Tensor, a: Any) -> Any:
     """The memory of a tensor of inference mode may be written to by NumPy, as any tensor's."""
-    from .._tape.views import unlocked
+    from .._arrays.memory import unlocked
 
     return unlocked(a) if not a.flags.writeable and is_inference(self) else a[...]
 

@@ -20,12 +20,12 @@ from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.modes import in_transform, inference_tensors, is_grad_enabled, saved_tensors_hooks, transforms
 from .._base.registry import T
-from .._kinds.slow_path import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, type_text
 from .._payloads.transforms import of_transform
+from .._tape.error_text import type_text
 from .._tape.inference import is_inference, not_saved
 from .._tape.node import AccumulateGrad, Node, Port, box_of, tick, view_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
-from .._tape.views import bump, check_inplace, rebase
+from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, bump, check_inplace, rebase
 from ..utils._pytree import tree_flatten, tree_unflatten
 from ._function_node import BackwardCFunction, FunctionCtx
 

@@ -9,8 +9,10 @@ import numpy as np
 from ..._arrays.library import lib
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
 from ..._base.registry import RAW, REGISTRY, place, public
-from ..._kinds.slow_path import cast_operand, common_dtype, logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import cast_operand, not_implemented
+from ..._tape.error_text import type_text
 from ..._tape.inplace import inplace_of, python_operand
+from ..._tape.promotion import common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 
 NOTHING: frozenset[Any] = frozenset()

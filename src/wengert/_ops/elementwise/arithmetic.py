@@ -18,12 +18,16 @@ from ..._base.dtypes import BOOL, COMPLEX, FLOAT16, FLOATING, INEXACT, PYTHON_NU
 from ..._base.errors import warn
 from ..._base.modes import EVERY
 from ..._base.registry import PUBLIC, REGISTRY, own, place, public
+from ..._base.torch_function import recovered
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, write_out
-from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, quiet_views, type_text
+from ..._kinds.slow_path import cast_operand
+from ..._tape.error_text import type_text
 from ..._tape.inplace import apply_composed_inplace, inplace_form, unrecorded, warned, written
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
+from ..._tape.views import quiet_views
 from ..create.like import _dense_like
 from ._common import number_or_item, python_operator
 
@@ -353,9 +357,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
         try:
             return apply_composed_inplace(public_form, self, args, {"alpha": alpha})
         except (TypeError, AttributeError):  # as in _inplace
-            from ..._tensor_api.override_sites import recovered
-
-            return recovered(name, (self, *args), {} if alpha is ONE else {"alpha": alpha})
+            return recovered.run(name, (self, *args), {} if alpha is ONE else {"alpha": alpha})
 
     name = f"{public_form.__name__}_"
     return own(form, name, doc=f"In-place form of ``{name[:-1]}``.")

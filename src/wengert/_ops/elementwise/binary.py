@@ -21,8 +21,10 @@ from ..._base.registry import PUBLIC, REGISTRY, own, place, public
 from ..._kinds.elementwise import binary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
-from ..._kinds.slow_path import cast, common_dtype, cpp_name, logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import not_implemented
+from ..._tape.error_text import cpp_name, type_text
 from ..._tape.inplace import apply_composed_inplace, inplace_of, unrecorded, written
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ._common import NOTHING, integer_pairs, like, number_or_item, refuse_all_but_floats, refuse_complex
 

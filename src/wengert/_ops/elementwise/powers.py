@@ -15,8 +15,10 @@ from ..._base.registry import RAW, REGISTRY, place, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.out import exactly, with_out, write_out
 from ..._kinds.parametric import parametric
-from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import cast_operand, not_implemented
+from ..._tape.error_text import type_text
 from ..._tape.inplace import apply_composed_inplace, inplace_of
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
 from ._common import like, number_or_item, python_operator

@@ -17,8 +17,10 @@ from ..._base.registry import PUBLIC, REGISTRY, place, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.out import convertible, with_out, write_out
 from ..._kinds.parametric import parametric
-from ..._kinds.slow_path import logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import not_implemented
+from ..._tape.error_text import type_text
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ._common import like
 

@@ -20,8 +20,9 @@ from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
 from ..._kinds.parametric import parametric
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import logical_dtype, not_implemented
+from ..._kinds.slow_path import not_implemented
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
 from ._common import tanh_cotangent

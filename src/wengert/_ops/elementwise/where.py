@@ -17,8 +17,10 @@ from ..._kinds.elementwise import binary
 from ..._kinds.general import general
 from ..._kinds.out import exactly, with_out, write_out
 from ..._kinds.parametric import parametric
-from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import cast_operand, not_implemented
+from ..._tape.error_text import type_text
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ._common import NOTHING, number_or_item
 

@@ -8,23 +8,25 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.large import where
+from ..._arrays.memory import owner_of, unlocked
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn_once
 from ..._base.modes import M, is_grad_enabled
 from ..._base.registry import REGISTRY, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import broadcast_error, cpp_name, logical_dtype, type_text
 from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import plain_dtype
+from ..._tape.error_text import broadcast_error, cpp_name, type_text
 from ..._tape.fast_results import recorded
 from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
 from ..._tape.node import box_of, view_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
-from ..._tape.views import bump, check_inplace, refresh_all, unlocked, writable, write_recorded
+from ..._tape.view_chain import renamed
+from ..._tape.views import bump, check_inplace, refresh_all, writable, write_recorded
 from ..create.convert import clone
 from ..create.create import element
-from ..shape.view_chain import renamed
 from ..shape.views_primitive import payload
 from .index_primitive import write_at
 
@@ -239,10 +241,7 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
         and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
     ):
         once = tuple(slice(0, 1) if s == 0 else slice(None) for s in a.strides)  # what is repeated is in memory once
-        owner = a
-        while type(owner.base) is np.ndarray:
-            owner = owner.base
-        if owner.flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
+        if owner_of(a).flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
             unlocked(a[once]).fill(element(value, logical_dtype(self)))
             bump(self)
         else:

@@ -20,7 +20,8 @@ from ..._base.registry import REGISTRY, T, place, public
 from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear
 from ..._kinds.out import EXACT, exactly, with_out, write_out
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.error_text import type_text
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
 
@@ -400,7 +401,7 @@ def _fit(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
 
 
 def _refuse_batches(a: Any, b: Any) -> Any:
-    from ..._kinds.slow_path import broadcast_error
+    from ..._tape.error_text import broadcast_error
 
     raise broadcast_error(np.empty(a.shape[:-2], bool), np.empty(b.shape[:-2], bool)) from None
 

@@ -20,8 +20,8 @@ from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out
 from ..._kinds.parametric import parametric
-from ..._kinds.slow_path import logical_dtype
 from ..._tape.inplace import apply_composed_inplace
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..elementwise._common import activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
 

@@ -23,9 +23,9 @@ from ..._base import errors as lines
 from ..._base.dtypes import BLAS_FLOATS, INT64
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, T, public
-from ..._kinds.slow_path import cast, logical_dtype
 from ..._tape.engine import observers
 from ..._tape.node import Box, Parts, box_of, ticks
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import stale
 from ..._tape.tensor import Tensor, make
 from ..._tape.unfused import node_of, shown_as

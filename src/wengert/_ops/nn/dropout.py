@@ -15,8 +15,8 @@ from ..._base.dtypes import BY_NUMPY, type_name
 from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import Meta, on_meta
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ...random import default_generator
 from ..create.convert import clone_public

@@ -14,12 +14,12 @@ from ..._arrays.segments import bag_of
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed
 from ..indexing.index_ops import _renorm, torch_embedding
 from ..indexing.scatter import known_values
-from ..shape.view_chain import renamed
 from ..shape.views_primitive import payload
 
 

@@ -16,10 +16,10 @@ from ..._base.registry import PUBLIC, RAW, T, place
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
-from ..._kinds.slow_path import broadcast_error, type_text
+from ..._tape.error_text import broadcast_error, type_text
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
-from ..shape.view_chain import renamed
+from ..._tape.view_chain import renamed
 from .sums import Dims, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
 
 if TYPE_CHECKING:

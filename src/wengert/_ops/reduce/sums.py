@@ -20,7 +20,8 @@ from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, nump
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_keywords, write_out
-from ..._kinds.slow_path import cast, default_np, logical_dtype, type_text
+from ..._tape.error_text import type_text
+from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor
 
 if TYPE_CHECKING:

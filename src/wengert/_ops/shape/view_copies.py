@@ -16,10 +16,10 @@ from ..._kinds.out import EXACT, exactly, with_out
 from ..._payloads.meta import Meta
 from ..._tape.node import named
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed
 from .broadcasting import _expand_size
 from .join import _chunks, _piece, _pieces, _sized, _split_jvp
 from .strided import as_strided, diagonal, narrow, select_public, slice_dim, unfold
-from .view_chain import renamed
 from .views import permute_public, squeeze, transpose, view_public
 from .views import t as transposed
 from .views_primitive import alias, expand, ints, payload, unsqueeze_dim

@@ -13,8 +13,8 @@ from ..._base.errors import noted, warn, warn_once
 from ..._base.modes import M
 from ..._base.registry import T, public
 from ..._kinds.dims import normal_dim
-from ..._kinds.slow_path import type_text
 from ..._payloads.meta import Meta, restrided
+from ..._tape.error_text import type_text
 from ..._tape.fast_results import tied
 from ..._tape.tensor import Tensor, alias_payload
 from .views_primitive import (
@@ -80,7 +80,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view(input, r.shape) if M else tied(VIEW, input, (r.shape,), r)
         if t._fn is not None and not a.flags.c_contiguous:
-            from .view_chain import renamed
+            from ..._tape.view_chain import renamed
 
             return renamed(t, "ReshapeAliasBackward0")
         return t
