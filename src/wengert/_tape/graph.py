@@ -16,9 +16,9 @@ from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, where
 from .._base.grad_mode import grad_mode
 from .._base.modes import M, in_transform, is_grad_enabled, is_inference_mode_enabled, transforms
-from .._kinds.slow_path import cpp_name, type_text
 from .._payloads.transforms import ones_payload
 from .engine import accumulate, run
+from .error_text import cpp_name, type_text
 from .inference import is_inference
 from .node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node, port_of
 from .tensor import Tensor, current_fn, device_of, late, wrap

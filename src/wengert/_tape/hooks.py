@@ -11,7 +11,7 @@ from typing import Any
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import T
-from .._kinds.slow_path import type_text
+from .error_text import type_text
 from .node import AccumulateGrad, Hooks, Node, Parts
 from .tensor import Tensor, wrap
 

@@ -47,6 +47,7 @@ from .._base.modes import MODE, add_reason, drop_reason, in_transform, inference
 from .._base.registry import T
 from .inference import is_inference, refuse_write
 from .node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
+from .promotion import cast
 from .saved import short_name
 from .tensor import Tensor, alias_payload, note_view, stale_views, wrap
 from .view_chain import AsStridedBackward0, CopySlices, chain_of, replay
@@ -318,7 +319,6 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
 
 
 def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
-    from .._kinds.slow_path import cast
 
     node = result.grad_fn
     result = cast(result, dtype)

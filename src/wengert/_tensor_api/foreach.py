@@ -19,7 +19,7 @@ from typing import Any
 
 from .._base.errors import noted
 from .._base.registry import PUBLIC
-from .._kinds.slow_path import type_text
+from .._tape.error_text import type_text
 from .._tape.tensor import Tensor
 
 _UNARY = (

@@ -18,8 +18,8 @@ from .._base.errors import noted
 from .._base.registry import REGISTRY, place
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
-from .._kinds.slow_path import type_text
 from .._payloads.meta import Meta, laid_out, no_kernel
+from .._tape.error_text import type_text
 from .._tape.node import view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
 from .._tape.views import base_of, bump, check_inplace, writable

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from .._base import dtypes
-from .._base.dtypes import BY_NUMPY
+from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_grad_enabled
 from .._base.registry import T, place, public
-from .._kinds.slow_path import type_text
 from .._payloads.meta import Meta, no_data, no_item
+from .._tape.error_text import type_text
 from .._tape.inference import is_inference
 from .._tape.node import box_of, leaf_node
 from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
@@ -181,7 +181,6 @@ _NO_BRANCH = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
     "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
-_PYTHON = frozenset((float, int, bool, complex))
 _BY_KIND = {"f": float, "i": int, "u": int, "b": bool, "c": complex}
 _OF_SCALAR: dict[type, Any] = {dtype.type: _BY_KIND[dtype.kind] for dtype in BY_NUMPY if dtype.kind in _BY_KIND}
 """NumPy's kinds of number -> Python's: called, it takes a tenth of the time of ``item``."""
@@ -190,7 +189,7 @@ _OF_SCALAR: dict[type, Any] = {dtype.type: _BY_KIND[dtype.kind] for dtype in BY_
 def _number(a: Any) -> Any:
     """The Python number of an array of one element."""
     value = a.item()
-    return value if type(value) in _PYTHON else float(value)  # bfloat16 gives itself
+    return value if type(value) in PYTHON_NUMBERS else float(value)  # bfloat16 gives itself
 
 
 @method("Tensor.item")

@@ -14,9 +14,10 @@ from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled
 from .._base.registry import T
-from .._kinds.slow_path import cast, type_text
 from .._payloads.transforms import of_transform, zeros
+from .._tape.error_text import type_text
 from .._tape.node import FREED, Node, Parts, port_of, tick
+from .._tape.promotion import cast
 from .._tape.saved import stale, tensor_of
 from .._tape.tensor import Tensor, wrap
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._base import errors
-from .._kinds import slow_path
-from .._kinds.slow_path import type_text
+from .._base import errors, modes
 from .._tape import engine
+from .._tape.error_text import type_text
 from .._tape.node import Node, Port, hooks_of
 from .._tape.tensor import Tensor
 from . import function as _function
@@ -109,11 +108,11 @@ class detect_anomaly:
 def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
     if mode and not _enabled:
-        slow_path.watch_operators(_record)
+        modes.watch_operators(_record)
         _function.watchers.append(_record_call)
         engine.observers.append(_watch)
     elif not mode and _enabled:
-        slow_path.unwatch_operators(_record)
+        modes.unwatch_operators(_record)
         _function.watchers.remove(_record_call)
         engine.observers.remove(_watch)
     _enabled = bool(mode)

@@ -20,8 +20,8 @@ from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.modes import in_transform, inference_tensors, is_grad_enabled, saved_tensors_hooks, transforms
 from .._base.registry import T
-from .._kinds.slow_path import type_text
 from .._payloads.transforms import of_transform
+from .._tape.error_text import type_text
 from .._tape.inference import is_inference, not_saved
 from .._tape.node import AccumulateGrad, Node, Port, box_of, tick, view_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap

@@ -13,10 +13,11 @@ from ..._base.errors import here, noted, warn_once
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import T, public
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import cast, logical_dtype, type_text
 from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Const, Dual, Lift, Value
+from ..._tape.error_text import type_text
 from ..._tape.node import AccumulateGrad, Box, Node, cell_of, tick, view_of
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
 from ..._tape.view_chain import renamed
 from ..._tensor_api.construct import meta_device

@@ -11,9 +11,9 @@ from ..._base.dtypes import BY_NUMPY, type_name
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import warn
 from ..._base.registry import public
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import Meta, like, taken
 from ..._payloads.transforms import plain_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import META, Tensor, device_of, wrap
 from ..._tensor_api.construct import array_of, made, meta_device, moved_array
 from .create import _empty_in, _strided, allocate, filled, number_of, options, plain_element, shape_of, tuple_shape

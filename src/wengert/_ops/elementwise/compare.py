@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
+from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
 from ..._base.registry import REGISTRY, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, of_kind
-from ..._kinds.slow_path import default_np, logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import no_item, no_kernel, on_meta
+from ..._tape.error_text import type_text
 from ..._tape.inplace import inplace_form
+from ..._tape.promotion import default_np, logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import BOOL, NOTHING, integer_pairs, like, python_operator, reflected, refuse_complex
+from ._common import NOTHING, integer_pairs, like, python_operator, reflected, refuse_complex
 
 
 # ---------------------------------------------------------------------------------------------------------- comparisons

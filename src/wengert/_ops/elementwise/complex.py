@@ -19,8 +19,9 @@ from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import SAME, exactly, with_out, write_out
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.error_text import type_text
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
 

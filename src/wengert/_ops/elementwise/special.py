@@ -12,15 +12,17 @@ from typing import Any
 
 from ..._arrays.library import NUMBERS
 from ..._arrays.library import lib as numpy_lib
-from ..._base.dtypes import COMPLEX, FLOATING
+from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import PUBLIC, REGISTRY, place, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.out import convertible, with_out, write_out
 from ..._kinds.parametric import parametric
-from ..._kinds.slow_path import logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import not_implemented
+from ..._tape.error_text import type_text
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import BOOL, like
+from ._common import like
 
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 

@@ -14,12 +14,13 @@ from ..._base.errors import warn_once
 from ..._base.modes import M, is_grad_enabled
 from ..._base.registry import REGISTRY, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import broadcast_error, cpp_name, logical_dtype, type_text
 from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import plain_dtype
+from ..._tape.error_text import broadcast_error, cpp_name, type_text
 from ..._tape.fast_results import recorded
 from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
 from ..._tape.node import box_of, view_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import renamed

@@ -18,10 +18,12 @@ from ..._base import errors as lines
 from ..._base.errors import warn
 from ..._base.modes import M
 from ..._base.registry import REGISTRY, U, public
-from ..._kinds.slow_path import cast, logical_dtype, type_text
+from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
+from ..._tape.error_text import type_text
 from ..._tape.fast_results import recorded, tied
 from ..._tape.node import box_of, ticks
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, make, wrap
 from ..shape.strided import select, slice_dim
 from ..shape.views_primitive import alias, unsqueeze_dim
@@ -97,9 +99,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     try:
         x, dims, indices = parsed(self, key)
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
-        from ..._tensor_api.override_sites import recovered
-
-        return recovered("__getitem__", (self, key))
+        return recovered.run("__getitem__", (self, key))
     if not indices:
         return alias(x) if x is self else x
     return indexed(x, dims, indices)

@@ -13,11 +13,11 @@ from ..._base.registry import RAW, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, with_out, write_out
-from ..._kinds.slow_path import cast, logical_dtype
 from ..._payloads.meta import on_meta
 from ..._tape.fast_results import recorded
 from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
 from ..._tape.node import box_of
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed, untied
 from ..linalg.matmul import as_tensors

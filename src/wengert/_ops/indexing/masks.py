@@ -9,9 +9,10 @@ import numpy as np
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
 from ..._kinds.out import exactly, with_out
-from ..._kinds.slow_path import broadcast_error, logical_dtype
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
+from ..._tape.error_text import broadcast_error
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed, untied
 from ..create.convert import clone

@@ -15,12 +15,13 @@ from ..._base.registry import RAW, REGISTRY, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out, write_out
-from ..._kinds.slow_path import broadcast_error, logical_dtype, type_text
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Value
+from ..._tape.error_text import broadcast_error, type_text
 from ..._tape.fast_results import recorded
 from ..._tape.inplace import inplace_of, unrecorded, written
 from ..._tape.node import box_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed, untied
 from ..create.create import element

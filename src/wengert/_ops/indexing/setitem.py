@@ -14,9 +14,11 @@ from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.errors import here
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, public
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._base.torch_function import recovered
+from ..._tape.error_text import type_text
 from ..._tape.inplace import apply_inplace, unrecorded, written
 from ..._tape.node import AccumulateGrad, box_of, tick
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import record_slices, record_write, writable
@@ -44,9 +46,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         if type(value) is not Tensor:
             value = _as_value(value, x)
     except (IndexError, TypeError, AttributeError):  # the only trace of an operand that overrides operators
-        from ..._tensor_api.override_sites import recovered
-
-        return recovered("__setitem__", (self, key, value))
+        return recovered.run("__setitem__", (self, key, value))
     if not indices:
         from .copy_fill import copy_into
 

@@ -15,8 +15,8 @@ from ..._base.errors import warn
 from ..._base.registry import REGISTRY, T, place
 from ..._kinds.affine import affine
 from ..._kinds.out import EXACT, write_out
-from ..._kinds.slow_path import cast, common_dtype, logical_dtype
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import with_sizes
 from .matmul import (

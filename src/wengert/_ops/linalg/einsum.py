@@ -14,7 +14,7 @@ from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.linear import bilinear
 from ..._kinds.out import exactly, with_out, write_out
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import untied
 from .matmul import as_tensors, dtype_name, matmul, refuse_batched

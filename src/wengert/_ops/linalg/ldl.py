@@ -12,7 +12,7 @@ from ..._base.registry import T, public
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..elementwise._common import not_derived
 from .matmul import as_tensors, dtype_name

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib, lib
-from ..._base.dtypes import BY_NUMPY, INEXACT
+from ..._base.dtypes import BOOL, BY_NUMPY, INEXACT
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, T, place, public
 from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear
 from ..._kinds.out import EXACT, exactly, with_out, write_out
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.error_text import type_text
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
 
@@ -337,7 +338,6 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     return _matmul_by_rank(input, other, a, b)
 
 
-BOOL = np.dtype(np.bool_)
 _KERNELS = {(m, n): "bmm" for m in (1, 2, 3) for n in (1, 2, 3)}
 _KERNELS.update({(1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu"})
 
@@ -401,7 +401,7 @@ def _fit(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
 
 
 def _refuse_batches(a: Any, b: Any) -> Any:
-    from ..._kinds.slow_path import broadcast_error
+    from ..._tape.error_text import broadcast_error
 
     raise broadcast_error(np.empty(a.shape[:-2], bool), np.empty(b.shape[:-2], bool)) from None
 

@@ -13,8 +13,9 @@ from ..._kinds.dims import normal_dim
 from ..._kinds.linear import bilinear, linear
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import cast, logical_dtype, type_text
 from ..._payloads.meta import no_kernel, on_meta
+from ..._tape.error_text import type_text
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened

@@ -11,8 +11,8 @@ from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import cast, logical_dtype
 from ..._payloads.meta import on_meta
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
@@ -219,7 +219,7 @@ def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
     try:
         lead = np.broadcast_shapes(a[:-2], b[:-2])
     except ValueError:
-        from ..._kinds.slow_path import broadcast_error
+        from ..._tape.error_text import broadcast_error
 
         raise broadcast_error(np.empty(a[:-2], bool), np.empty(b[:-2], bool)) from None
     return tuple(t if tuple(t._a.shape[:-2]) == lead else T.expand(t, (*lead, *t._a.shape[-2:])) for t in (A, B))  # type: ignore[return-value]

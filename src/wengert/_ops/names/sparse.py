@@ -19,7 +19,7 @@ from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import PUBLIC, place, public
-from ..._kinds.slow_path import type_text
+from ..._tape.error_text import type_text
 from ..._tape.node import Node, leaf_node, tick
 from ..._tape.tensor import Tensor, current_fn, wrap
 

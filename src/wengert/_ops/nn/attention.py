@@ -16,7 +16,7 @@ from ..._arrays.attention import block_weights, cut, mask_by_parts, over_cut
 from ..._base.grad_mode import is_grad_enabled
 from ..._base.registry import RAW, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
 

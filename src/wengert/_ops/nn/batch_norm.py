@@ -17,7 +17,7 @@ from ..._base.dtypes import FLOATING
 from ..._base.grad_mode import no_grad
 from ..._base.registry import RAW, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
 from .loss import refuse_weight_grad

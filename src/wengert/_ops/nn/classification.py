@@ -16,7 +16,7 @@ from ..._arrays.softmax_large import row_starts
 from ..._base.errors import noted
 from ..._base.registry import T, public
 from ..._kinds.general import general, named_by
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..create.create import beside
 from ..linalg.matmul import as_tensors, dtype_name

@@ -17,7 +17,8 @@ from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.affine import affine
 from ..._kinds.linear import bilinear
-from ..._kinds.slow_path import cpp_name, logical_dtype, type_text
+from ..._tape.error_text import cpp_name, type_text
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 

@@ -1,6 +1,6 @@
 """Dropout: elements or whole channels set to zero at random, the rest scaled so that the mean stays.
 
-The noise is drawn by ``_samplers.dropout_noise``; the operator that the tape sees is a product.
+The noise is drawn by ``_arrays.random.dropout_noise``; the operator that the tape sees is a product.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ..._base.dtypes import BY_NUMPY, type_name
 from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import Meta, on_meta
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ...random import default_generator
 from ..create.convert import clone_public

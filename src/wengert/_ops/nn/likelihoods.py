@@ -12,7 +12,7 @@ from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import cast, common_dtype, logical_dtype
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import as_tensors, dtype_name
 from .loss import loss_batch, reduce_values, reduction_code, refuse_weight_grad, shared

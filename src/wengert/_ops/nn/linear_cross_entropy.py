@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._base.errors import warn
 from ..._base.registry import T, public
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import as_tensors
 from .cross_entropy import cross_entropy

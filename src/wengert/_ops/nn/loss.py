@@ -17,7 +17,7 @@ from ..._arrays.threads import LARGE
 from ..._base.errors import warn
 from ..._base.registry import RAW, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import cast, common_dtype, logical_dtype
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import as_tensors, dtype_name
 
@@ -111,7 +111,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
 
 
 def broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
-    from ..._kinds.slow_path import broadcast_error
+    from ..._tape.error_text import broadcast_error
 
     try:
         shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))

@@ -18,7 +18,7 @@ from ..._base.constants import Size
 from ..._base.dtypes import FLOATING
 from ..._base.registry import RAW, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
@@ -192,7 +192,7 @@ def _normalized_shape(
     name: str, input: Any, normalized_shape: Any, star: str, *given: tuple[str, Any]
 ) -> tuple[int, ...]:
     if not isinstance(normalized_shape, (tuple, list)):
-        from ..._kinds.slow_path import type_text
+        from ..._tape.error_text import type_text
 
         raise TypeError(
             f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "

@@ -14,7 +14,7 @@ import numpy as np
 from ..._base.registry import REGISTRY, T, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import type_text
+from ..._tape.error_text import type_text
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import as_tensors, dtype_name
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._base.registry import T, public
-from ..._kinds.slow_path import type_text
+from ..._tape.error_text import type_text
 from ..._tape.tensor import Tensor
 
 

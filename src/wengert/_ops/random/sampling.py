@@ -18,8 +18,9 @@ from ..._base.dtypes import type_name
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import public
 from ..._kinds.out import exactly, of_kind, write_out
-from ..._kinds.slow_path import broadcast_error, logical_dtype
+from ..._tape.error_text import broadcast_error
 from ..._tape.inplace import apply_inplace
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import check_inplace, writable
 from ...random import Generator

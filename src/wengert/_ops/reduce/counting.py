@@ -13,7 +13,8 @@ from ..._kinds.dims import rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.error_text import type_text
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .sums import is_kind, reduction, unimplemented
 

@@ -273,7 +273,7 @@ def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[
     dim = given.get("dim")
     is_int = hasattr(dim, "__index__") and not isinstance(dim, bool)
     if not known or not (dim is None or is_int):
-        from ..._kinds.slow_path import type_text
+        from ..._tape.error_text import type_text
 
         got = ", ".join([type_text(a) for a in (input, *args)] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
         raise TypeError(

@@ -16,7 +16,7 @@ from ..._base.registry import PUBLIC, RAW, T, place
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
-from ..._kinds.slow_path import broadcast_error, type_text
+from ..._tape.error_text import broadcast_error, type_text
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import renamed

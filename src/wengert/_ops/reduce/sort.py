@@ -15,7 +15,8 @@ from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import cast, common_dtype, logical_dtype, type_text
+from ..._tape.error_text import type_text
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .extrema import along, put_chosen, without_dim
 from .sums import dtype_text, is_kind, reduction, unimplemented

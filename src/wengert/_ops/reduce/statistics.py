@@ -15,7 +15,8 @@ from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import cast, type_text
+from ..._tape.error_text import type_text
+from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
 from .extrema import along, put_chosen, shared_by_all
 from .sums import dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims

@@ -12,28 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.sums import (
-    FALSE,
-    FLOAT32,
-    SMALL,
-    TRUE,
-    UINT8,
-    add_up,
-    as_truth,
-    average,
-    count_of,
-    empty,
-    multiply_up,
-    no_mean,
-)
-from ..._base.dtypes import BY_NUMPY, INEXACT, as_dtype
+from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
+from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
 from ..._base.registry import RAW, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_keywords, write_out
-from ..._kinds.slow_path import cast, default_np, logical_dtype, type_text
+from ..._tape.error_text import type_text
+from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor
 
 if TYPE_CHECKING:

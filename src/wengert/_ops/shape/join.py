@@ -15,7 +15,7 @@ from ..._base.registry import RAW, REGISTRY, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_out, write_out
-from ..._kinds.slow_path import type_text
+from ..._tape.error_text import type_text
 from ..._tape.fast_results import recorded, tied_parts
 from ..._tape.tensor import Tensor, wrap
 from .broadcasting import atleast_1d, atleast_2d, atleast_3d

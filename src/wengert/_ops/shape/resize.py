@@ -11,10 +11,11 @@ from ..._arrays.memory import locked, storage_of
 from ..._base.errors import warn
 from ..._base.modes import inference_tensors, is_grad_enabled
 from ..._base.registry import public
-from ..._kinds.slow_path import logical_dtype, type_text
 from ..._payloads.meta import Meta
+from ..._tape.error_text import type_text
 from ..._tape.inference import is_inference, refuse_write
 from ..._tape.node import AccumulateGrad, Box, cell_of, view_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import moved, renamed
 from ..._tape.views import bump, check_inplace

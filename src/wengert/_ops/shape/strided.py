@@ -437,7 +437,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 
 def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) -> Tensor:
-    from ..._kinds.slow_path import cast, logical_dtype
+    from ..._tape.promotion import cast, logical_dtype
 
     payload(input, name)
     have = tuple(replay(np.empty(tuple(input._a.shape), np.bool_), chain).shape)
@@ -500,7 +500,7 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
     """The same bytes as elements of another type; what is made has no history."""
     if not hasattr(dtype, "np"):
-        from ..._kinds.slow_path import type_text
+        from ..._tape.error_text import type_text
 
         raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_text(dtype)}")
     a = alias_payload(self)

@@ -13,8 +13,8 @@ from ..._base.errors import noted, warn, warn_once
 from ..._base.modes import M
 from ..._base.registry import T, public
 from ..._kinds.dims import normal_dim
-from ..._kinds.slow_path import type_text
 from ..._payloads.meta import Meta, restrided
+from ..._tape.error_text import type_text
 from ..._tape.fast_results import tied
 from ..._tape.tensor import Tensor, alias_payload
 from .views_primitive import (

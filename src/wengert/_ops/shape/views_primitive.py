@@ -18,7 +18,7 @@ from ..._arrays.along import NEW_AT
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, Info
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import type_text
+from ..._tape.error_text import type_text
 from ..._tape.tensor import Tensor
 
 
