@@ -1,7 +1,7 @@
-"""Random numbers: PyTorch's CPU stream (``torch.random``).
+"""``torch.random``: generators of random numbers with the stream of PyTorch's CPU generator.
 
-``manual_seed(s)`` starts the stream that PyTorch's starts; every function that draws takes from it in the same way,
-so a program that seeds prints the same digits on both. ``Generator`` is a stream of one's own.
+``manual_seed(s)`` starts the same stream as PyTorch, and every random function draws from it in the same way, so a
+seeded program prints the same digits with both. A ``Generator`` has a separate stream.
 
 >>> import wengert as torch
 >>> _ = torch.manual_seed(0)
@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Generator(generator.Generator):
-    """A stream of random numbers of its own, for the ``generator=`` argument of every function that draws.
+    """A separate stream of random numbers, for the ``generator=`` argument of random functions.
 
     >>> import wengert as torch
     >>> g = torch.Generator().manual_seed(0)
@@ -50,13 +50,13 @@ class Generator(generator.Generator):
         return device("cpu")
 
     def get_state(self) -> Tensor:
-        """The state as a uint8 tensor of 5056 elements, for ``set_state`` here or in PyTorch."""
+        """The state as a uint8 tensor of 5056 elements, for ``set_state`` in wengert or PyTorch."""
         return wrap(self.get_state_array())
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Go on from a state that ``get_state`` gave here or in PyTorch.
+        """Continue from a state that ``get_state`` returned, in wengert or PyTorch.
 
-        Raises TypeError if it is no uint8 tensor, RuntimeError if its size or content is no generator state.
+        Raises TypeError if ``new_state`` is no uint8 tensor, RuntimeError if its size or content is invalid.
         """
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
@@ -68,7 +68,7 @@ class Generator(generator.Generator):
 
 
 class _DefaultGenerator(generator.DefaultGenerator, Generator):
-    """The generator of all functions that are given none, with the methods above."""
+    """The generator that functions use if ``generator`` is not given."""
 
 
 generator.default_generator.__class__ = _DefaultGenerator
@@ -76,7 +76,7 @@ default_generator: Generator = generator.default_generator  # type: ignore[assig
 
 
 def manual_seed(seed: int) -> Generator:
-    """Start the stream of all functions that take no ``generator``; returns the default generator.
+    """Seed the default generator and return it.
 
     ``seed`` is an int in [-2**63, 2**64); a negative one stands for ``seed + 2**64``.
 
@@ -90,12 +90,12 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Start a stream that the operating system chooses; returns its seed."""
+    """Seed the default generator with a number from the operating system; return the seed."""
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed of the current stream.
+    """The seed of the default generator.
 
     >>> import wengert as torch
     >>> _ = torch.manual_seed(7)
@@ -119,7 +119,7 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Go on from a state of ``get_rng_state``, made here or by PyTorch."""
+    """Set the state of the default generator, from ``get_rng_state`` of wengert or PyTorch."""
     default_generator.set_state(new_state)
 
 
@@ -131,7 +131,7 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str = "cuda",
 ) -> Iterator[None]:
-    """A block after which the default generator goes on from where it was before; decorator, too.
+    """A context manager that restores the default generator's state at its end; also a decorator.
 
     >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
@@ -151,5 +151,5 @@ def fork_rng(
 
 
 def thread_safe_generator() -> Generator | None:
-    """``None``: each draw is made under the generator's lock, in whatever thread."""
+    """``None``: every draw takes the generator's lock, so all threads share one generator."""
     return None

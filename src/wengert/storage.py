@@ -1,4 +1,4 @@
-"""``torch.storage``: storages, and the names that old programs have for those of one dtype."""
+"""``torch.storage``: storages, and the classes for one dtype that old programs use (``FloatStorage``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["TypedStorage", "UntypedStorage", *STORAGE_NAMES]  # noqa: PLE0604  t
 
 
 class _OfOneDtype(type):
-    """The class of ``FloatStorage`` and its like: a name for a dtype, as ``FloatTensor`` is."""
+    """The metaclass of ``FloatStorage`` and its like, which stand for a dtype as ``FloatTensor`` does."""
 
     dtype: Dtype
 
@@ -42,7 +42,7 @@ globals().update({name: _make(name, dtype) for name, dtype in STORAGE_NAMES.item
 
 
 def _load_from_bytes(b: bytes) -> Any:
-    """What PyTorch's own pickles of storages call."""
+    """Rebuild a storage; PyTorch's pickles of storages call this."""
     from .serialization import load
 
     return load(io.BytesIO(b), weights_only=False)

@@ -51,7 +51,7 @@ def _nadam(
 
 
 class NAdam(ElementwiseOptimizer):
-    """Adam with Nesterov's momentum, which grows from step to step. Source: Dozat 2016.
+    """NAdam: Adam with Nesterov momentum, which grows from step to step. Source: Dozat 2016.
 
     >>> import wengert as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
