@@ -247,7 +247,7 @@ def norm(
     dtype: Dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """The vector norm (``linalg.vector_norm``) of the elements where ``mask`` is True; 0 if there is none.
+    """The vector norm (``linalg.vector_norm``) of the elements where ``mask`` is True; 0 if there is none."""
     kept = input
     if mask is not None:
         if ord == -math.inf:

@@ -140,8 +140,7 @@ LESSONS = (
     Lesson(
         "Hooks",
         """
-        A hook receives a gradient during the pass, and may return a new one to use
-instead.
+        A hook receives a gradient during the pass, and may return another one.
         """,
         """
         v = Variable(torch.zeros(3), requires_grad=True)

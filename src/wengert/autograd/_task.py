@@ -1,4 +1,4 @@
-"""What a program can ask about the backward pass that is running, by PyTorch's names in ``torch._C``."""
+"""Queries about the running backward pass, by PyTorch's names in ``torch._C``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _numbers = count()
 
 
 def _current_graph_task_id() -> int:
-    """A number of the pass that is running in this thread, or -1."""
+    """The number of the pass that is running in this thread, or -1."""
     now = engine.current_pass()
     if now is None:
         return -1
@@ -27,7 +27,7 @@ def _current_graph_task_id() -> int:
 
 
 def _current_autograd_node() -> Node | None:
-    """The node that the pass has come to."""
+    """The node that the pass is running."""
     names = {
         engine._walk.__code__: "n",
         engine._run_node.__code__: "n",
@@ -45,7 +45,7 @@ def _current_autograd_node() -> Node | None:
 
 
 def _will_engine_execute_node(node: Any) -> bool:
-    """Whether the pass that is running runs this node, or ran it."""
+    """Whether the running pass will run this node or has run it."""
     if not isinstance(node, Node):
         raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
     now = engine.current_pass()
@@ -58,7 +58,7 @@ def _will_engine_execute_node(node: Any) -> bool:
 
 
 def refuse_leaf(now: Any) -> None:
-    """The error about a leaf in a pass of ``autograd.grad``, where no leaf runs."""
+    """The error for a leaf in a pass of ``autograd.grad``, which runs no leaves."""
     if now.inputs is not None and now.caller is GRAD_CODE:
         raise RuntimeError(
             "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This "
@@ -67,7 +67,7 @@ def refuse_leaf(now: Any) -> None:
 
 
 def _current_graph_task_execution_order() -> list[Node]:
-    """The nodes of the pass that is running, in the order in which it runs them."""
+    """The nodes of the running pass, in the order of execution."""
     from .grad_mode import is_multithreading_enabled
 
     now = engine.current_pass()

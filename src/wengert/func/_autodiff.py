@@ -167,7 +167,7 @@ def _replaced(args: tuple[Any, ...], positions: Any, values: Any) -> tuple[Any, 
 def grad_and_value(
     func: Callable[_P, Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[_P, tuple[Any, Any]]:
-    """A function that returns ``(gradient, value)`` of a scalar function, or ``(gradient, (value, aux))`` if ``has_aux``.
+    """A function that returns ``(gradient, value)`` of a scalar function; ``(gradient, (value, aux))`` if ``has_aux``.
 
     >>> import wengert as torch
     >>> torch.func.grad_and_value(lambda x: x ** 3)(torch.tensor(2.))

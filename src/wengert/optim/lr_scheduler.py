@@ -463,7 +463,7 @@ class CosineAnnealingLR(LRScheduler):
         if self._step_count == 1 and self.last_epoch > 0:  # resumed
             return self._get_closed_form_lr()
         least, groups = self.eta_min, self.optimizer.param_groups
-        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # from the lowest point no ratio leads up
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # at the minimum a ratio cannot raise the rate
             step = 1 - math.cos(math.pi / self.T_max)
             return [g["lr"] + (first - least) * step / 2 for first, g in zip(self.base_lrs, groups, strict=True)]
         ratio = self._height(self.last_epoch) / self._height(self.last_epoch - 1)
