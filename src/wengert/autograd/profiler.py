@@ -298,7 +298,7 @@ class profile:
 
 
 def _count_what_ran_inside(events: EventList) -> None:
-    """Attribute memory to the call that allocated it: an operator mostly returns memory that an inner call allocated."""
+    """Attribute memory to the call that allocated it: operators often return memory that an inner call allocated."""
     for event in reversed(events):  # in the order of their start, so an inner call comes first here
         inside = sum(child.cpu_memory_usage for child in event.cpu_children)
         event.cpu_memory_usage = max(event.cpu_memory_usage, inside)

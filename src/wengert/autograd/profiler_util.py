@@ -273,7 +273,7 @@ class FunctionEventAvg(FormattedTimesMixin):
 
 # ---------------------------------------------------------------------------------------------------------------- lists
 class EventList(list[Any]):
-    """A list of events or averages, with ``table()``, ``key_averages()``, ``total_average()``, ``export_chrome_trace()``."""
+    """A list of events or averages, which prints as a table."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
-"""``torch.distributed``, which is not there: one process computes.
+"""``torch.distributed``, which is not available: wengert computes in one process.
 
-``is_available()`` is False, as in a PyTorch that was built without it. What needs other processes is an error.
+``is_available()`` returns False, as in PyTorch built without it. Functions that need other processes raise an error.
 
 >>> import wengert as torch
 >>> torch.distributed.is_available(), torch.distributed.is_initialized()
@@ -39,7 +39,7 @@ def _no(name: str) -> Any:
 def _refusing(name: str) -> Any:
     def function(*args: Any, **kwargs: Any) -> Any:
         raise noted(
-            # PyTorch's error before init_process_group, which programs catch
+            # PyTorch's error for a call before init_process_group, which programs catch
             ValueError("Default process group has not been initialized, please make sure to call init_process_group."),
             f"Why: torch.distributed.{name} concerns several processes; wengert computes in one.",
             "What to do: call it only if torch.distributed.is_available() and torch.distributed.is_initialized().",
@@ -51,7 +51,7 @@ def _refusing(name: str) -> Any:
 
 
 def init_process_group(*args: Any, **kwargs: Any) -> None:
-    """Not possible: RuntimeError."""
+    """Raises RuntimeError: not available."""
     raise noted(
         RuntimeError("torch.distributed.init_process_group: wengert computes in one process"),
         "What to do: call it only if torch.distributed.is_available().",
@@ -68,18 +68,18 @@ class ReduceOp:
     SUM, PRODUCT, MIN, MAX, BAND, BOR, BXOR, AVG = "SUM", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "AVG"
 
 
-# Where processes would find each other.
+# The stores through which processes find each other.
 Store, FileStore, HashStore, PrefixStore, TCPStore = (
     dummy(name) for name in ("Store", "FileStore", "HashStore", "PrefixStore", "TCPStore")
 )
 
 
 class ProcessGroup:
-    """A group of processes, of which there is none: for annotations and ``isinstance``."""
+    """A group of processes. Never instantiated; for annotations and ``isinstance``."""
 
 
 class group:
-    """The group of all processes: none."""
+    """The group of all processes, which is None."""
 
     WORLD = None
 

@@ -1,4 +1,4 @@
-"""``torch.distributed.device_mesh``: devices in a grid, of which there is none. For annotations and ``isinstance``."""
+"""``torch.distributed.device_mesh``: a class for annotations and ``isinstance``, without instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.distributed.fsdp``: modules sharded over processes, of which there are none. For ``isinstance``."""
+"""``torch.distributed.fsdp``: classes of sharded modules for ``isinstance``, without instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.distributed.nn``: collective operations that can be differentiated; each needs other processes."""
+"""``torch.distributed.nn``: differentiable collective operations, which raise an error without other processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.distributed.optim``: optimizers whose state lies in several processes. For ``isinstance``."""
+"""``torch.distributed.optim``: a class of distributed optimizers for ``isinstance``, without instances."""
 
 from __future__ import annotations
 

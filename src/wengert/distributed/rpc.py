@@ -1,4 +1,4 @@
-"""``torch.distributed.rpc``, which is not there: as in a PyTorch that was built without it, there is only the question.
+"""``torch.distributed.rpc``, which has only ``is_available``, as in PyTorch built without it.
 
 >>> from wengert.distributed import rpc
 >>> rpc.is_available()
@@ -11,5 +11,5 @@ __all__ = ["is_available"]
 
 
 def is_available() -> bool:
-    """False: no other process can be called."""
+    """False: there are no other processes."""
     return False

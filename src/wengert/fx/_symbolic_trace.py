@@ -1,4 +1,4 @@
-"""``torch.fx._symbolic_trace``: what libraries import of it; see ``torch.fx``."""
+"""``torch.fx._symbolic_trace``: names that libraries import; see ``torch.fx``."""
 
 from . import Tracer, symbolic_trace, wrap
 

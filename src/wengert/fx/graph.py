@@ -1,4 +1,4 @@
-"""``torch.fx.graph``: what libraries import of it; see ``torch.fx``."""
+"""``torch.fx.graph``: names that libraries import; see ``torch.fx``."""
 
 from . import Graph
 

@@ -1,4 +1,4 @@
-"""``torch.fx.graph_module``: what libraries import of it; see ``torch.fx``."""
+"""``torch.fx.graph_module``: names that libraries import; see ``torch.fx``."""
 
 from . import GraphModule, _absent, _refuse
 

@@ -1,4 +1,4 @@
-"""``torch.fx.proxy``: what libraries import of it; see ``torch.fx``."""
+"""``torch.fx.proxy``: names that libraries import; see ``torch.fx``."""
 
 from . import Proxy, Tracer
 

@@ -1,4 +1,4 @@
-"""``torch.onnx.symbolic_helper``: the decorator under which libraries write down operators for an export."""
+"""``torch.onnx.symbolic_helper``: the decorator with which libraries define operators for an export."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ __all__ = ["parse_args"]
 
 
 def parse_args(*arg_descriptors: str) -> Any:
-    """A decorator that changes nothing: what it decorates is for an export."""
+    """A decorator that returns the function unchanged, since there is no export."""
     return lambda fn: fn

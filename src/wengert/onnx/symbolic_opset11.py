@@ -1,1 +1,1 @@
-"""``torch.onnx.symbolic_opset11``: empty, as nothing is exported; libraries import it beside what they declare."""
+"""``torch.onnx.symbolic_opset11``: an empty module that libraries import; nothing is exported."""

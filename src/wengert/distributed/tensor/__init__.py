@@ -1,4 +1,4 @@
-"""``torch.distributed.tensor``: tensors spread over processes, of which there are none. For ``isinstance``."""
+"""``torch.distributed.tensor``: classes of distributed tensors for ``isinstance``, without instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.distributed.tensor.experimental``: a context for tensors that are spread, of which there are none."""
+"""``torch.distributed.tensor.experimental``: a context for distributed tensors, which has no effect."""
 
 from __future__ import annotations
 

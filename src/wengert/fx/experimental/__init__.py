@@ -1,1 +1,1 @@
-"""``torch.fx.experimental``: what libraries ask of PyTorch's tracer when none is at work."""
+"""``torch.fx.experimental``: queries about PyTorch's tracer, which never runs."""

@@ -1,4 +1,4 @@
-"""``torch.fx.experimental.proxy_tensor``: whether PyTorch's tracer is at work. It never is.
+"""``torch.fx.experimental.proxy_tensor``: the query whether PyTorch's tracer is running, which it never is.
 
 >>> from wengert.fx.experimental.proxy_tensor import get_proxy_mode
 >>> get_proxy_mode() is None
@@ -11,4 +11,4 @@ __all__ = ["get_proxy_mode"]
 
 
 def get_proxy_mode() -> None:
-    """``None``: nothing is being traced."""
+    """``None``, since nothing is traced."""

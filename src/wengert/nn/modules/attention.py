@@ -147,7 +147,7 @@ class MultiheadAttention(Module):
     def merge_masks(
         self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
     ) -> tuple[Tensor | None, int | None]:
-        """Merge both masks; return the mask and its type: None without mask, 1 for only ``key_padding_mask``, else 2."""
+        """Merge both masks; return the mask and its type: None for no mask, 1 for a ``key_padding_mask``, else 2."""
         if attn_mask is None:
             return key_padding_mask, None if key_padding_mask is None else 1
         batch, length, _ = query.shape
