@@ -1,4 +1,4 @@
-"""``torch.__config__``: what the library was built with."""
+"""``torch.__config__``: versions and build of the library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def show() -> str:
 
 
 def parallel_info() -> str:
-    """The number of threads, as a text."""
+    """The number of threads, as a string."""
     from wengert._tensor_api.settings import get_num_interop_threads, get_num_threads
 
     return f"at::get_num_threads() : {get_num_threads()}\nat::get_num_interop_threads() : {get_num_interop_threads()}\n"

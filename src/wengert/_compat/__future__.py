@@ -1,4 +1,4 @@
-"""``torch.__future__``: how a module's parameters are converted by ``to`` and its like."""
+"""``torch.__future__``: options for the conversion of a module's parameters by ``to`` and similar methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _settings = {"overwrite": False, "swap": False}
 
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:
-    """Let a conversion put new parameters in the place of the old ones, which then stay as they were."""
+    """Set whether a conversion creates new parameters and leaves the old ones unchanged."""
     _settings["overwrite"] = value
 
 
@@ -21,10 +21,10 @@ def get_overwrite_module_params_on_conversion() -> bool:
 
 
 def set_swap_module_params_on_conversion(value: bool) -> None:
-    """Accepted: parameters stay the same objects in either case, and ``overwrite`` is not asked then."""
+    """Store the option, which has no effect: parameters always stay the same objects."""
     _settings["swap"] = value
 
 
 def get_swap_module_params_on_conversion() -> bool:
-    """What ``set_swap_module_params_on_conversion`` was last told; False at first."""
+    """The value of the last ``set_swap_module_params_on_conversion``; False at first."""
     return _settings["swap"]

@@ -1,4 +1,4 @@
-"""What answers for the devices that are not there: the errors of PyTorch's CPU build, and contexts that do nothing."""
+"""Stand-ins for missing devices: functions with the errors of PyTorch's CPU build, and contexts that do nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wengert._tensor_api.legacy_types import TYPES
 
 WHAT_TO_DO = "What to do: wengert computes with NumPy on the CPU; ask is_available() before, or leave the call out."
 
-#: what the module of an absent device says of it, by the names that CUDA's and XPU's share
+#: the values of an absent device, by the names that the modules of CUDA and XPU share
 ANSWERS: dict[str, Callable[[], Any]] = {
     "is_available": lambda: False,
     "is_initialized": lambda: False,
@@ -43,7 +43,7 @@ def refusing(name: str, error: type[Exception], message: str) -> Callable[..., A
 
 
 def returning(name: str, value: Callable[[], Any], doc: str) -> Callable[..., Any]:
-    """A function that returns a value whatever it is given."""
+    """A function that returns a fixed value for any arguments."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         return value()
@@ -54,7 +54,7 @@ def returning(name: str, value: Callable[[], Any], doc: str) -> Callable[..., An
 
 
 def dummy(name: str) -> type:
-    """A class of which there can be no object; ``isinstance`` may ask for it."""
+    """A class that cannot be instantiated, for ``isinstance``."""
 
     def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
         raise noted(RuntimeError(f"Tried to instantiate dummy base class {name}"), WHAT_TO_DO)
@@ -63,7 +63,7 @@ def dummy(name: str) -> type:
 
 
 class NoDevice:
-    """A context for "no device" (``None``, or a negative number); to enter it for another is an error."""
+    """A context for "no device" (``None``, or a negative number). Entering it for another device raises an error."""
 
     message = "PyTorch was compiled without this device"
 
@@ -79,7 +79,7 @@ class NoDevice:
 
 
 class NoStream:
-    """A context for no stream: it does nothing."""
+    """A context for no stream, which does nothing."""
 
     def __init__(self, stream: Any = None) -> None:
         self.stream = stream
@@ -92,7 +92,7 @@ class NoStream:
 
 
 class _NoType(type):
-    """The class of tensor types on a device that is not there: nothing is of them."""
+    """The metaclass of tensor types on a missing device, which have no instances."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return False
@@ -109,7 +109,7 @@ class _NoType(type):
 
 
 def tensor_types(device: str) -> dict[str, Any]:
-    """``FloatTensor`` and its like of a device that is not there, by name."""
+    """``FloatTensor`` and similar types of a missing device, by name."""
     doc = "A tensor type of a device that is not there: nothing is of it, and to call it is an error."
     return {
         name: _NoType(name, (), {"__module__": f"torch.{device}", "__doc__": doc, "dtype": DTYPES[kind.dtype.name]})

@@ -1,4 +1,4 @@
-"""``torch._custom_ops``, the first form of ``torch.library``; to import it is all that programs still do."""
+"""``torch._custom_ops``, the first form of ``torch.library``, which programs only import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch._tensor_str``: the parts of a tensor's text, by PyTorch's names, for classes that print themselves alike.
+"""``torch._tensor_str``: functions that print tensors, by PyTorch's names, for classes that print in the same way.
 
 >>> import wengert as torch
 >>> from wengert._tensor_str import PRINT_OPTS, _add_suffixes, _tensor_str
@@ -27,7 +27,7 @@ __all__ = ["PRINT_OPTS", "get_printoptions", "printoptions", "set_printoptions"]
 
 
 class _PrinterOptions:
-    """The print options in force, as attributes that can be read and set."""
+    """The current print options, as attributes that can be read and set."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -48,12 +48,12 @@ PRINT_OPTS = _PrinterOptions()
 
 
 def _tensor_str(self: Tensor, indent: int) -> str:
-    """What stands between ``tensor(`` and the suffixes, if its first bracket is in column ``indent``."""
+    """The text between ``tensor(`` and the suffixes, if its first bracket is in column ``indent``."""
     return format_contents(array_of(self), str(self.dtype).removeprefix("torch."), indent)
 
 
 def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
-    """The text with suffixes behind it, on the same line where they fit, and the last bracket."""
+    """The text with suffixes, on the same line if they fit, and the closing bracket."""
     if force_newline and suffixes:
         head = f"{tensor_str},\n{' ' * indent}{suffixes[0]}"
         return join_suffixes(head, suffixes[1:], indent) + ")"

@@ -1,6 +1,6 @@
-"""The functions by which PyTorch's pickles make their tensors, under the names that those pickles use.
+"""``torch._utils``: the functions that rebuild tensors in PyTorch's pickles, under the names in these pickles.
 
-They take nothing on trust: a tensor that would reach beyond its storage is refused, and none takes memory of its own.
+They trust no argument: a tensor that would extend beyond its storage raises an error, and none allocates memory.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _rebuild_tensor_v2(
 ) -> Tensor:
     """A tensor on a typed storage, as PyTorch pickles most dtypes."""
     tensor = _rebuild_tensor(storage, storage_offset, size, stride)
-    if isinstance(metadata, dict) and metadata:  # the elements in the file are those before the lazy operation
+    if isinstance(metadata, dict) and metadata:  # the file holds the elements before the lazy operation
         _refuse_large(tensor, storage)
         if metadata.get("conj"):
             tensor = tensor.conj_physical()  # type: ignore[attr-defined]
@@ -66,7 +66,7 @@ def _rebuild_tensor_v3(
 
 
 def _refuse_large(tensor: Tensor, storage: Any) -> None:
-    """What is to be copied must not be an expanded tensor of any size that a file may name."""
+    """Check the size of a tensor before it is copied: a file may name an expanded tensor of any size."""
     if tensor._a.size > storage._array.size:
         raise RuntimeError("a tensor with more elements than its storage cannot be computed on while it is loaded")
 
@@ -106,7 +106,7 @@ def _rebuild_from_type_v2(func: Any, new_type: Any, args: Any, state: Any) -> An
 
 
 def with_attributes(tensor: Tensor, state: Any) -> Tensor:
-    """Set what the program had set on a tensor; names that tensors have of themselves are refused."""
+    """Set the program's attributes on a tensor; names of Tensor's own attributes raise an error."""
     named, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
     for attributes in (named, slots):
         for name, value in (attributes or {}).items():
@@ -139,7 +139,7 @@ def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires
 
 
 def _refuse_kind(*args: Any) -> Any:
-    """A tensor of a kind that wengert does not have."""
+    """Raises an error: wengert does not have this kind of tensor."""
     raise NotImplementedError(
         "the file holds a tensor that is quantized, nested, or sparse in another layout than COO: "
         "wengert has no such tensors"
@@ -175,7 +175,7 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Tensor:
 
 
 def _is_sorted(places: np.ndarray) -> bool:
-    """Whether each column is after the one before it: what a file says of it need not be true."""
+    """Whether the columns are in ascending order, which is checked because a file may claim it wrongly."""
     order = np.lexsort(places[::-1])
     same = (places[:, 1:] == places[:, :-1]).all(0)
     return bool((order == np.arange(places.shape[1])).all() and not same.any())

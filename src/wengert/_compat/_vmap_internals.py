@@ -1,4 +1,4 @@
-"""``torch._vmap_internals``, where libraries found ``vmap`` before it was public."""
+"""``torch._vmap_internals``: ``vmap``, in the module where it was before it was public."""
 
 from __future__ import annotations
 

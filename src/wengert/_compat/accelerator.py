@@ -27,7 +27,7 @@ device_count = returning("device_count", lambda: 0, "0: there is the CPU only.")
 
 
 def current_accelerator(check_available: bool = False) -> _device | None:
-    """``None``: there is the CPU only."""
+    """``None``, since there is only the CPU."""
     return None
 
 

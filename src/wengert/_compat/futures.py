@@ -1,4 +1,4 @@
-"""``torch.futures``: values that come later, as some libraries' callbacks use them. Nothing here waits by itself.
+"""``torch.futures``: futures, for libraries that use them in callbacks.
 
 >>> import wengert as torch
 >>> f = torch.futures.Future()
@@ -21,7 +21,7 @@ S = TypeVar("S")
 
 
 class Future(Generic[T]):
-    """A value that another thread, or later code, sets: ``concurrent.futures.Future`` by PyTorch's names.
+    """A value that is set later: ``concurrent.futures.Future`` with PyTorch's names.
 
     ``devices`` is accepted; there are none besides the CPU.
     """
@@ -30,27 +30,27 @@ class Future(Generic[T]):
         self._future: concurrent.futures.Future[T] = concurrent.futures.Future()
 
     def done(self) -> bool:
-        """Whether the value, or an error, is there."""
+        """Whether the value or an error is set."""
         return self._future.done()
 
     def wait(self) -> T:
-        """The value, waited for; the error is raised if there was one."""
+        """Wait for the value and return it, or raise the error."""
         return self._future.result()
 
     def value(self) -> T:
-        """The value of a future that is done. Raises RuntimeError if it is not."""
+        """The value of a future that is done. Raises RuntimeError if it is not done."""
         if not self.done():
             raise RuntimeError("Cannot call value() on a Future that is not done")
         return self._future.result()
 
     def set_result(self, result: T) -> None:
-        """Give the value. Raises RuntimeError the second time."""
+        """Set the value. Raises RuntimeError if it is already set."""
         if self.done():
             raise RuntimeError("Future is already marked as completed.")
         self._future.set_result(result)
 
     def set_exception(self, result: BaseException) -> None:
-        """Give an error in place of a value."""
+        """Set an error instead of a value."""
         if not isinstance(result, Exception):
             raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
         self._future.set_exception(result)
@@ -88,5 +88,5 @@ def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
 
 
 def wait_all(futures: list[Future[Any]]) -> list[Any]:
-    """The values of all of them, waited for."""
+    """Wait for all futures and return their values."""
     return [future.wait() for future in collect_all(futures).wait()]

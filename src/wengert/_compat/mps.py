@@ -1,4 +1,4 @@
-"""``torch.mps`` on a machine without Apple's GPUs, as PyTorch's build without it answers.
+"""``torch.mps`` on a machine without Apple's GPUs, with the results and errors of PyTorch's build without it.
 
 >>> import wengert as torch
 >>> torch.mps.is_available(), torch.mps.device_count()

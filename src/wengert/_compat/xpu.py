@@ -1,4 +1,4 @@
-"""``torch.xpu`` on a machine without Intel's GPUs, as PyTorch's CPU build answers.
+"""``torch.xpu`` on a machine without Intel's GPUs, with the results and errors of PyTorch's CPU build.
 
 >>> import wengert as torch
 >>> torch.xpu.is_available(), torch.xpu.device_count()
@@ -32,7 +32,7 @@ StreamContext = NoStream
 
 
 def stream(stream: Any) -> NoStream:
-    """A context for no stream: it does nothing."""
+    """A context for no stream, which does nothing."""
     return NoStream(stream)
 
 

@@ -1,4 +1,4 @@
-"""``torch.utils``: ``data``, ``checkpoint``, ``benchmark``, ... Each is imported when it is first named."""
+"""``torch.utils``: the modules ``data``, ``checkpoint``, ``benchmark``, ..., which are imported at their first use."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def set_module(obj: Any, mod: str) -> None:
-    """Say which module an object belongs to, for printing.
+    """Set the module of an object, for printing.
 
     Raises:
-        TypeError: ``mod`` is not a text.
+        TypeError: ``mod`` is not a string.
     """
     if not isinstance(mod, str):
         raise TypeError("The mod argument should be a string")
@@ -25,10 +25,10 @@ def set_module(obj: Any, mod: str) -> None:
 
 
 def swap_tensors(t1: Any, t2: Any) -> None:
-    """Exchange two tensors: every variable that holds the one is from now on the other.
+    """Exchange two tensors: every reference to one now sees the other.
 
     Raises:
-        RuntimeError: one is weakly referenced, or their classes have different slots.
+        RuntimeError: a tensor is weakly referenced, or their classes have different slots.
 
     >>> import wengert as torch
     >>> a, b = torch.ones(2), torch.zeros(3)

@@ -1,7 +1,7 @@
-"""``torch.ops.aten``: operators as objects, which dispatch modes are given and tables of operators are keyed by.
+"""``torch.ops.aten``: operators as objects, for dispatch modes and as keys of tables.
 
-``torch.ops.aten.mm`` is a packet, ``torch.ops.aten.mm.default`` one of its overloads. Here the overloads of a packet
-compute the same; they have names so that ``func == torch.ops.aten.mul.Tensor`` holds where it does in PyTorch.
+``torch.ops.aten.mm`` is a packet, ``torch.ops.aten.mm.default`` one of its overloads. In wengert all overloads of a
+packet compute the same; they have PyTorch's names for comparisons such as ``func == torch.ops.aten.mul.Tensor``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .._base.aten_names import aten_name
 from .._base.registry import PUBLIC, REGISTRY, Info
 from .._tape.tensor import Tensor
 
-# The overload that PyTorch takes for an operator of this package, where it is not the default.
+# PyTorch's overload for an operator of wengert, where it is not the default.
 _OVERLOAD = {
     "sum_dim": "dim_IntList", "mean_dim": "dim", "select": "int", "transpose_dims": "int", "slice_dim": "Tensor",
     "prod_dim": "dim_int", "max_dim": "dim", "min_dim": "dim", "any_dim": "dim", "all_dim": "dim", "where": "self",
@@ -21,15 +21,15 @@ _OVERLOAD = {
     "squeeze_dims": "dims", "fill_number": "Scalar", "_lerp_number": "Scalar", "_lerp_tensor": "Scalar", "var":
     "correction", "std": "correction", "median_dim": "dim", "_add_scaled": "Tensor", "_sub_scaled": "Tensor",
 }  # fmt: skip
-# Families of PyTorch's internal operators of which this package computes the results otherwise: tables of operators may
-# name them, nothing dispatches to them, and a call says that there is nothing to call.
+# Families of PyTorch's internal operators that wengert does not have: tables of operators may contain them, nothing
+# dispatches to them, and a call raises an error.
 _INTERNAL = re.compile(r"_(sparse|cudnn|fused|scaled_dot_product|flash_attention|efficient_attention|thnn|nested)_\w+")
 _BY_SECOND = {"eq", "ne", "lt", "le", "gt", "ge", "rsub"}
 _PLAIN_BINARY = {"atan2", "hypot", "logaddexp", "logaddexp2", "maximum", "minimum", "fmax", "fmin", "nextafter"}
 
 
 def overload_name(info: Info, args: tuple[Any, ...]) -> str:
-    """Which overload of its packet a call is."""
+    """The overload that a call belongs to."""
     if info.name in _OVERLOAD:
         return _OVERLOAD[info.name]
     if info.name == "pow":
@@ -55,7 +55,7 @@ class OpOverloadPacket:
         return self._overloads[name]
 
     def overloads(self) -> list[str]:
-        """The names of those that were asked for so far."""
+        """The names of the overloads that were accessed so far."""
         return list(self._overloads)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -69,7 +69,7 @@ class OpOverloadPacket:
 
 
 class OpOverload:
-    """One overload of an operator: ``torch.ops.aten.mul.Tensor``. Equal to another of the same two names."""
+    """One overload of an operator: ``torch.ops.aten.mul.Tensor``. Overloads with the same names are equal."""
 
     namespace = "aten"
 
@@ -77,7 +77,7 @@ class OpOverload:
         self._overloadpacket = self.overloadpacket = packet
         self._overloadname = overload
         self.__name__ = f"{packet.__name__}.{overload}"
-        self.info = info  # which operator of this package; None for one that a program named
+        self.info = info  # the operator of wengert; None for a name that only the program uses
 
     def name(self) -> str:
         """``"aten::mul.Tensor"``, ``"aten::mm"``."""
@@ -85,7 +85,7 @@ class OpOverload:
         return self._overloadpacket._qualified_op_name + ending
 
     def decompose(self, *args: Any, **kwargs: Any) -> Any:
-        """``NotImplemented``: what an operator is made of is not recorded."""
+        """``NotImplemented``: operators have no recorded decomposition."""
         return NotImplemented
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -133,7 +133,7 @@ aten = _Namespace()
 
 
 def overload_of(info: Info, args: tuple[Any, ...]) -> OpOverload:
-    """The object that stands for this call of an operator."""
+    """The object that represents this call of an operator."""
     return OpOverload(getattr(aten, aten_name(info)), overload_name(info, args), info)
 
 

@@ -1,4 +1,4 @@
-"""``torch.utils._contextlib``: what context managers that are decorators too are made with."""
+"""``torch.utils._contextlib``: base classes of context managers that are also decorators."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class _NoParamDecoratorContextManager(_DecoratorContextManager):
 
 
 def context_decorator(ctx: Any, func: Any) -> Any:
-    """``func`` with each call inside of a context manager; ``ctx`` is one, or a function that makes one.
+    """``func`` with each call inside a context manager; ``ctx`` is a context manager or a function that makes one.
 
-    One that has ``clone()`` is cloned for each call.
+    A context manager that has ``clone()`` is cloned for each call.
     """
     if callable(ctx) and hasattr(ctx, "__enter__"):
         raise AssertionError(

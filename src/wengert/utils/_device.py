@@ -29,10 +29,10 @@ def _device_constructors() -> frozenset[Any]:
 
 
 class DeviceContext(TorchFunctionMode):
-    """Inside, functions that make tensors and are told no device make them on this one; ``with torch.device(...)``.
+    """A context in which functions make tensors on this device if none is given; see ``with torch.device(...)``.
 
-    It is a mode below all others, of which there is one at a time. It asks for its device only while that is not the
-    CPU, where tensors are made without being asked to.
+    It is a mode below all others; only one can be active. It passes its device only if that is not the CPU, which is
+    the default anyway.
 
     >>> import wengert as torch
     >>> from wengert.utils._device import DeviceContext
@@ -73,12 +73,12 @@ def current_device() -> as_device:
 
 
 def set_device(device: Any) -> Callable[[Any], Any]:
-    """Decorator: the function's tensors are made on ``device``."""
+    """Decorator that makes a function create its tensors on ``device``."""
     return lambda func: device_decorator(as_device(device), func)
 
 
 def device_decorator(device: Any, func: Any) -> Any:
-    """The function, run inside of ``DeviceContext(device)``."""
+    """The function, run inside ``DeviceContext(device)``."""
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:

@@ -10,19 +10,19 @@ Shape = Sequence[int]
 
 
 def product(a: Shape, b: Shape) -> int:
-    """Of ``a @ b``: a multiplication and an addition for each term."""
+    """The operations of ``a @ b``: a multiplication and an addition for each term."""
     rows = math.prod(a[:-1]) if len(a) > 1 else 1
     columns = b[-1] if len(b) > 1 else 1
     return 2 * rows * a[-1] * columns
 
 
 def convolution(weight: Shape, result: Shape) -> int:
-    """Of a convolution in any number of dimensions: each result is a sum over a window and the group's channels."""
+    """The operations of a convolution, each element of which is a sum over a window and the group's channels."""
     return 2 * math.prod(result[2:]) * result[0] * math.prod(weight)
 
 
 def of_operator(name: str, shapes: Sequence[Shape], results: Sequence[Any]) -> int:
-    """Of an operator by PyTorch's name, 0 for one that is not counted."""
+    """The operations of an operator by PyTorch's name; 0 for operators that are not counted."""
     if name in ("mm", "mv", "dot") and len(shapes) > 1:
         return product(shapes[0], shapes[1])
     if name in ("bmm", "matmul") and len(shapes) > 1 and len(shapes[0]) > 1 and len(shapes[1]) > 1:

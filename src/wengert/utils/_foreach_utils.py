@@ -1,4 +1,4 @@
-"""Which tensors an optimizer may take together: PyTorch's helpers for ``torch._foreach_*``, by their names there.
+"""``torch.utils._foreach_utils``: PyTorch's helpers for ``torch._foreach_*``, which group tensors.
 
 >>> import wengert as torch
 >>> from wengert.utils._foreach_utils import _group_tensors_by_device_and_dtype
@@ -19,22 +19,22 @@ _ABSENT_DEVICES = ("cuda", "xpu", "mtia", "privateuseone")
 
 
 def _get_foreach_kernels_supported_devices() -> list[str]:
-    """Devices on which PyTorch takes lists of tensors without being told to: none of those that are here."""
+    """The devices on which PyTorch uses ``foreach`` by default; wengert has none of them."""
     return list(_ABSENT_DEVICES)
 
 
 def _get_fused_kernels_supported_devices() -> list[str]:
-    """Devices on which ``fused=True`` is taken."""
+    """The devices that support ``fused=True``."""
     return ["mps", "hpu", "cpu", *_ABSENT_DEVICES]
 
 
 def _device_has_foreach_support(device: Device) -> bool:
-    """Whether ``torch._foreach_*`` takes tensors of this device."""
+    """Whether ``torch._foreach_*`` supports a device."""
     return device.type in (*_ABSENT_DEVICES, "cpu")
 
 
 def _has_foreach_support(tensors: list[Tensor | None], device: Device) -> bool:
-    """Whether ``torch._foreach_*`` takes all of these: plain tensors, not of a subclass."""
+    """Whether ``torch._foreach_*`` supports all of these: plain tensors, not of a subclass."""
     return _device_has_foreach_support(device) and all(t is None or type(t) is Tensor for t in tensors)
 
 

@@ -1,4 +1,4 @@
-"""``torch.utils._mode_utils``: what modes share."""
+"""``torch.utils._mode_utils``: a helper for modes."""
 
 from __future__ import annotations
 

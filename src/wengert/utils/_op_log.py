@@ -1,4 +1,4 @@
-"""A list of the operators that ran in a block, with what they were given, what they gave and who called them."""
+"""A log of the operators that ran in a block, with arguments, results and call stacks."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _SHORT = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf1
 
 
 class OpLog:
-    """Lists the operators that this thread runs inside of it; entered again, it begins anew."""
+    """A context that logs the operators of this thread; entering it again clears the log."""
 
     def __enter__(self) -> OpLog:
         self.lines: list[str] = []
         self.calls: list[list[str]] = []
         self._names: dict[int, str] = {}
-        self._kept: list[Tensor] = []  # as long as a tensor lives its id is its own
+        self._kept: list[Tensor] = []  # keeps tensors alive, which makes their ids unique
         self._thread = threading.get_ident()
         watch_operators(self._see)
         return self

@@ -1,9 +1,8 @@
-"""``TorchDispatchMode``: an object that sees every operator that runs inside of it.
+"""``TorchDispatchMode``: a context that intercepts every operator.
 
-It is given the operators of this package, under the names of PyTorch's (``torch.ops.aten``), with the arguments that
-they take here. The operators that a derivative formula is made of are seen too. It stands where operators are
-called, above what records them: what ``__torch_dispatch__`` computes with is recorded like anything else. (In PyTorch
-a mode stands below autograd.) Writes in place arrive as the operator that computes what is written.
+The operators are wengert's, under PyTorch's names (``torch.ops.aten``), with wengert's arguments. The operators in
+derivative formulas are intercepted too. A mode is above autograd: operations in ``__torch_dispatch__`` are recorded as
+usual. (In PyTorch a mode is below autograd.) A write in place appears as the operator that computes the new values.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ _stack: ContextVar[tuple[Any, ...]] = ContextVar("wengert_dispatch_modes", defau
 
 
 class TorchDispatchMode:
-    """Base of modes: inside of ``with``, each operator is ``__torch_dispatch__(func, types, args, kwargs)``.
+    """Base of modes: inside ``with``, each operator calls ``__torch_dispatch__(func, types, args, kwargs)``.
 
-    ``func`` is one of ``torch.ops.aten``; ``func(*args, **kwargs)`` runs it, without this mode. Of nested modes the
-    innermost is asked first.
+    ``func`` is one of ``torch.ops.aten``; ``func(*args, **kwargs)`` runs it without this mode. The innermost of nested
+    modes is called first.
 
     >>> import wengert as torch
     >>> from wengert.utils._python_dispatch import TorchDispatchMode
@@ -81,12 +80,12 @@ class TorchDispatchMode:
 
     @classmethod
     def is_infra_mode(cls) -> bool:
-        """Whether it belongs to PyTorch's own machinery: no."""
+        """False: the mode is not part of PyTorch's own infrastructure."""
         return False
 
 
 def _on_tensors(n: Any, g: Any, step: Any) -> Any:
-    """A backward step whose formula runs on Tensors, so that a mode sees its operators."""
+    """A backward step whose formula runs on Tensors, which lets a mode intercept its operators."""
     h = n.h
     if (
         not _stack.get()
@@ -123,7 +122,7 @@ def _get_current_dispatch_mode_stack() -> list[Any]:
 
 
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
-    """Whether any mode is on in this thread or task."""
+    """Whether any mode is active in this thread or task."""
     return bool(_stack.get())
 
 
@@ -142,7 +141,7 @@ def _disable_current_modes() -> Iterator[list[Any]]:
 
 @contextmanager
 def _pop_mode_temporarily(k: Any = None) -> Iterator[Any]:
-    """Inside, the innermost mode is not asked."""
+    """A context without the innermost mode."""
     stack = _stack.get()
     token = _stack.set(stack[:-1])
     try:
@@ -152,7 +151,7 @@ def _pop_mode_temporarily(k: Any = None) -> Iterator[Any]:
 
 
 def is_traceable_wrapper_subclass(t: Any) -> bool:
-    """Whether a tensor is of a subclass that can be taken apart into plain tensors and put together again."""
+    """Whether a tensor's class is a subclass that can be flattened to plain tensors and rebuilt."""
     return isinstance(t, Tensor) and is_traceable_wrapper_subclass_type(type(t))
 
 

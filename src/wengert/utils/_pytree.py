@@ -1,7 +1,7 @@
 """Nested tuples, lists, dicts, ... ("pytrees") as flat lists and back: ``tree_flatten``, ``tree_unflatten``, maps.
 
-What counts as a container stands in ``SUPPORTED_NODES``, to which ``register_pytree_node`` adds; all else is a leaf. A
-``TreeSpec`` is the shape of a tree without its leaves. Texts of specs (``treespec_dumps``) are PyTorch's.
+The types of containers are in ``SUPPORTED_NODES``, to which ``register_pytree_node`` adds; all other objects are
+leaves. A ``TreeSpec`` is the structure of a tree without its leaves. ``treespec_dumps`` writes PyTorch's format.
 """
 
 from __future__ import annotations
@@ -119,12 +119,12 @@ __all__ = [
 
 # --------------------------------------------------------------------------------------------------------------- specs
 class TreeSpec:
-    """The shape of a tree: enough to put a flat list of leaves back into it. Made by ``tree_flatten``.
+    """The structure of a tree, made by ``tree_flatten``, with which ``tree_unflatten`` rebuilds it from its leaves.
 
     Attributes:
         type: the container's class (``collections.namedtuple`` for all of those); None for a leaf.
-        context: what its ``flatten_fn`` gave besides the children.
-        num_leaves, num_children, num_nodes: how many there are.
+        context: the second result of its ``flatten_fn``.
+        num_leaves, num_children, num_nodes: the numbers of leaves, children and nodes.
     """
 
     __slots__ = ("_children", "_context", "num_children", "num_leaves", "num_nodes", "type")
@@ -141,7 +141,7 @@ class TreeSpec:
 
     @property
     def context(self) -> Context:
-        """What the container's ``flatten_fn`` gave besides the children."""
+        """The second result of the container's ``flatten_fn``."""
         return self._context
 
     @property
@@ -155,7 +155,7 @@ class TreeSpec:
         return self._children
 
     def children(self) -> list[TreeSpec]:
-        """The specs of what is directly in it."""
+        """The specs of the children."""
         return list(self._children)
 
     def child(self, index: int) -> TreeSpec:
@@ -188,10 +188,10 @@ class TreeSpec:
         )
 
     def flatten_up_to(self, tree: PyTree) -> list[PyTree]:
-        """What lies in another tree where this one has its leaves.
+        """The subtrees of another tree at the positions of this one's leaves.
 
         Raises:
-            ValueError: the other tree does not have this shape.
+            ValueError: the other tree does not have this structure.
         """
         found: list[PyTree] = []
         self._collect(tree, found)
@@ -296,14 +296,14 @@ def _check_specs(specs: Iterable[Any], what: str, given: Any) -> None:
 
 
 def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
-    """The spec of a tuple, from those of what is in it."""
+    """The spec of a tuple, from the specs of its items."""
     specs = list(iterable)
     _check_specs(specs, "tuple", specs)
     return TreeSpec(tuple, None, specs)
 
 
 def treespec_dict(mapping: Any = (), /, **kwargs: TreeSpec) -> TreeSpec:
-    """The spec of a dict, from those of what is in it."""
+    """The spec of a dict, from the specs of its values."""
     specs = dict(mapping, **kwargs)
     _check_specs(specs.values(), "dictionary", specs)
     return TreeSpec(dict, list(specs), list(specs.values()))
@@ -423,7 +423,7 @@ def tree_flatten_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[t
 
 # ----------------------------------------------------------------------------------------------------------------- maps
 def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None) -> PyTree:
-    """The tree with ``func`` applied to every leaf, and to what lies at the same place in ``rests``.
+    """The tree with ``func`` applied to every leaf and to the subtrees at the same position in ``rests``.
 
     >>> tree_map(lambda x, y: [x, *y], {"a": 5, "b": 6}, {"a": [7, 9], "b": [1]})
     {'a': [5, 7, 9], 'b': [6, 1]}
@@ -447,7 +447,7 @@ def tree_map_with_path(func: Callable[..., Any], tree: PyTree, *rests: PyTree, i
 
 
 def map_only(type_or_types_or_pred: Any, /) -> Callable[[Callable[[Any], Any]], Any]:
-    """A decorator: the function for what is of these types, or of what the function says so; all else stays.
+    """A decorator that applies a function only to objects of these types, or that satisfy a predicate.
 
     >>> map_only(int)(lambda x: x + 1)("a")
     'a'
@@ -473,7 +473,7 @@ def map_only(type_or_types_or_pred: Any, /) -> Callable[[Callable[[Any], Any]], 
 def tree_map_only(
     type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
 ) -> PyTree:
-    """``tree_map`` on the leaves of these types only, or on those of which a function says so.
+    """``tree_map`` on the leaves of these types only, or on those that satisfy a predicate.
 
     >>> tree_map_only(int, lambda x: x + 1, [1, "a"])
     [2, 'a']
@@ -535,10 +535,10 @@ class _EnumEncoder(json.JSONEncoder):
 
 
 def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
-    """A spec as a text, PyTorch's, for ``treespec_loads``.
+    """A spec as a string in PyTorch's format, for ``treespec_loads``.
 
     Raises:
-        TypeError: ``treespec`` is none, or a context cannot be written as JSON.
+        TypeError: ``treespec`` is no TreeSpec, or a context cannot be written as JSON.
         ValueError: the protocol is not 1.
         NotImplementedError: a container has no ``serialized_type_name``.
     """
@@ -576,11 +576,11 @@ def _as_json(spec: TreeSpec) -> dict[str, Any]:
 
 
 def treespec_loads(serialized: str) -> TreeSpec:
-    """The spec of a text of ``treespec_dumps``, here or in PyTorch.
+    """The spec of a string made by ``treespec_dumps`` of wengert or PyTorch.
 
     Raises:
         ValueError: the protocol is not 1.
-        NotImplementedError: it names a container that is not registered, or an enum, whose code would have to run.
+        NotImplementedError: a container is not registered, or the string names an enum, whose code would have to run.
 
     >>> spec = tree_structure({"a": [1, (2,)]})
     >>> treespec_loads(treespec_dumps(spec)) == spec

@@ -1,4 +1,4 @@
-"""What the tree functions of ``_pytree`` take for containers, how each is taken apart, the keys of what is in it."""
+"""The containers of ``_pytree``: how each is flattened and rebuilt, and the keys of its children."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def keystr(kp: KeyPath) -> str:
 
 
 def key_get(obj: Any, kp: KeyPath) -> Any:
-    """What lies at a path.
+    """The object at a path.
 
     >>> key_get({"a": [7]}, (MappingKey("a"), SequenceKey(0)))
     7
@@ -93,7 +93,7 @@ def key_get(obj: Any, kp: KeyPath) -> Any:
 
 # ---------------------------------------------------------------------------------------------------------- containers
 class NodeDef(NamedTuple):
-    """How a container is taken apart and put together."""
+    """The functions that flatten and rebuild a container."""
 
     type: type[Any]
     flatten_fn: FlattenFn
@@ -102,7 +102,7 @@ class NodeDef(NamedTuple):
 
 
 class Written(NamedTuple):
-    """How a container stands in the text of a spec."""
+    """The representation of a container in the string of a spec."""
 
     name: str | None
     to_text: ToDumpableContextFn | None
@@ -126,18 +126,18 @@ def register_pytree_node(
     from_dumpable_context: FromDumpableContextFn | None = None,
     flatten_with_keys_fn: FlattenWithKeysFn | None = None,
 ) -> None:
-    """Teach the tree functions a container.
+    """Register a class as a container.
 
     Args:
-        cls: its class; a subclass is another container.
+        cls: the class; subclasses must be registered separately.
         flatten_fn: ``flatten_fn(x) -> (children, context)``.
         unflatten_fn: ``unflatten_fn(children, context) -> x``.
         serialized_type_name: its name in ``treespec_dumps``.
-        to_dumpable_context, from_dumpable_context: the context to and from what JSON can say.
+        to_dumpable_context, from_dumpable_context: conversions of the context to and from JSON values.
         flatten_with_keys_fn: as ``flatten_fn``, with pairs of a key and a child; for paths.
 
     Raises:
-        ValueError: the class is known already.
+        ValueError: the class is already registered.
     """
     with _lock:
         if cls in SUPPORTED_NODES:
@@ -187,7 +187,7 @@ def register_dataclass(
     drop_field_names: list[str] | None = None,
     serialized_type_name: str | None = None,
 ) -> None:
-    """Teach the tree functions a dataclass, or a class that is made from its fields by keyword.
+    """Register a dataclass, or a class whose constructor takes its fields by keyword, as a container.
 
     ``field_names`` are the fields that it is made from, by default those of the dataclass; ``drop_field_names`` are
     left out.
@@ -251,7 +251,7 @@ class ConstantNode:
 
 
 def register_constant(cls: type[Any]) -> None:
-    """Have instances of a class be containers without leaves: part of a tree's shape, compared by ``==``.
+    """Register a class whose instances are constants: part of a tree's structure, compared by ``==``, without leaves.
 
     Raises:
         TypeError: the class has no ``__eq__`` or no ``__hash__`` of its own.
@@ -326,7 +326,7 @@ def _usual(
     to_text: ToDumpableContextFn | None = None,
     from_text: FromDumpableContextFn | None = None,
 ) -> None:
-    """Register one: ``keys`` reads its keys from the context, else they count."""
+    """Register a built-in container; ``keys`` returns its keys from the context, by default they are indices."""
 
     def flatten_with_keys(tree: Any) -> tuple[list[tuple[Any, Any]], Context]:
         children, context = flatten(tree)
@@ -373,7 +373,7 @@ _FACTORIES = {kind.__qualname__: kind for kind in (int, float, complex, str, byt
 
 
 def _factory_from_text(text: DumpableContext) -> Context:
-    # no code is imported because a text says so
+    # a string must not cause an import
     if text["default_factory_module"] != "builtins" or text["default_factory_name"] not in _FACTORIES:
         raise NotImplementedError(
             f"Can't deserialize a defaultdict of {text['default_factory_module']}.{text['default_factory_name']}: only "
@@ -447,7 +447,7 @@ def _get_node_type(tree: Any) -> Any:
 
 
 def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
-    """Whether something is a leaf: not a known container, or one of which ``is_leaf`` says so.
+    """Whether an object is a leaf: not a known container, or a container for which ``is_leaf`` returns True.
 
     >>> tree_is_leaf(None), tree_is_leaf([])
     (True, False)

@@ -1,9 +1,9 @@
-"""Selective checkpointing: a checkpoint that keeps the results of some operators, and recomputes the others.
+"""Selective checkpointing: a checkpoint that keeps the results of some operators and recomputes the others.
 
-``create_selective_checkpoint_contexts`` gives the two context managers of ``checkpoint``'s ``context_fn``. The first
-stands around the first run and keeps what the policy wants kept. The second stands around the later run: where a
-result is there, the operator runs as ever, with its node and what that saves, but for the array library's function,
-which gives what was kept.
+``create_selective_checkpoint_contexts`` returns the two context managers of ``checkpoint``'s ``context_fn``. The first
+wraps the first run and keeps the results that the policy selects. The second wraps the later run: an operator with a
+kept result makes its node and saves its values as usual, but the array library's function is replaced by one that
+returns the kept result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ._aten import OpOverload, OpOverloadPacket, overload_of
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy says of an operator of a checkpointed function. MUST and PREFER are the same here."""
+    """The decision of a policy on an operator. MUST and PREFER have the same effect in wengert."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -42,7 +42,7 @@ _KEPT = frozenset(CheckpointPolicy) - {CheckpointPolicy.MUST_RECOMPUTE, Checkpoi
 
 
 class SelectiveCheckpointContext:
-    """What a policy is given beside the operator."""
+    """The context argument of a policy."""
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute = is_recompute
@@ -58,10 +58,10 @@ def create_selective_checkpoint_contexts(
 ) -> tuple[Any, Any]:
     """Context managers with which a checkpoint keeps the results of some operators.
 
-    ``policy_fn_or_list``: ``policy(ctx, op, *args, **kwargs)`` gives a ``CheckpointPolicy``, where ``op`` is one of
-    ``torch.ops.aten``; or the list of the operators whose results are kept. It is asked in the first run only, and
-    the later one does as it said. A result that is written in place after it was kept is an error, unless
-    ``allow_cache_entry_mutation``. Such a region can be walked backward once.
+    ``policy_fn_or_list``: ``policy(ctx, op, *args, **kwargs)`` returns a ``CheckpointPolicy``, where ``op`` is one of
+    ``torch.ops.aten``; or a list of the operators whose results are kept. The policy is called in the first run only.
+    A write in place to a kept result raises an error, unless ``allow_cache_entry_mutation``. Only one backward pass
+    through such a region is possible.
 
     >>> import functools
     >>> import wengert as torch
@@ -104,7 +104,7 @@ class _Record:
 
 
 class _Watching:
-    """A context in which each operator of this thread or task is looked at."""
+    """A context that intercepts each operator of this thread or task."""
 
     def __init__(self, record: _Record) -> None:
         self.record = record
@@ -125,7 +125,7 @@ class _Watching:
         return self.run(overload_of(info, args), info, args, proceed)
 
     def run(self, op: Any, info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
-        """Run one operator that may be kept."""
+        """Run one operator whose result may be kept."""
         raise NotImplementedError
 
 
@@ -137,7 +137,7 @@ class _Keeping(_Watching):
         self.policy = policy
 
     def run(self, op: Any, info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
-        token = _innermost.set(None)  # what the policy computes is its own
+        token = _innermost.set(None)  # operators inside the policy are not intercepted
         try:
             answer = self.policy(SelectiveCheckpointContext(is_recompute=False), op, *args)
         finally:
@@ -171,7 +171,7 @@ class _Recalling(_Watching):
         k = self.seen[op]
         self.seen[op] = k + 1
         decisions = self.record.decisions.get(op, ())
-        if k >= len(decisions) or not decisions[k]:  # one call too many is the checkpoint's to complain of
+        if k >= len(decisions) or not decisions[k]:  # the checkpoint itself reports a surplus call
             return proceed()
         if not self.record.kept[op]:
             raise noted(
@@ -201,7 +201,7 @@ class _Always(dict[Any, Any]):
 
 
 def recalled(info: Info, args: tuple[Any, ...], arrays: Any) -> Any:
-    """What an operator gives, with its node, if the array library's function gives ``arrays``.
+    """The result of an operator, with its node, if the array library's function returned ``arrays``.
 
     An operator's recording function finds the library's by the names ``table``, ``raw`` and ``fn``
     (``_kinds.elementwise``).

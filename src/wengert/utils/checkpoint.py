@@ -1,11 +1,11 @@
-"""Checkpointing: memory for time. What a function's nodes would save is not kept; backward runs the function again.
+"""Checkpointing saves memory at the cost of time: saved values are dropped, and backward runs the function again.
 
-The variant of today (``use_reentrant=False``) stands on ``autograd.graph.saved_tensors_hooks``. While the function
-runs, each saved value is replaced by a ``_Place``, and the ``_Region`` counts them. The first place that a backward
-pass reads makes the region run its function again, under hooks that put the values into the places in the same order.
-A function that does not do the same again would give wrong gradients: count, shapes and dtypes are compared.
+The current variant (``use_reentrant=False``) uses ``autograd.graph.saved_tensors_hooks``. While the function runs, each
+saved value is replaced by a ``_Place``, and the ``_Region`` counts them. The first place that a backward pass reads
+makes the region run its function again, under hooks that put the values into the places in the same order. A function
+that behaves differently would give wrong gradients, so count, shapes and dtypes are compared.
 
-The old variant (``use_reentrant=True``) is a custom function whose backward step runs a whole pass of its own.
+The old variant (``use_reentrant=True``) is a custom function whose backward step runs a nested backward pass.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
 
 class CheckpointError(RuntimeError):
-    """The function of a checkpoint did not do the same when it ran again."""
+    """Raised if the function of a checkpoint saved different values when it ran again."""
 
 
 def noop_context_fn() -> Contexts:
-    """The default ``context_fn``: nothing around the function, neither the first time nor again."""
+    """The default ``context_fn``: no context managers around the first and later runs."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -74,7 +74,7 @@ _debug: bool | None = None
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Whether checkpoints made inside stop running again as soon as all saved values are there (by default they do).
+    """A context that sets whether checkpoints stop recomputing once all saved values are known (True by default).
 
     >>> import wengert as torch
     >>> from wengert.utils.checkpoint import checkpoint, set_checkpoint_early_stop
@@ -96,7 +96,7 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """Whether checkpoints made inside log their operators, whatever their ``debug`` says; ``None``: as that says."""
+    """A context that sets whether checkpoints log their operators; ``None``: as their argument ``debug`` says."""
     global _debug
     before = _debug
     _debug = enabled
@@ -110,7 +110,7 @@ _group: ContextVar[GraphExecGroup | None] = ContextVar("wengert_graph_exec_group
 
 
 class GraphExecGroup:
-    """Backward passes inside share what checkpoints recompute: each region runs again at most once for all of them.
+    """A context whose backward passes share recomputed values: each region runs again at most once for all of them.
 
     The passes must not need the same saved value. Only for ``use_reentrant=False``.
     """
@@ -145,18 +145,18 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """``function(*args, **kwargs)`` without keeping what its nodes save: backward computes that again.
+    """``function(*args, **kwargs)`` without keeping the saved values of its nodes, which backward recomputes.
 
-    ``use_reentrant=False`` is the variant to use: it works with ``autograd.grad``, with keyword arguments, nested, and
-    with tensors inside of any object. ``True`` (the default, with a warning) is kept for old programs.
+    Use ``use_reentrant=False``: it works with ``autograd.grad``, with keyword arguments, nested, and with tensors
+    inside any object. ``True`` (the default, with a warning) exists for old programs.
 
-    ``preserve_rng_state=False`` (a further keyword): random numbers need not be the same again. The rest is for
-    ``use_reentrant=False`` only. ``context_fn()`` gives two context managers, for the first run and for later ones.
-    ``determinism_check``: ``"default"`` compares shapes, dtypes and devices of what is saved, ``"none"`` nothing.
-    ``debug``: an error lists the operators of both runs. ``early_stop=False`` runs the function to its end again.
+    ``preserve_rng_state=False`` (another keyword): later runs may draw different random numbers. The other arguments
+    are for ``use_reentrant=False`` only. ``context_fn()`` returns two context managers, for the first run and for later
+    ones. ``determinism_check``: ``"default"`` compares shapes, dtypes and devices of saved values, ``"none"`` nothing.
+    ``debug``: errors list the operators of both runs. ``early_stop=False``: later runs go to the function's end.
 
-    Raises ``CheckpointError`` in backward if the function does not save the same again. Source: Chen et al., Training
-    Deep Nets with Sublinear Memory Cost, arXiv:1604.06174.
+    Raises ``CheckpointError`` in backward if a later run saves different values. Source: Chen et al., Training Deep
+    Nets with Sublinear Memory Cost, arXiv:1604.06174.
 
     >>> import wengert as torch
     >>> from wengert.utils.checkpoint import checkpoint
@@ -202,8 +202,8 @@ def checkpoint_sequential(
 ) -> Any:
     """A ``Sequential`` or a list of functions, applied one after the other in ``segments`` checkpoints.
 
-    The last segment keeps what it saves, as its backward step is the next thing that happens. ``use_reentrant`` and
-    ``preserve_rng_state`` as in ``checkpoint``.
+    The last segment is not checkpointed, since its backward step comes next. ``use_reentrant`` and
+    ``preserve_rng_state`` are those of ``checkpoint``.
 
     >>> import wengert as torch
     >>> from wengert.utils.checkpoint import checkpoint_sequential
@@ -245,7 +245,7 @@ def _one_after_the_other(steps: list[Any]) -> Callable[[Any], Any]:
 
 # --------------------------------------------------------------------------------------------------------- what is kept
 class _Inputs(Node):
-    """The arguments of a region, saved as a node saves: checked for writes in place, given to the hooks around it."""
+    """The arguments of a region, saved as by a node: checked for writes in place, passed to the hooks around it."""
 
     __slots__ = ("boxed_edges", "given")
 
@@ -286,15 +286,15 @@ class _Inputs(Node):
 
 
 class _Place:
-    """What a node holds in place of a saved value."""
+    """The object that a node holds in place of a saved value."""
 
     __slots__ = ("__weakref__",)
 
 
 class _Replay:
-    """What one later run of a region's function put into the places, for one backward pass.
+    """The values that one later run of a region's function put into the places, for one backward pass.
 
-    The pass holds it, as one of its final callbacks: with the pass goes what was not read.
+    The pass refers to it by one of its final callbacks, so unread values are freed at the end of the pass.
     """
 
     def __init__(self, region: _Region) -> None:
@@ -307,11 +307,11 @@ class _Replay:
 
 
 class _Enough(Exception):
-    """All saved values are there again: the function need not run on."""
+    """Raised to stop a later run once all saved values are known."""
 
 
 class _Facts(tuple[Any, Any]):
-    """What must be the same again: a value's shape and dtype. (All are on one device.)"""
+    """The properties of a value that later runs must reproduce: shape and dtype. (There is one device.)"""
 
     __slots__ = ()
 
@@ -328,11 +328,11 @@ _CHECKS: dict[str, Callable[[Tensor], Any]] = {
 
 
 class _Region:
-    """One checkpointed call: how to run it again, and the places that its nodes saved."""
+    """One checkpointed call: the function to run again, and the places that its nodes hold."""
 
     early_stop = True
     complete = False  # whether the first run is over
-    uncounted = False  # a backward pass ran inside of the first run: then what is saved there cannot be compared
+    uncounted = False  # a backward pass ran inside the first run: its saved values cannot be compared
 
     def __init__(
         self, function: Any, kwargs: dict[str, Any], preserve: bool, determinism_check: str, journal: Journal | None
@@ -376,7 +376,7 @@ class _Region:
 
     # ------------------------------------------------------------------------------------------------- in backward
     def get(self, place: _Place) -> Tensor:
-        """The unpack hook: the value of a place, computed again with all others if this pass has not done so."""
+        """The unpack hook: the value of a place, recomputed with all others if this pass has not done so yet."""
         try:
             return self._get(place)
         except CheckpointError as error:
@@ -456,7 +456,7 @@ class _Region:
                 return x
             place = self.places[k]()
             if place is not None:
-                cell = cell_of(x)  # a recorded write may give x another one: that of the memory its node goes on with
+                cell = cell_of(x)  # a recorded write may give x another box, that of the memory that its node refers to
                 replay.values[place] = (x, cell, cell.version)
             if self.early_stop and replay.count == len(self.places):
                 raise _Enough
@@ -494,7 +494,7 @@ _TIP = (
 
 # ------------------------------------------------------------------------------------------------------ the old variant
 class CheckpointFunction(Function):
-    """The variant of ``use_reentrant=True``: backward runs the function again, recorded, and a pass through that."""
+    """The variant ``use_reentrant=True``: backward runs the function again, recorded, and a nested backward pass."""
 
     @staticmethod
     def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
@@ -540,7 +540,7 @@ class CheckpointFunction(Function):
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The tensors of a tuple cut off from their history, requiring grad as before; anything else as it is."""
+    """The tensors of a tuple without history, with the same ``requires_grad``; other objects unchanged."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
     return tuple(_cut(a) if isinstance(a, Tensor) else a for a in inputs)
@@ -560,7 +560,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 # ------------------------------------------------------------------------------------------------------------- devices
 class DefaultDeviceType:
-    """Of which device's generators the state is kept where no argument tells; there is only the CPU here."""
+    """The device type whose random state is kept if no argument determines it; wengert has only the CPU."""
 
     _type: str | None = None
 
@@ -576,11 +576,11 @@ class DefaultDeviceType:
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
-    """Devices other than the CPU among the arguments, and their generators' states: there are none here."""
+    """The devices other than the CPU among the arguments, and their random states, of which there are none."""
     return [], []
 
 
 def set_device_states(devices: Iterable[int], states: Iterable[Tensor], *, device_type: str | None = None) -> None:
-    """Set the generators' states of devices other than the CPU, of which there are none here."""
+    """Set the random states of devices other than the CPU, of which there are none."""
     if list(devices):
         raise RuntimeError(f"set_device_states: no device of type {device_type or DefaultDeviceType.get_device_type()}")

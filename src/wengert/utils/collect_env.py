@@ -1,4 +1,4 @@
-"""``torch.utils.collect_env``: what a bug report should tell, as ``python -m wengert info`` does."""
+"""``torch.utils.collect_env``: facts for bug reports, as ``python -m wengert info`` prints them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["get_pretty_env_info", "main"]
 
 
 def get_pretty_env_info() -> str:
-    """The installation and the machine, a line for each fact."""
+    """Facts about the installation and the machine, one per line."""
     from .._cli.info import report
 
     return report()

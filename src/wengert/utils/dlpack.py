@@ -1,4 +1,4 @@
-"""``torch.utils.dlpack``: tensors to and from other libraries, on the same memory."""
+"""``torch.utils.dlpack``: exchange of tensors with other libraries, without a copy."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DLDeviceType(enum.IntEnum):
 
 
 class _Carrier:
-    """An array library's array, as far as the protocol asks, that is just a capsule."""
+    """An object with the methods of the protocol that wraps a capsule."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule

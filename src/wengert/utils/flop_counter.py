@@ -1,6 +1,6 @@
-"""``FlopCounterMode``: how many floating point operations the matrix products and convolutions of a block take.
+"""``FlopCounterMode``: counts the floating point operations of matrix products and convolutions in a block.
 
-Backward passes are counted too: their formulas' products and convolutions, in the modules whose forward made them.
+Products and convolutions in backward passes are counted too, for the modules whose forward made their nodes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _shapes(values: Any) -> Any:
 
 
 def _of_shapes(formula: Formula) -> Formula:
-    """A formula of shapes, given tensors."""
+    """A formula of shapes as a function of tensors."""
 
     def counted(*args: Any, out_val: Any = None, **kwargs: Any) -> int:
         return formula(*_shapes(args), out_shape=_shapes(out_val), **{k: _shapes(v) for k, v in kwargs.items()})
@@ -66,10 +66,10 @@ flop_registry: dict[Any, Formula] = {
 
 
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Formula], Formula]:
-    """Decorator: how to count an operator of ``torch.ops.aten``, from the shapes of its arguments.
+    """Decorator for a function that counts an operator of ``torch.ops.aten`` from the shapes of its arguments.
 
-    The function is given the shapes in the arguments' places and ``out_shape``; with ``get_raw`` the arguments
-    themselves and ``out_val``.
+    The function gets the shapes in place of the arguments, and ``out_shape``; with ``get_raw`` it gets the arguments
+    themselves, and ``out_val``.
     """
 
     def register(formula: Formula) -> Formula:
@@ -89,7 +89,7 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Form
 
 
 class _Mode(TorchDispatchMode):
-    """What stands around the operators."""
+    """The dispatch mode that counts the operators."""
 
     def __init__(self, counter: FlopCounterMode) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class _Mode(TorchDispatchMode):
 
 
 class FlopCounterMode:
-    """Counts inside of ``with``: a multiplication and an addition are two operations.
+    """Counts operations inside ``with``, where a multiplication and an addition are two operations.
 
     ``get_total_flops()``, ``get_flop_counts()`` by module and operator, ``get_table(depth)``, which is printed at the
     end unless ``display=False``. ``custom_mapping``: formulas for operators, as for ``register_flop_formula``.
@@ -178,7 +178,7 @@ class FlopCounterMode:
         return sum(self.flop_counts["Global"].values())
 
     def get_flop_counts(self) -> dict[str, dict[Any, int]]:
-        """By module, then by operator; ``"Global"`` is everything."""
+        """The counts by module, then by operator; ``"Global"`` is the total."""
         return {name: dict(counts) for name, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:

@@ -1,4 +1,4 @@
-"""``torch.utils.hooks``: handles of hooks, and what module hooks are made with."""
+"""``torch.utils.hooks``: handles of hooks, and helpers for module hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.utils.model_zoo``: ``torch.hub.load_state_dict_from_url`` by its old name, and ``tqdm`` for torchvision."""
+"""``torch.utils.model_zoo``: the old name of ``torch.hub.load_state_dict_from_url``, and ``tqdm`` for torchvision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.utils.module_tracker``: which modules are running."""
+"""``torch.utils.module_tracker``: tracks the modules that are running."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["ModuleTracker"]
 
 
 class ModuleTracker:
-    """Inside, ``parents`` is the set of the modules that are running forward, by name, with ``"Global"``.
+    """A context in which ``parents`` is the set of names of the modules that are running, with ``"Global"``.
 
     >>> import wengert as torch
     >>> from wengert.utils.module_tracker import ModuleTracker

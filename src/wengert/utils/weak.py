@@ -35,7 +35,7 @@ class WeakIdRef(weakref.ref[K]):
 
 
 class WeakIdKeyDictionary(MutableMapping[K, V], Generic[K, V]):
-    """A dict by the identity of its keys, whose entries go with them.
+    """A dict that compares keys by identity and drops an entry when its key is freed.
 
     >>> import wengert as torch
     >>> from wengert.utils.weak import WeakTensorKeyDictionary
@@ -74,7 +74,7 @@ class WeakIdKeyDictionary(MutableMapping[K, V], Generic[K, V]):
     def __contains__(self, key: object) -> bool:
         try:
             return self.ref_type(key) in self.data
-        except TypeError:  # cannot be referred to weakly
+        except TypeError:  # does not support weak references
             return False
 
     def __iter__(self) -> Iterator[K]:
@@ -135,7 +135,7 @@ WeakTensorKeyDictionary = WeakIdKeyDictionary
 
 
 class TensorWeakRef:
-    """A weak reference of a tensor: called, it gives the tensor, or ``None`` once that is gone."""
+    """A weak reference to a tensor: a call returns the tensor, or ``None`` once it is freed."""
 
     def __init__(self, tensor: Tensor) -> None:
         if not isinstance(tensor, Tensor):

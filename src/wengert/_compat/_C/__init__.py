@@ -1,4 +1,4 @@
-"""What programs use of ``torch._C``, PyTorch's compiled part, by its names there.
+"""``torch._C``, PyTorch's compiled part: the names that programs use.
 
 >>> import wengert as torch
 >>> with torch._C.DisableTorchFunctionSubclass():
@@ -57,7 +57,7 @@ _TensorMeta = type(Tensor)
 
 
 class _Disable:
-    """A context in which overriding classes are taken for what they are: tensors, or mistakes."""
+    """A context in which ``__torch_function__`` of classes is ignored."""
 
     _everything = False
 
@@ -73,23 +73,23 @@ class _Disable:
 
 
 class DisableTorchFunctionSubclass(_Disable):
-    """Inside, no class's ``__torch_function__`` is asked; modes are."""
+    """A context in which ``__torch_function__`` of classes is ignored, but modes are active."""
 
 
 class DisableTorchFunction(_Disable):
-    """Inside, neither a class's ``__torch_function__`` nor a mode's is asked."""
+    """A context in which ``__torch_function__`` of classes and modes is ignored."""
 
     _everything = True
 
 
 def _is_torch_function_enabled() -> bool:
-    """Whether classes are asked in this thread or task."""
+    """Whether ``__torch_function__`` of classes is active in this thread or task."""
     state = STATE.get()
     return state.classes and state.all
 
 
 def _is_torch_function_mode_enabled() -> bool:
-    """Whether a mode is on in this thread or task."""
+    """Whether a mode is active in this thread or task."""
     state = STATE.get()
     return bool(state.modes) and state.all
 
@@ -100,7 +100,7 @@ def _len_torch_function_stack() -> int:
 
 
 def _has_torch_function(args: Any) -> bool:
-    """Whether one of the arguments overrides, or a mode is on."""
+    """Whether one of the arguments has ``__torch_function__``, or a mode is active."""
     return _is_torch_function_mode_enabled() or (
         _is_torch_function_enabled() and any(_overrides_functions(type(a)) for a in args)
     )
@@ -131,11 +131,11 @@ def _are_functorch_transforms_active() -> bool:
 
 
 def _log_api_usage_once(event: str) -> None:
-    """Nothing: nobody counts which parts of the package are used."""
+    """Does nothing: the use of APIs is not counted."""
 
 
 def _get_privateuse1_backend_name() -> str:
-    """The name of a device that a program may add to PyTorch, as it is before one is added."""
+    """PyTorch's default name of the device that a program may add."""
     return "privateuseone"
 
 
@@ -146,7 +146,7 @@ def _get_default_device() -> str:
     return get_default_device().type
 
 
-#: PyTorch chooses kernels by such keys; here they are names that libraries put into sets
+#: PyTorch chooses kernels by these keys; in wengert they are only names, which libraries put into sets
 DispatchKey = Enum(
     "DispatchKey",
     "CPU CUDA XPU Meta Autograd AutogradCPU AutogradCUDA AutocastCPU AutocastCUDA AutocastXPU FuncTorchBatched "
@@ -168,7 +168,7 @@ def _ExcludeDispatchKeyGuard(keys: Any) -> Any:
 
 
 class _nn:
-    """What programs use of ``torch._C._nn``."""
+    """The names of ``torch._C._nn`` that programs use."""
 
     @staticmethod
     def _parse_to(*args: Any, **kwargs: Any) -> tuple[device | None, dtype | None, bool, memory_format | None]:
@@ -211,7 +211,7 @@ def _get_obj_in_tls(key: str) -> Any:
 
 
 def _len_torch_dispatch_stack() -> int:
-    """How many dispatch modes are on."""
+    """The number of active dispatch modes."""
     from wengert.utils._python_dispatch import _get_current_dispatch_mode_stack
 
     return len(_get_current_dispatch_mode_stack())
@@ -222,7 +222,7 @@ def _set_grad_enabled(enabled: bool) -> None:
     set_grad_enabled(enabled)
 
 
-# Names that lie in modules which are imported when they are asked for.
+# Names in modules that are imported on access.
 _LATE = {
     "_autograd": "._C._autograd",
     "_functions": "._C._functions",

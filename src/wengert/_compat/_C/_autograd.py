@@ -1,4 +1,4 @@
-"""What programs use of ``torch._C._autograd``: the stack of hooks on saved tensors, and the profiler's types."""
+"""``torch._C._autograd``: the stack of saved-tensor hooks, and the profiler's types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["DeviceType", "SavedTensor"]
 
 
 def _push_saved_tensors_default_hooks(pack_hook: Any, unpack_hook: Any) -> None:
-    """From now on what nodes save goes through these, until they are popped."""
+    """Push a pair of saved-tensor hooks, which apply until they are popped."""
     message = DISABLED.get()
     if message is not None:
         raise RuntimeError(message)
@@ -21,7 +21,7 @@ def _push_saved_tensors_default_hooks(pack_hook: Any, unpack_hook: Any) -> None:
 
 
 def _pop_saved_tensors_default_hooks() -> None:
-    """Take the innermost pair away."""
+    """Remove the innermost pair."""
     MODE.set(changed(hooks=tuple(saved_tensors_hooks() or ())[:-1] or None))
 
 
@@ -32,12 +32,12 @@ def _top_saved_tensors_default_hooks(ignore_is_tracing: bool = False) -> Any:
 
 
 def _saved_tensors_hooks_is_enabled() -> bool:
-    """Whether such hooks may be used."""
+    """Whether saved-tensor hooks are allowed."""
     return DISABLED.get() is None
 
 
 def _saved_tensors_hooks_disable(error_message: str) -> None:
-    """Refuse them from now on, with this message."""
+    """Make saved-tensor hooks raise an error with this message."""
     DISABLED.set(error_message)
 
 

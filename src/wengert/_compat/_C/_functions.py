@@ -1,4 +1,4 @@
-"""Nodes that programs make by hand, as functions of tensors.
+"""``torch._C._functions``: nodes that programs create directly.
 
 >>> import wengert as torch
 >>> x = torch.ones(2, requires_grad=True)
@@ -46,7 +46,7 @@ def _one_or_all(results: tuple[Any, ...]) -> Any:
 
 
 class DelayedError:
-    """Gives tensors back as they are; their backward is an error with this message."""
+    """Returns tensors unchanged; their backward raises an error with this message."""
 
     def __init__(self, message: str, num_inputs: int) -> None:
         self.message = message
@@ -56,7 +56,7 @@ class DelayedError:
 
 
 class UndefinedGrad:
-    """Gives tensors back as they are; their backward sends nothing on."""
+    """Returns tensors unchanged; their backward passes no gradient on."""
 
     def __call__(self, *tensors: Any) -> Any:
         return _one_or_all(_Undefined.apply(*tensors))

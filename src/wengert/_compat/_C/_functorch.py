@@ -1,4 +1,4 @@
-"""What libraries ask of ``torch._C._functorch``: whether a tensor is one of a transform's.
+"""``torch._C._functorch``: queries whether a tensor belongs to a transform.
 
 >>> import wengert as torch
 >>> from wengert._C._functorch import is_batchedtensor
@@ -21,25 +21,25 @@ __all__ = [
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:
-    """Whether the innermost transform that a tensor is one of is ``vmap``."""
+    """Whether the innermost transform of a tensor is ``vmap``."""
     return isinstance(tensor._a, Batched)
 
 
 def is_gradtrackingtensor(tensor: Tensor) -> bool:
-    """Whether the innermost transform that a tensor is one of takes derivatives; not of an outermost ``grad``."""
+    """Whether the innermost transform of a tensor takes derivatives; False for an outermost ``grad``."""
     return isinstance(tensor._a, (Dual, Lift))
 
 
 def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
-    """Whether a tensor is one of a transform's."""
+    """Whether a tensor belongs to a transform."""
     return isinstance(tensor._a, Value)
 
 
 def get_unwrapped(tensor: Tensor) -> Tensor:
-    """The tensor inside of a transform's: with the mapped dim in front, for ``vmap``.
+    """The tensor inside a transform's tensor; for ``vmap`` with the mapped dim first.
 
     Raises:
-        RuntimeError: it is no transform's.
+        RuntimeError: ``tensor`` belongs to no transform.
     """
     if not isinstance(tensor._a, Value):
         raise RuntimeError("No wrappers present!")

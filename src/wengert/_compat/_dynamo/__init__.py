@@ -1,4 +1,4 @@
-"""What programs use of ``torch._dynamo``, PyTorch's tracer: it is not there, and nothing is traced."""
+"""``torch._dynamo``, PyTorch's tracer: the names that programs use. wengert does not trace."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def forbid_in_graph(fn: Any) -> Any:
 
 
 def graph_break(msg: str = "") -> None:
-    """Nothing: there is no graph to break."""
+    """Does nothing: there is no graph to break."""
 
 
 def mark_dynamic(t: Any, index: Any, **kwargs: Any) -> None:
-    """Nothing: no size is assumed to stay."""
+    """Does nothing: no size is assumed to be constant."""
 
 
 def maybe_mark_dynamic(t: Any, index: Any) -> None:
-    """Nothing: no size is assumed to stay."""
+    """Does nothing: no size is assumed to be constant."""
 
 
 def mark_static_address(t: Any, guard: bool = False) -> None:
-    """Nothing: no address is assumed to stay."""
+    """Does nothing: no address is assumed to be constant."""
 
 
 def mark_static(t: Any, index: Any = None) -> None:
-    """Nothing: no size is assumed to change."""
+    """Does nothing: no size is assumed to vary."""

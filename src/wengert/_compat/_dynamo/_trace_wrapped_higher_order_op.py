@@ -1,7 +1,7 @@
 """``TransformGetItemToIndex``, inside of which PyTorch's ``vmap`` takes an element by a mapped index.
 
-Here ``x[i]`` with a mapped ``i`` is an operator anyway, so that the context changes nothing. transformers enters it
-when it makes masks.
+In wengert ``x[i]`` with a mapped ``i`` is an operator anyway, and the context has no effect. transformers enters it to
+make masks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["TransformGetItemToIndex"]
 
 
 class TransformGetItemToIndex:
-    """A context that changes nothing: ``x[i]`` with a mapped ``i`` needs no transforming.
+    """A context without effect: ``x[i]`` with a mapped ``i`` needs no transformation.
 
     >>> import wengert as torch
     >>> from wengert._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex

@@ -1,4 +1,4 @@
-"""``torch._dynamo.config``: switches that can be set and read, and have nothing to switch."""
+"""``torch._dynamo.config``: switches that can be set and read but have no effect."""
 
 suppress_errors = False
 verbose = False

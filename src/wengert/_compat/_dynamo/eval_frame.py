@@ -1,4 +1,4 @@
-"""``OptimizedModule``, what ``torch.compile`` makes of a module: another that runs it, under PyTorch's names."""
+"""``OptimizedModule``, the result of ``torch.compile`` for a module, which runs the module."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["OptimizedModule"]
 
 
 class OptimizedModule(Module):
-    """A module around a module, as PyTorch's compiled ones are: the one inside, ``_orig_mod``, runs as it is.
+    """A wrapper module like PyTorch's compiled ones, which runs the inner module ``_orig_mod`` unchanged.
 
-    So parameters have ``_orig_mod.`` before their names, and hooks of both modules run. All other attributes are those
-    of the module inside, for reading, writing and deleting.
+    The parameters' names begin with ``_orig_mod.``, and hooks of both modules run. All other attributes are those of
+    the inner module, for reading, writing and deleting.
     """
 
     def __init__(self, mod: Module, dynamo_ctx: Any = None) -> None:
@@ -24,17 +24,17 @@ class OptimizedModule(Module):
         self._modules["_orig_mod"] = mod
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module inside gives."""
+        """Call the inner module."""
         return self._orig_mod(*args, **kwargs)
 
     @property
     def training(self) -> bool:
-        """The mode of the module inside."""
+        """The training mode of the inner module."""
         return self._orig_mod.training
 
     @training.setter
     def training(self, value: bool) -> None:
-        if "_modules" in self.__dict__ and self._modules:  # else Module.__init__ sets what a new module has
+        if "_modules" in self.__dict__ and self._modules:  # otherwise Module.__init__ sets it
             self._orig_mod.training = value
 
     def __len__(self) -> int:

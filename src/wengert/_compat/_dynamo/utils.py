@@ -1,4 +1,4 @@
-"""``torch._dynamo.utils``: what torchvision asks before it compiles a part of itself."""
+"""``torch._dynamo.utils``: a query that torchvision makes before it compiles a part of itself."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""``torch._functorch``, where programs find ``torch.func``'s functions by their private place."""
+"""``torch._functorch``: the private modules from which programs import functions of ``torch.func``."""

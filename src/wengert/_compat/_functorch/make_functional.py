@@ -1,4 +1,4 @@
-"""Modules as functions of their parameters, as functorch had them before ``torch.func.functional_call``."""
+"""``make_functional`` and its relatives, functorch's predecessors of ``torch.func.functional_call``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class FunctionalModule(Module):
-    """``func(params, *args)``: what a module gives with these parameters."""
+    """``func(params, *args)``: the result of a module with these parameters."""
 
     def __init__(self, stateless_model: Module, param_names: tuple[str, ...]) -> None:
         super().__init__()
@@ -26,12 +26,12 @@ class FunctionalModule(Module):
         self.param_names = param_names
 
     def forward(self, params: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
-        """Call the module with ``params`` in the place of its own."""
+        """Call the module with ``params`` in place of its own parameters."""
         return functional_call(self.stateless_model, dict(zip(self.param_names, params, strict=True)), args, kwargs)
 
 
 class FunctionalModuleWithBuffers(Module):
-    """``func(params, buffers, *args)``: what a module gives with these parameters and buffers."""
+    """``func(params, buffers, *args)``: the result of a module with these parameters and buffers."""
 
     def __init__(self, stateless_model: Module, param_names: tuple[str, ...], buffer_names: tuple[str, ...]) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class FunctionalModuleWithBuffers(Module):
         self.buffer_names = buffer_names
 
     def forward(self, params: Iterable[Tensor], buffers: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
-        """Call the module with ``params`` and ``buffers`` in the place of its own."""
+        """Call the module with ``params`` and ``buffers`` in place of its own."""
         state = dict(zip((*self.param_names, *self.buffer_names), (*params, *buffers), strict=True))
         return functional_call(self.stateless_model, state, args, kwargs)
 

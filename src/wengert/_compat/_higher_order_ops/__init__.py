@@ -1,7 +1,7 @@
 """Control flow as functions of functions: ``cond``, ``while_loop``, ``scan``, ``associative_scan``, ``map``.
 
-PyTorch has them for its tracer. Here nothing is traced: they are Python's own ``if`` and loops, with PyTorch's rules
-for what goes in and comes out, and can be differentiated like all else.
+PyTorch has them for its tracer. wengert does not trace: they are Python's own ``if`` and loops, with PyTorch's rules
+for arguments and results, and are differentiable.
 """
 
 from __future__ import annotations

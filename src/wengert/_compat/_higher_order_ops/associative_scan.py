@@ -24,12 +24,13 @@ def associative_scan(
 ) -> Any:
     """``x0, f(x0, x1), f(f(x0, x1), x2), ...`` along a dim, for an associative ``combine_fn``.
 
-    ``xs``: a tensor, or a container of tensors of one length; ``combine_fn`` takes and gives the like, without the dim
-    (``combine_mode="generic"``; the other mode is for kernels of other devices). ``reverse`` begins at the end.
-    Neighbours are combined in pairs, and so are the results (Blelloch, Prefix Sums and Their Applications, 1990).
+    ``xs``: a tensor, or a container of tensors of one length; ``combine_fn`` takes and returns the same structure
+    without the dim (``combine_mode="generic"``; the other mode is for kernels of other devices). ``reverse`` begins at
+    the end. Neighbours are combined in pairs, and so are the results (Blelloch, Prefix Sums and Their Applications,
+    1990).
 
     Raises:
-        ValueError: another mode, no tensors, or the dim is empty or not there.
+        ValueError: another mode, no tensors, or an empty or missing dim.
 
     >>> import wengert as torch
     >>> from wengert._higher_order_ops.associative_scan import associative_scan
@@ -72,7 +73,7 @@ def _checked(combine_fn: Any, leaves: list[Any], dim: int, combine_mode: str) ->
 
 
 def _scanned(combine: Callable[[Leaves, Leaves], Leaves], elements: Leaves) -> Leaves:
-    """All results along dim 0: those at odd places from the pairs, those between from them."""
+    """All results along dim 0: those at odd indices from the pairs, the others from these."""
     n = elements[0].shape[0]
     if n < 2:
         return elements
@@ -84,7 +85,7 @@ def _scanned(combine: Callable[[Leaves, Leaves], Leaves], elements: Leaves) -> L
 
 
 def _interleaved(even: Tensor, odd: Tensor) -> Tensor:
-    """The elements of both in turns; of ``even`` there may be one more."""
+    """The elements of both, interleaved; ``even`` may have one more."""
     n = odd.shape[0]
     pairs = torch.stack([even[:n], odd], 1).flatten(0, 1)
     return torch.cat([pairs, even[n:]]) if even.shape[0] > n else pairs

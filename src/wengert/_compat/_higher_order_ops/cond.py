@@ -1,4 +1,4 @@
-"""``torch.cond``: one of two functions."""
+"""``torch.cond``: calls one of two functions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def cond(
     false_fn: Callable[..., Any],
     operands: tuple[Any, ...] | list[Any] = (),
 ) -> Any:
-    """``true_fn(*operands)`` or ``false_fn(*operands)``, as ``pred`` says: a bool, or a tensor of one element.
+    """``true_fn(*operands)`` if ``pred``, a bool or a tensor with one element, is true, else ``false_fn(*operands)``.
 
     Raises:
-        RuntimeError: ``pred`` is neither, or ``operands`` is no tuple of tensors, which may be nested in containers.
+        RuntimeError: ``pred`` is neither, or ``operands`` is not a tuple of tensors or of containers of tensors.
 
     >>> import wengert as torch
     >>> x = torch.tensor([1., -2.])

@@ -1,4 +1,4 @@
-"""``scan``: a function along a dim, with a value that goes from step to step."""
+"""``scan``: applies a function along a dim, with a value carried from step to step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def scan(
     Returns the last carry and all ``y``, stacked along that dim in the order of the slices.
 
     Raises:
-        RuntimeError, ValueError: ``xs`` or ``init`` is no tensor nor made of tensors.
+        RuntimeError, ValueError: ``xs`` or ``init`` is neither a tensor nor a container of tensors.
 
     >>> import wengert as torch
     >>> from wengert._higher_order_ops.scan import scan

@@ -1,4 +1,4 @@
-"""``torch.while_loop``: a function again and again."""
+"""``torch.while_loop``: applies a function repeatedly."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def while_loop(
     """``carried_inputs``, replaced by ``body_fn(*carried_inputs)`` as long as ``cond_fn(*carried_inputs)`` is true.
 
     Raises:
-        RuntimeError: ``carried_inputs`` is no tuple or list, ``cond_fn`` gives more than one truth value, or
-            ``body_fn`` another number of values than it is given.
+        RuntimeError: ``carried_inputs`` is no tuple or list, ``cond_fn`` returns more than one truth value, or
+            ``body_fn`` returns a different number of values.
 
     >>> import wengert as torch
     >>> torch.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (torch.tensor(0), torch.ones(2)))

@@ -1,1 +1,1 @@
-"""``torch._subclasses``: what libraries ask about tensors that PyTorch's compiler makes. There are none."""
+"""``torch._subclasses``: queries about tensors of PyTorch's compiler, of which there are none."""

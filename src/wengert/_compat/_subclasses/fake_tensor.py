@@ -1,4 +1,4 @@
-"""``torch._subclasses.fake_tensor``: tensors without data, by which PyTorch's compiler finds shapes. None is here.
+"""``torch._subclasses.fake_tensor``: tensors with which PyTorch's compiler infers shapes; never instantiated.
 
 >>> import wengert as torch
 >>> from wengert._subclasses.fake_tensor import is_fake

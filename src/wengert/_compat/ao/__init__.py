@@ -1,4 +1,4 @@
-"""``torch.ao``: of PyTorch's quantisation, the places where it would begin and end in a model."""
+"""``torch.ao``: only the modules that mark the beginning and the end of quantisation in a model."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""``torch.backends``: what PyTorch computes with. Here it is NumPy: the others answer that they are not there.
+"""``torch.backends``: PyTorch's computing libraries, which wengert does not use: it computes with NumPy.
 
-Their switches can be set and read, so that programs run; they have nothing to switch.
+``is_available`` returns False. The switches can be set and read, for programs that do so, but have no effect.
 """
 
 from . import cpu, cuda, cudnn, cusparselt, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized

@@ -1,4 +1,4 @@
-"""A context that sets the switches of one of these modules and puts them back."""
+"""A context that sets the switches of one of these modules and restores them."""
 
 from __future__ import annotations
 

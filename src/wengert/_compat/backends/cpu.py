@@ -6,5 +6,5 @@ __all__ = ["get_cpu_capability"]
 
 
 def get_cpu_capability() -> str:
-    """``"DEFAULT"``: which instructions are used is NumPy's own choice."""
+    """``"DEFAULT"``: NumPy chooses the instructions."""
     return "DEFAULT"

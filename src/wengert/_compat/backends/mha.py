@@ -1,4 +1,4 @@
-"""``torch.backends.mha``: the switch of a second path of ``nn.MultiheadAttention``; here there is one."""
+"""``torch.backends.mha``: the switch of PyTorch's fast path of ``nn.MultiheadAttention``, which has no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.backends.mkl``: Intel's library, which is not what wengert calls."""
+"""``torch.backends.mkl``: Intel's library, which wengert does not call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def is_available() -> bool:
 
 
 class verbose:
-    """A context in which the library would tell what it does."""
+    """A context in which PyTorch's library would log its calls; it does nothing."""
 
     def __init__(self, enable: int) -> None:
         self.enable = enable

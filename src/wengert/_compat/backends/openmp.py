@@ -1,4 +1,4 @@
-"""``torch.backends.openmp``: not what wengert's threads are; ``torch.set_num_threads`` is for those."""
+"""``torch.backends.openmp``, which wengert's threads do not use; see ``torch.set_num_threads``."""
 
 from __future__ import annotations
 

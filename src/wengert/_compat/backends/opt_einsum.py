@@ -1,4 +1,4 @@
-"""``torch.backends.opt_einsum``: the order in which ``einsum`` contracts is its own; the package is not used."""
+"""``torch.backends.opt_einsum``: a package that wengert does not use; ``einsum`` chooses the order itself."""
 
 from __future__ import annotations
 

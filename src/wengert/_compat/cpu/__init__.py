@@ -1,4 +1,4 @@
-"""``torch.cpu``: the device that is there.
+"""``torch.cpu``: the device of wengert's tensors.
 
 >>> import wengert as torch
 >>> torch.cpu.is_available(), torch.cpu.device_count(), torch.cpu.current_device()
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class Stream:
-    """A stream of the CPU: what is called is done at once."""
+    """A stream of the CPU, on which calls run at once."""
 
     def __init__(self, priority: int = -1) -> None:
         pass
@@ -35,7 +35,7 @@ class Stream:
 
 
 class Event:
-    """An event of the CPU: it has always happened."""
+    """An event of the CPU, which has always happened."""
 
     def query(self) -> bool:
         """True: it has happened."""

@@ -1,4 +1,4 @@
-"""``torch.cpu.amp``: the older names of what ``torch.amp`` has, for "cpu"."""
+"""``torch.cpu.amp``: older names of ``torch.amp``'s functions, for "cpu"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.cuda`` on a machine without CUDA, as PyTorch's CPU build answers.
+"""``torch.cuda`` on a machine without CUDA, with the results and errors of PyTorch's CPU build.
 
 >>> import wengert as torch
 >>> torch.cuda.is_available(), torch.cuda.device_count()
@@ -46,10 +46,10 @@ def is_current_stream_capturing() -> bool:
 
 
 def set_rng_state_all(new_states: Any) -> None:
-    """Nothing to set for no device.
+    """Set the random states of all devices, of which there are none.
 
     Raises:
-        AssertionError: a state for a device that is not there.
+        AssertionError: a state for a missing device is given.
     """
     if list(new_states):
         raise AssertionError(_MESSAGE)
@@ -72,7 +72,7 @@ StreamContext = NoStream
 
 
 def stream(stream: Any) -> NoStream:
-    """A context for no stream: it does nothing."""
+    """A context for no stream, which does nothing."""
     return NoStream(stream)
 
 

@@ -1,4 +1,4 @@
-"""``torch.cuda.nvtx``: marks for NVIDIA's profiler, which is not there."""
+"""``torch.cuda.nvtx``: marks for NVIDIA's profiler, which is not available."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _enter = refusing("range", RuntimeError, _MESSAGE)
 
 @contextlib.contextmanager
 def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
-    """A context, or a decorator; entering it is a RuntimeError, as the profiler is not there."""
+    """A context or decorator. Entering it raises RuntimeError, since the profiler is not available."""
     _enter()
     yield
 

@@ -1,4 +1,4 @@
-"""``torch.cuda.random``: what ``torch.cuda`` has of random numbers, where libraries look for it."""
+"""``torch.cuda.random``: the random number functions of ``torch.cuda``, in their own module."""
 
 from . import (
     get_rng_state,

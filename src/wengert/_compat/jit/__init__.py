@@ -1,6 +1,6 @@
-"""``torch.jit``: there is no TorchScript, so what is scripted or traced comes back as it is, and says so once.
+"""``torch.jit`` without TorchScript: ``script`` and ``trace`` return their argument and warn once.
 
-To save a compiled program is an error: there is none. ``torch.save(module.state_dict(), ...)`` saves what is learned.
+Saving a compiled program raises an error; ``torch.save(module.state_dict(), ...)`` saves the parameters.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _isinstance = isinstance
 
 
 class Error(RuntimeError):
-    """An error of TorchScript, which is never run."""
+    """An error of TorchScript; never raised."""
 
 
 def _notice() -> None:
@@ -49,7 +49,7 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
 
 
 def trace(func: Any, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """The function or module itself. It is not called: PyTorch would call it with the examples."""
+    """The function or module itself. Unlike PyTorch, it is not called with the examples."""
     _notice()
     return func
 
@@ -79,7 +79,7 @@ def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:
 
 
 def script_if_tracing(fn: Any) -> Any:
-    """The function itself: nothing is traced."""
+    """The function itself, since nothing is traced."""
     return fn
 
 
@@ -102,7 +102,7 @@ def interface(obj: Any) -> Any:
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """The function itself; without one, a decorator."""
+    """The function itself; without a function, a decorator."""
     return drop if callable(drop) else lambda fn: fn
 
 
@@ -127,17 +127,17 @@ def annotate(the_type: Any, the_value: Any) -> Any:
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """``isinstance``, for generic types by their origin: ``List[int]`` is asked for as ``list``."""
+    """``isinstance``, with the origin of generic types: ``List[int]`` counts as ``list``."""
     types = target_type if _isinstance(target_type, tuple) else (target_type,)
     return any(_isinstance(obj, getattr(kind, "__origin__", kind)) for kind in types)
 
 
 class TracerWarning(Warning):
-    """What PyTorch's tracer warns with; nothing is traced here. Programs filter it."""
+    """The warning of PyTorch's tracer, which programs filter; never given."""
 
 
 class Attribute:
-    """A value with a type, as TorchScript's classes are given them."""
+    """An attribute of a TorchScript class with its type."""
 
     def __init__(self, value: Any, type: Any) -> None:
         self.value = value
@@ -149,11 +149,11 @@ class ScriptModule(Module):
 
 
 class ScriptFunction:
-    """A compiled function, of which there is none."""
+    """A compiled function; never instantiated."""
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
-    """Call a function, at once; its result as a future that is done."""
+    """Call a function at once; return its result as a future that is done."""
     future: Future[Any] = Future()
     future.set_result(func(*args, **kwargs))
     return future
@@ -191,7 +191,7 @@ def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_sh
 
 
 def set_fusion_strategy(strategy: Any) -> list[Any]:
-    """Nothing to set; ``[]`` was the strategy before."""
+    """Does nothing; returns ``[]`` as the former strategy."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""``torch.utils.benchmark``: how long a statement takes, and tables that compare.
+"""``torch.utils.benchmark``: timing of statements, and tables that compare the times.
 
 >>> import wengert as torch
 >>> timer = torch.utils.benchmark.Timer("x + x", globals={"x": torch.ones(3)}, label="add")

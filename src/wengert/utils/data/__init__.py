@@ -1,4 +1,4 @@
-"""Datasets, samplers and loaders: ``torch.utils.data``.
+"""``torch.utils.data``: datasets, samplers and loaders.
 
 >>> import wengert as torch
 >>> from wengert.utils.data import DataLoader, TensorDataset

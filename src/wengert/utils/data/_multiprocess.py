@@ -1,8 +1,8 @@
 """The iterator of a ``DataLoader`` with worker processes.
 
-Every worker has a channel of its own and answers its tasks in their order. Task ``k`` goes to the workers in turn, and
-answers are taken in the order of the tasks: so which worker makes which batch depends on the dataset alone and not on
-the clock, and what came early waits in its channel.
+Every worker has its own channel and answers its tasks in order. The tasks go to the workers in turn, and answers are
+taken in the order of the tasks; early answers wait in their channel. So the worker of each batch depends on the dataset
+alone and not on timing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .dataloader import DataLoader, _BaseDataLoaderIter, _DatasetKind
 
 
 class Workers:
-    """The processes of one iterator and the channels to them. It knows nothing of the iterator, which it outlives."""
+    """The processes of one iterator and their channels. It has no reference to the iterator, which it outlives."""
 
     def __init__(self) -> None:
         self.processes: list[Any] = []
@@ -62,7 +62,7 @@ class Workers:
             there.forget()
 
     def shutdown(self) -> None:
-        """End the workers: what waits for a task ends at once, what is busy is given some seconds."""
+        """End the workers: idle workers end at once, busy ones are given some seconds."""
         if os.getpid() != self._owner:  # a forked process's copy: the workers are not its own
             return
         for channel in self.channels:
@@ -75,7 +75,7 @@ class Workers:
             _join(alive)
 
     def died(self, worker: int) -> RuntimeError:
-        """The error for a worker that is gone."""
+        """The error for a worker that has died."""
         process = self.processes[worker]
         process.join(MP_STATUS_CHECK_INTERVAL)
         error = RuntimeError(f"DataLoader worker (pid(s) {process.pid}) exited unexpectedly")
@@ -97,7 +97,7 @@ def _join(processes: list[Any]) -> None:
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """Batches made by worker processes, ahead of being asked for."""
+    """Batches that worker processes make in advance."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
@@ -107,7 +107,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._in_order = loader.in_order
         pool = self._pool = Workers()
         self._finalizer = weakref.finalize(self, pool.shutdown)
-        # When Python exits, `multiprocessing` ends its daemons itself, and does not wait for what is busy.
+        # When Python exits, `multiprocessing` ends its daemons itself, without waiting for busy ones.
         self._finalizer.atexit = False
         self._workers = pool.processes
         context = loader.multiprocessing_context or multiprocessing
@@ -150,7 +150,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     # ------------------------------------------------------------------------------------------------------- tasks
     def _try_put_index(self) -> None:
-        """Ask the next worker for the next batch, if there is one."""
+        """Send the next task to the next worker, if there is one."""
         try:
             index = self._next_index()
         except StopIteration:
@@ -195,7 +195,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         raise StopIteration
 
     def _first_ready(self) -> int | None:
-        """The worker that has an answer, of those that were asked; None if none was."""
+        """The worker with an answer among those with open tasks; None if there are no open tasks."""
         channels = self._pool.channels
         asked = [w for w in range(self._num_workers) if self._asked[w] and self._active[w]]
         waited = 0.0
@@ -212,7 +212,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     # ---------------------------------------------------------------------------------------------------- channels
     def _send(self, worker: int, message: Any) -> None:
-        with contextlib.suppress(Closed):  # if it died, that is said when its answer is waited for
+        with contextlib.suppress(Closed):  # if it died, the wait for its answer raises the error
             self._pool.channels[worker].send(message)
 
     def _receive(self, worker: int) -> Any:

@@ -1,7 +1,7 @@
-"""``DataLoader``: batches of a dataset, in the order of a sampler, made here or by worker processes.
+"""``DataLoader``: batches of a dataset in the order of a sampler, made in the main process or by workers.
 
-The order of what is drawn from the random stream is PyTorch's: each iteration asks its sampler for an iterator, then
-draws the seed of the workers (also when there are none), and the sampler draws its own when it is first asked.
+Random numbers are drawn in PyTorch's order: each iteration gets an iterator from its sampler, then draws the seed of
+the workers (even if there are none), and the sampler draws its seed at the first index.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _DatasetKind:
 
 
 class _InfiniteConstantSampler(Sampler[None]):
-    """None for ever: an ``IterableDataset`` says itself when it ends."""
+    """An endless sampler of None, since an ``IterableDataset`` determines its own end."""
 
     def __iter__(self) -> Iterator[None]:
         while True:
@@ -49,30 +49,31 @@ class DataLoader(Generic[_T_co]):
 
     Args:
         dataset: a ``Dataset``, anything with ``__getitem__`` and ``__len__``, or an ``IterableDataset``.
-        batch_size: samples in a batch; None hands out samples as they are.
-        shuffle: a new random order in every epoch.
+        batch_size: the number of samples in a batch; None yields single samples.
+        shuffle: use a new random order in every epoch.
         sampler: an iterable of indices, instead of ``shuffle``.
         batch_sampler: an iterable of lists of indices, instead of all of the above and ``drop_last``.
-        num_workers: processes that make the batches; 0 makes them here.
-        collate_fn: from a list of samples to a batch; ``default_collate``, or ``default_convert`` without batches.
-        pin_memory: accepted; there is no accelerator to pin memory for, which a warning says.
+        num_workers: the number of worker processes; with 0 the main process makes the batches.
+        collate_fn: a function from a list of samples to a batch; by default ``default_collate``, or
+            ``default_convert`` without batches.
+        pin_memory: has no effect but a warning, since there is no accelerator.
         drop_last: leave out the last batch if it is smaller.
-        timeout: seconds to wait for a batch from a worker; 0 waits for ever.
-        worker_init_fn: called in each worker with its id, after its generators were seeded.
+        timeout: the seconds to wait for a batch from a worker; 0 means no limit.
+        worker_init_fn: called in each worker with its id, after its generators are seeded.
         multiprocessing_context: a start method, such as ``"spawn"``, or a context of ``multiprocessing``.
-        generator: what ``shuffle`` and the workers' seeds are drawn from, instead of the default stream.
-        prefetch_factor: batches that each worker makes ahead; 2 by default.
+        generator: the generator for ``shuffle`` and the workers' seeds, instead of the default one.
+        prefetch_factor: the number of batches that each worker makes in advance; 2 by default.
         persistent_workers: keep the workers, and their copies of the dataset, for the next epoch.
-        pin_memory_device: accepted, as ``pin_memory``.
-        in_order: False hands out batches as workers finish them.
+        pin_memory_device: has no effect.
+        in_order: if False, yield batches in the order in which workers finish them.
 
     Raises:
-        ValueError: options that exclude each other, or out of range.
+        ValueError: options are out of range or exclude each other.
 
-    With workers the dataset, ``collate_fn`` and ``worker_init_fn`` are copied to them: by ``fork`` whatever they are,
-    by the other start methods (``multiprocessing.get_start_method()``) only if they can be pickled. An error in a
-    worker is raised here, with the worker's traceback in its text; a worker that dies is a RuntimeError. Workers end
-    when the iteration does, or when its iterator is dropped.
+    The dataset, ``collate_fn`` and ``worker_init_fn`` are copied to the workers: with ``fork`` they may be any objects,
+    with the other start methods (``multiprocessing.get_start_method()``) they must support pickling. An error in a
+    worker is raised in the main process, with the worker's traceback in its message; the death of a worker raises a
+    RuntimeError. Workers end with the iteration, or when its iterator is freed.
 
     >>> import wengert as torch
     >>> data = torch.utils.data.TensorDataset(torch.arange(6), torch.arange(6) * 10)
@@ -151,7 +152,7 @@ class DataLoader(Generic[_T_co]):
 
     @property
     def multiprocessing_context(self) -> Any:
-        """How workers are started; None is the default of ``multiprocessing``."""
+        """The start method of workers; None is the default of ``multiprocessing``."""
         return self.__multiprocessing_context
 
     @multiprocessing_context.setter
@@ -240,7 +241,7 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
 
 
 def _check_stream(shuffle: bool | None, sampler: Any, batch_sampler: Any) -> None:
-    """An ``IterableDataset`` has its own order."""
+    """Raise an error for options of order with an ``IterableDataset``, which has its own order."""
     given = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
     for name, value in given.items():
         if value is not None:
@@ -364,7 +365,7 @@ def _warn_of_pinning(device: str) -> None:
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
-    """Batches made by the process that asks for them, when it asks."""
+    """Batches that the calling process makes on demand."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)

@@ -1,4 +1,4 @@
-"""Datasets: what a ``DataLoader`` reads, by index (``Dataset``) or in the order they come (``IterableDataset``)."""
+"""Datasets for ``DataLoader``, which are read by index (``Dataset``) or as a stream (``IterableDataset``)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _T = TypeVar("_T")
 
 
 class Dataset(Generic[_T_co]):
-    """Samples by index: subclasses write ``__getitem__`` and mostly ``__len__``.
+    """Samples by index: subclasses define ``__getitem__`` and usually ``__len__``.
 
-    A subclass may also write ``__getitems__(indices) -> list``, which a loader then calls once for a batch.
+    A subclass may also define ``__getitems__(indices) -> list``, which a loader calls once per batch.
 
     >>> import wengert as torch
     >>> class Squares(torch.utils.data.Dataset):
@@ -51,10 +51,10 @@ class Dataset(Generic[_T_co]):
 
 
 class IterableDataset(Dataset[_T_co], Iterable[_T_co]):
-    """Samples as they come, from a stream: subclasses write ``__iter__``.
+    """Samples from a stream: subclasses define ``__iter__``.
 
-    With worker processes each has a copy of the dataset and yields all of it, unless ``__iter__`` (or the loader's
-    ``worker_init_fn``) asks ``get_worker_info()`` and takes its own share.
+    Each worker process has a copy of the dataset and yields all samples, unless ``__iter__`` (or the loader's
+    ``worker_init_fn``) selects a part according to ``get_worker_info()``.
 
     >>> import wengert as torch
     >>> class Count(torch.utils.data.IterableDataset):
@@ -223,7 +223,7 @@ class ChainDataset(IterableDataset[Any]):
 class Subset(Dataset[_T_co]):
     """A part of a dataset: sample ``i`` is the dataset's sample ``indices[i]``.
 
-    A subclass that writes ``__getitem__`` must write ``__getitems__`` too: that is what a loader calls.
+    A subclass that defines ``__getitem__`` must define ``__getitems__`` too, since a loader calls the latter.
 
     >>> import wengert as torch
     >>> list(torch.utils.data.Subset("abcd", [3, 0]))
@@ -262,7 +262,7 @@ def _lengths_of_fractions(fractions: Sequence[float], total: int) -> list[int]:
         if fraction < 0 or fraction > 1:
             raise ValueError(f"Fraction at index {i} is not between 0 and 1")
     lengths = [math.floor(total * fraction) for fraction in fractions]
-    for i in range(total - sum(lengths)):  # what was rounded away goes to the first ones, one each
+    for i in range(total - sum(lengths)):  # the first parts get the remaining samples, one each
         lengths[i % len(lengths)] += 1
     for i, length in enumerate(lengths):
         if length == 0:
@@ -275,7 +275,7 @@ def random_split(
 ) -> list[Subset[_T]]:
     """Disjoint random parts of a dataset, of these lengths, or of these fractions if they sum up to 1.
 
-    Fractions are rounded down; what is left goes to the first parts, one sample each.
+    The lengths of fractions are rounded down; the first parts get the remaining samples, one each.
 
     Raises:
         ValueError: the lengths do not sum up to the dataset's, or a fraction is not in [0, 1].

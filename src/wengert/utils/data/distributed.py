@@ -1,4 +1,4 @@
-"""``DistributedSampler``: every process of several reads its own share of a dataset."""
+"""``DistributedSampler``: a sampler for one of several processes, which reads a part of a dataset."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def _group(question: str) -> int:
 class DistributedSampler(Sampler[_T_co]):
     """Every ``num_replicas``-th index of a dataset, from the ``rank``-th on, shuffled alike in all processes.
 
-    So that all have as many, the first indices are read twice, or with ``drop_last`` the last ones not at all. Call
-    ``set_epoch`` before every epoch, else each has the same order.
+    All processes get the same number of indices: the first indices are repeated, or with ``drop_last`` the last ones
+    are left out. Call ``set_epoch`` before every epoch; otherwise all epochs have the same order.
 
     Raises:
         RuntimeError: ``num_replicas`` or ``rank`` is not given and there is no process group.

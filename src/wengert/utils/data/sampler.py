@@ -1,7 +1,7 @@
-"""Samplers: in which order a ``DataLoader`` reads a dataset, one index or one batch of indices at a time.
+"""Samplers, which yield the indices, or batches of indices, of a dataset in the order of a ``DataLoader``.
 
-What they draw is PyTorch's to the bit: `RandomSampler` without a generator draws one seed from the default stream and
-shuffles with a generator of its own, so that the order depends on the seed alone.
+The random indices are PyTorch's: `RandomSampler` without a generator draws one seed from the default generator and
+shuffles with a new one, so the order depends on the seed alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 
 _T_co = TypeVar("_T_co", covariant=True)
 
-_REPLACED_AT_ONCE = 32  # draws with replacement are made in blocks of this many, as in PyTorch: the stream shows it
+_REPLACED_AT_ONCE = 32  # block size of draws with replacement; PyTorch's, since it affects the stream
 
 
 def draw_seed(generator: torch.Generator | None = None) -> int:
@@ -39,7 +39,7 @@ def _is_count(value: object) -> bool:
 
 
 class Sampler(Generic[_T_co]):
-    """The base class: subclasses write ``__iter__``, which yields indices or lists of indices, and mostly ``__len__``.
+    """Base class: subclasses define ``__iter__``, which yields indices or lists of indices, and usually ``__len__``.
 
     >>> import wengert as torch
     >>> class ShortFirst(torch.utils.data.Sampler):
@@ -107,7 +107,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many indices it yields: as asked for, else the length of the data source as it is now."""
+        """The number of indices: ``num_samples`` if given, otherwise the current length of the data source."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -152,7 +152,7 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """``num_samples`` indices, each with the probability that its weight says; weights need not sum up to 1.
+    """``num_samples`` indices with probabilities proportional to their weights, which need not sum to 1.
 
     Raises:
         ValueError: ``num_samples`` is not a positive int, ``replacement`` is not a bool, ``weights`` is not 1-d.
@@ -193,7 +193,7 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """What another sampler (any iterable) yields, in lists of ``batch_size``; the last may be shorter, or is dropped.
+    """The indices of another sampler (any iterable) in lists of ``batch_size``; the last may be shorter, or is dropped.
 
     Raises:
         ValueError: ``batch_size`` is not a positive int or ``drop_last`` is not a bool.

@@ -1,6 +1,6 @@
-"""``torch.utils.tensorboard``: writes what TensorBoard shows, by the library tensorboardX.
+"""``torch.utils.tensorboard``: writes files for TensorBoard, with the library tensorboardX.
 
-It comes with the extra: ``pip install 'wengert[tensorboard]'``.
+It needs an extra: ``pip install 'wengert[tensorboard]'``.
 """
 
 from .writer import FileWriter, RecordWriter, SummaryWriter

@@ -1,4 +1,4 @@
-"""``SummaryWriter`` with PyTorch's signatures, on tensorboardX's, which takes NumPy arrays and not our tensors."""
+"""``SummaryWriter`` with PyTorch's signatures, which converts tensors to NumPy arrays for tensorboardX's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["FileWriter", "RecordWriter", "SummaryWriter"]
 
 
 def as_arrays(x: Any) -> Any:
-    """Tensors, also those inside of containers, as NumPy arrays (bfloat16 as float32); all else as it is."""
+    """Convert tensors, also inside containers, to NumPy arrays (bfloat16 to float32); keep other objects unchanged."""
     if isinstance(x, Tensor):
         x = x.detach()
         return (x.float() if x.dtype.itemsize == 2 and x.is_floating_point() else x).numpy()
@@ -49,14 +49,14 @@ class SummaryWriter(tensorboardX.SummaryWriter):  # type: ignore[misc]
     """Writes scalars, histograms, images, texts, ... for TensorBoard to show.
 
     Args:
-        log_dir: where the files go; by default ``runs/`` and the date, the host's name and ``comment``.
+        log_dir: the folder of the files; by default ``runs/`` followed by the date, the host's name and ``comment``.
         comment: the end of the default ``log_dir``.
-        purge_step: what was written for this step and later ones, before a crash, is hidden.
-        max_queue: entries that wait before they are written.
-        flush_secs: seconds until they are written anyway.
+        purge_step: hide entries of this step and later ones that were written before a crash.
+        max_queue: the number of entries to collect before they are written.
+        flush_secs: the seconds after which entries are written anyway.
         filename_suffix: the end of every file's name.
 
-    Methods and arguments are PyTorch's. Tensors and NumPy arrays are taken everywhere.
+    Methods and arguments are PyTorch's. All methods accept tensors and NumPy arrays.
 
     Raises:
         NotImplementedError: ``add_graph``, ``double_precision``, ``hparam_domain_discrete``, ``rescale``.
@@ -146,7 +146,7 @@ class SummaryWriter(tensorboardX.SummaryWriter):  # type: ignore[misc]
         run_name: str | None = None,
         global_step: int | None = None,
     ) -> None:
-        """Hyperparameters of a run and what came of them, in a folder ``run_name`` below ``log_dir``."""
+        """Write the hyperparameters of a run and its metrics, to a folder ``run_name`` in ``log_dir``."""
         if hparam_domain_discrete is not None:
             raise _refuse("hparam_domain_discrete")
         super().add_hparams(as_arrays(hparam_dict), as_arrays(metric_dict), run_name, global_step)

@@ -1,6 +1,6 @@
-"""The package ``functorch``, which PyTorch installs beside ``torch``: ``torch.func`` by its older names.
+"""The package ``functorch``, which PyTorch installs beside ``torch``: older names of ``torch.func``.
 
-``python -m wengert run`` finds it as ``functorch``. Each function says once per line that it is deprecated.
+``python -m wengert run`` finds it as ``functorch``. Each function warns once per line that it is deprecated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``functorch.experimental``: what its first releases tried out and ``torch.func`` has now."""
+"""``functorch.experimental``: functions that ``torch.func`` has today."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.ao.quantization``: modules that mark where integers would begin and end. There are no quantised tensors.
+"""``torch.ao.quantization``: modules that mark the beginning and end of quantisation. wengert has no quantised tensors.
 
 >>> import wengert as torch
 >>> from wengert.ao.quantization import DeQuantStub, QuantStub
@@ -25,7 +25,7 @@ __all__ = ["DeQuantStub", "QuantStub", *_CLASSES, *_REFUSED]  # noqa: PLE0604
 
 
 class QuantStub(Module):
-    """Where a quantised model's integers begin; before that a model passes through as it is."""
+    """Marks the beginning of the integers of a quantised model; returns its input unchanged."""
 
     def __init__(self, qconfig: Any = None) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class QuantStub(Module):
 
 
 class DeQuantStub(QuantStub):
-    """Where a quantised model's integers end; before that a model passes through as it is."""
+    """Marks the end of the integers of a quantised model; returns its input unchanged."""
 
 
 globals().update({name: refusing(name, NotImplementedError, _MESSAGE.format(name)) for name in _REFUSED})

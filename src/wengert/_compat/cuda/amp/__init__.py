@@ -1,4 +1,4 @@
-"""``torch.cuda.amp``: the older names of what ``torch.amp`` has, for "cuda"."""
+"""``torch.cuda.amp``: older names of ``torch.amp``'s functions, for "cuda"."""
 
 from __future__ import annotations
 

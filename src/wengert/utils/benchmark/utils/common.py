@@ -1,4 +1,4 @@
-"""What is measured (`TaskSpec`), what came of it (`Measurement`), and how times are written."""
+"""``TaskSpec`` (a task), ``Measurement`` (its times), and the formatting of times."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _MAX_FIGURES = 4
-_LEAST_INTERVAL = 25e-9  # seconds: no clock is better than that
+_LEAST_INTERVAL = 25e-9  # seconds: the resolution of clocks
 _Z_90 = 1.645  # of a normal distribution: 90 % of it lies within so many standard deviations
 _WIDE, _VERY_WIDE = 0.1, 0.25  # interquartile range over median, from where on a measurement says so
 _UNITS = {"ns": (1e-9, "nanosecond"), "us": (1e-6, "microsecond"), "ms": (1e-3, "millisecond"), "s": (1, "second")}
@@ -32,7 +32,7 @@ _UNITS = {"ns": (1e-9, "nanosecond"), "us": (1e-6, "microsecond"), "ms": (1e-3, 
 
 @dataclasses.dataclass(repr=False, frozen=True)
 class TaskSpec:
-    """What a ``Timer`` was asked to measure."""
+    """The task of a ``Timer``."""
 
     stmt: str
     setup: str
@@ -73,8 +73,7 @@ _SPEC_FIELDS = frozenset(field.name for field in dataclasses.fields(TaskSpec))
 class Measurement:
     """Times of one task: ``raw_times`` are seconds for ``number_per_run`` runs each.
 
-    Statistics (``times, mean, median, iqr``) are seconds for one run. The fields of ``task_spec`` are to be had here
-    too.
+    Statistics (``times, mean, median, iqr``) are seconds for one run. The fields of ``task_spec`` are attributes too.
 
     >>> import wengert as torch
     >>> from wengert.utils.benchmark import Measurement, TaskSpec
@@ -118,7 +117,7 @@ class Measurement:
 
     @property
     def significant_figures(self) -> int:
-        """How many figures of the median are worth printing, roughly: 1 to 4.
+        """The approximate number of significant figures of the median: 1 to 4.
 
         From the 90 % confidence interval of the mean of the middle half.
         """
@@ -189,7 +188,7 @@ def log10(x: float) -> float:
 
 
 def select_unit(t: float) -> tuple[str, float]:
-    """The unit in which a time in seconds is read best, and its length in seconds.
+    """A suitable unit for a time in seconds, and its length in seconds.
 
     >>> import wengert as torch
     >>> torch.utils.benchmark.select_unit(2e-5)

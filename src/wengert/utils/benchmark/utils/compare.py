@@ -19,7 +19,7 @@ Cell = Measurement | None
 
 
 class Colorize(enum.Enum):
-    """What a time's colour compares it with."""
+    """The reference of a time's colour."""
 
     NONE = "none"
     COLUMNWISE = "columnwise"
@@ -44,7 +44,7 @@ def _digits(x: float) -> int:
 
 
 class _Column:
-    """How the times of one column are written: all with as many decimals."""
+    """The format of the times of one column, all with the same number of decimals."""
 
     def __init__(self, cells: list[Cell], scale: float, trim: bool, highlight: bool) -> None:
         found = [m for m in cells if m is not None]
@@ -87,7 +87,7 @@ class _Table:
         self.columns = [_Column(list(cells), scale, trim, highlight) for cells in zip(*self.rows, strict=True)]
 
     def _names(self) -> list[str]:
-        """The rows' names, with the environment where it is another one than in the row above."""
+        """The rows' names, with the environment where it differs from the row above."""
         envs = ordered_unique(env for _, env, _ in self.keys)
         width = max(len(str(env)) for env in envs) + 4 if len(envs) > 1 else 4
         names, above = [], None
@@ -98,7 +98,7 @@ class _Table:
         return names
 
     def _best(self, i: int, j: int) -> float:
-        """What row ``i``, column ``j`` is compared with: the row's best, or the column's with as many threads."""
+        """The reference of row ``i``, column ``j``: the best of the row, or of the column with as many threads."""
         row = self.rows[i]
         if self.colorize == Colorize.COLUMNWISE:
             threads = self.keys[i][0]
@@ -149,10 +149,10 @@ class Compare:
         self.extend_results(results)
 
     def extend_results(self, results: Iterable[Measurement]) -> None:
-        """Take in more measurements.
+        """Add measurements.
 
         Raises:
-            ValueError: something else is among them.
+            ValueError: an object is not a Measurement.
         """
         results = list(results)
         for each in results:

@@ -1,4 +1,4 @@
-"""``Timer``: like ``timeit.Timer``, with enough repetitions to see how much a time varies."""
+"""``Timer``: like ``timeit.Timer``, with enough repetitions to show the variation of the times."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .common import Measurement, TaskSpec, set_torch_threads
 
 __all__ = ["Timer", "timer", "Language"]
 
-_OVERHEAD = 1e-4  # share of a block's time that asking for the time may take
+_OVERHEAD = 1e-4  # fraction of a block's time that reading the clock may take
 _MOST = 2147483647  # runs in one block
 
 Callback = Callable[[int, float], Any]
 
 
 def timer() -> float:
-    """The time in seconds, from the best clock there is."""
+    """The time in seconds, from the most precise clock."""
     return timeit.default_timer()
 
 
 class Language(enum.Enum):
-    """In which language a statement is written; only Python is supported."""
+    """The language of a statement; only Python is supported."""
 
     PYTHON = 0
     CPP = 1
@@ -39,11 +39,11 @@ def _dedented(code: str) -> str:
 
 
 class Timer:
-    """Measures how long a statement takes.
+    """Measures the time of a statement.
 
     Args:
-        stmt: the statement, as text.
-        setup: run once before it is measured.
+        stmt: the statement, as a string.
+        setup: a statement to run once before the measurement.
         global_setup: for C++ only.
         timer: a clock in seconds.
         globals: the names that ``stmt`` and ``setup`` see; ``torch`` is among them.
@@ -96,7 +96,7 @@ class Timer:
             return self._measured(number, [self._timeit(number)])
 
     def blocked_autorange(self, callback: Callback | None = None, min_run_time: float = 0.2) -> Measurement:
-        """As many measurements as fit in ``min_run_time`` seconds, each of so many runs that the clock costs nothing.
+        """As many measurements as fit in ``min_run_time`` seconds, each of enough runs to hide the clock's cost.
 
         ``callback(number, seconds)`` is called after each.
         """
@@ -155,15 +155,15 @@ class Timer:
         return self._measured(number, times)
 
     def repeat(self, repeat: int = -1, number: int = -1) -> NoReturn:
-        """Not there: ``blocked_autorange`` does it better."""
+        """Not available; use ``blocked_autorange``."""
         raise NotImplementedError("See `Timer.blocked_autorange.`")
 
     def autorange(self, callback: Callback | None = None) -> NoReturn:
-        """Not there: ``blocked_autorange`` does it better."""
+        """Not available; use ``blocked_autorange``."""
         raise NotImplementedError("See `Timer.blocked_autorange.`")
 
     def collect_callgrind(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not there: NotImplementedError."""
+        """Raises NotImplementedError: not available."""
         raise noted(
             NotImplementedError("Timer.collect_callgrind is not supported by wengert"),
             "What to do: blocked_autorange() measures time; valgrind can be run on a program from outside.",

@@ -1,4 +1,4 @@
-"""What a ``DataLoader`` is made of: collating, fetching, worker processes and the channels to them."""
+"""The parts of ``DataLoader``: collating, fetching, worker processes and their channels."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 __all__ = ["MP_STATUS_CHECK_INTERVAL", "ExceptionWrapper"]
 
 MP_STATUS_CHECK_INTERVAL = 5.0
-"""Seconds: how long a worker may take to end, and how often either side looks whether the other one still lives."""
+"""The seconds that a worker may take to end, and the interval at which each side checks that the other is alive."""
 
 
 class KeyErrorMessage(str):
-    """A text whose ``repr`` is itself: ``KeyError`` shows the ``repr`` of what it is given."""
+    """A string whose ``repr`` is itself, since ``KeyError`` shows the ``repr`` of its argument."""
 
     __slots__ = ()
 
@@ -39,11 +39,11 @@ class ExceptionWrapper:
         self.where = where
 
     def reraise(self) -> NoReturn:
-        """Raise an exception of the same class, whose text holds the traceback from over there."""
+        """Raise an exception of the same class, with the traceback of the other process in its message."""
         message = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
         if self.exc_type is KeyError:
             message = KeyErrorMessage(message)
-        elif getattr(self.exc_type, "message", None):  # a class that keeps its text by this name
+        elif getattr(self.exc_type, "message", None):  # a class that stores its message under this name
             raise self.exc_type(message=message)  # type: ignore[call-arg]
         try:
             error = self.exc_type(message)

@@ -1,18 +1,18 @@
-"""The way between a ``DataLoader`` and one of its workers: a socket, and memory without a name for what is large.
+"""The channel between a ``DataLoader`` and a worker: a socket, and unnamed shared memory for large arrays.
 
-A message is pickled with its arrays left out (PEP 574). Small arrays follow it through the socket. Large ones are
-written to a `memfd` (Linux), a file that lives in memory and has no name, whose descriptor goes through the socket; the
-receiver maps it. So nothing is left anywhere after a crash, whatever process was killed at whatever moment, there
-is no lock that a killed process could hold, and a process that died is seen at once: the socket ends.
+A message is pickled without its arrays (PEP 574). Small arrays follow it through the socket. Large ones are written to
+a `memfd` (Linux), an unnamed file in memory, whose descriptor goes through the socket; the receiver maps it. So a
+crash leaves nothing behind, a killed process can hold no lock, and the death of a process is noticed at once, because
+its socket closes.
 
 NOTE [ Who waits for whom ]
-A worker that cannot send, because the main process does not read yet, takes in what the main process sends meanwhile.
-The main process does not: while it sends it waits for the worker to read. So they never wait for each other. What not
-to do: take in messages on both sides; each could then hold back the second half of what the other one waits for.
+A worker that cannot send because the main process does not read yet receives the main process's messages meanwhile.
+The main process does not: while it sends it waits for the worker to read. So they never wait for each other. Never
+receive on both sides: each could then hold back the second half of a message for which the other waits.
 
-What goes which way was measured: until a batch is handed over, 64 KB take 20 us either way, 1 MB 0.19 ms through the
-socket, 0.15 ms read back from a memfd and 0.33 ms mapped, 16 MB 3.6, 3.4 and 2.7 ms. What is in a memfd does
-not fill the socket, so the worker goes on.
+The thresholds were measured: to hand over a batch, 64 KB take 20 us either way, 1 MB 0.19 ms through the socket,
+0.15 ms read back from a memfd and 0.33 ms mapped, 16 MB 3.6, 3.4 and 2.7 ms. Data in a memfd does not fill the socket,
+so the worker can continue.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 
 class Closed(Exception):
-    """The process at the other end has closed the channel, or is gone."""
+    """Raised if the process at the other end has closed the channel or has died."""
 
 
 def pair() -> tuple[Channel, Channel]:
@@ -83,9 +83,9 @@ class Channel:
         return self._socket.fileno()
 
     def guard(self) -> None:
-        """Called by the worker: take the death of the process that started it for the end.
+        """In the worker: treat the death of the parent process as the end of the channel.
 
-        The socket tells it too, unless yet another process has a copy of the other end.
+        The socket also signals it, unless a third process has a copy of the other end.
         """
         self._parent = os.getppid()
 
@@ -93,18 +93,18 @@ class Channel:
         return self._parent is not None and os.getppid() != self._parent
 
     def close(self) -> None:
-        """End it: the other side gets ``Closed``, also if yet another process has a copy of this end."""
+        """End the channel: the other side gets ``Closed``, even if a third process has a copy of this end."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
     def forget(self) -> None:
-        """Drop this process's copy of an end; the channel goes on."""
+        """Close this process's copy of an end; the channel stays open."""
         self._socket.close()
 
     # ----------------------------------------------------------------------------------------------------- waiting
     def _ready(self, read: bool, write: bool, seconds: float | None) -> tuple[bool, bool]:
-        """Wait until it can be read, or written, as asked for: which of the two. An end counts as both."""
+        """Wait until the socket can be read or written, and return which of the two. A closed end counts as both."""
         if hasattr(select, "poll"):
             poll = select.poll()
             poll.register(self._socket, select.POLLIN * read | select.POLLOUT * write)
@@ -116,7 +116,7 @@ class Channel:
         return bool(readable), bool(writable)
 
     def wait(self, seconds: float | None) -> bool:
-        """Whether there is something to receive (or the end) within that time."""
+        """Whether a message (or the end) arrives within the time."""
         return bool(self._waiting) or self._ready(True, False, seconds)[0]
 
     # ----------------------------------------------------------------------------------------------------- sending
@@ -124,8 +124,8 @@ class Channel:
         """Send an object.
 
         Raises:
-            Closed: there is nobody to receive it.
-            Exception: what pickling raises; nothing was sent then.
+            Closed: the other side has ended.
+            Exception: an error of pickling; nothing was sent.
         """
         (count, pickle_size), head, data = _pickled(message)
         size = sum(map(len, data))
@@ -162,10 +162,10 @@ class Channel:
 
     # --------------------------------------------------------------------------------------------------- receiving
     def receive(self) -> Any:
-        """The next object; waits for it.
+        """Wait for the next object and return it.
 
         Raises:
-            Closed: there will be none.
+            Closed: the other side has ended.
         """
         return self._waiting.popleft() if self._waiting else self._read_message()
 
@@ -209,7 +209,7 @@ class Channel:
 
 
 def first_ready(channels: list[Channel], seconds: float) -> Channel | None:
-    """The first of several that has something to receive within that time."""
+    """The first of several channels with a message within the time."""
     with getattr(selectors, "PollSelector", selectors.SelectSelector)() as selector:
         for channel in channels:
             selector.register(channel, selectors.EVENT_READ)
@@ -241,7 +241,7 @@ def _pickled(message: Any) -> tuple[tuple[int, int], bytes, list[memoryview]]:
 
 
 def _advance(todo: list[memoryview], sent: int) -> None:
-    """Take what was sent off a list of pieces."""
+    """Remove the bytes that were sent from a list of pieces."""
     done = 0
     while done < len(todo) and sent >= len(todo[done]):
         sent -= len(todo[done])
@@ -252,7 +252,7 @@ def _advance(todo: list[memoryview], sent: int) -> None:
 
 
 def _memfd(data: list[memoryview]) -> int | None:
-    """The descriptor of a memfd with this content; None if there is none to be had."""
+    """The descriptor of a memfd with this content; None if none can be made."""
     if not hasattr(os, "memfd_create"):
         return None
     try:

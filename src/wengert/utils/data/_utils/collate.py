@@ -1,8 +1,8 @@
-"""A list of samples as one batch: ``default_collate``, and ``default_convert`` where samples are not batched.
+"""``default_collate``, which makes a batch from samples, and ``default_convert``, for samples without batches.
 
-`collate` goes through nested containers; `default_collate_fn_map` says what is done with what is in them, and programs
-add their own types to it. The functions of the map have a fast path for what is uniform (one dtype, one shape, nothing
-that needs a gradient), and give all else, errors too, to the public ``stack`` and ``tensor``.
+`collate` walks through nested containers; `default_collate_fn_map` has a function for each type of item, and programs
+can add types. These functions have a fast path for uniform items (one dtype, one shape, no gradient), and pass all
+other items, including those that raise errors, to the public ``stack`` and ``tensor``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _same_sequence(like: Sequence[Any], count: int, value: Callable[[int], Any])
 
 
 def default_convert(data: Any) -> Any:
-    """NumPy arrays, also those inside of containers, as tensors on the same memory; all else as it is.
+    """Convert NumPy arrays, also inside containers, to tensors on the same memory; return other objects unchanged.
 
     >>> import wengert as torch
     >>> import numpy as np
@@ -86,14 +86,14 @@ def default_convert(data: Any) -> Any:
 
 
 def collate(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Any:
-    """Samples as one batch, through nested containers; ``collate_fn_map`` says what is done with what is in them.
+    """Combine samples to one batch, through nested containers; ``collate_fn_map`` has a function for each type of item.
 
-    The function for a type is called as ``function(samples, collate_fn_map=collate_fn_map)``. A type that is not in
-    the map is looked for among the subclasses of those that are, in the map's order.
+    The function for a type is called as ``function(samples, collate_fn_map=collate_fn_map)``. If the map has no entry
+    for a type, the first entry of a base class is used.
 
     Raises:
-        TypeError: there is no function for a type, and it is no container.
-        RuntimeError: sequences of different lengths.
+        TypeError: a type has no function and is no container.
+        RuntimeError: sequences have different lengths.
 
     >>> import wengert as torch
     >>> from wengert.utils.data._utils.collate import collate
@@ -206,7 +206,7 @@ _FLOAT64, _INT64 = torch.float64.np, torch.int64.np
 
 
 def collate_str_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Any:
-    """Texts and bytes as they are."""
+    """Strings and bytes, unchanged."""
     return batch
 
 
@@ -219,18 +219,18 @@ default_collate_fn_map: CollateMap = {
     str: collate_str_fn,
     bytes: collate_str_fn,
 }
-"""What ``default_collate`` does with each type; programs add their own."""
+"""The functions of ``default_collate`` by type, to which programs can add."""
 
 
 def default_collate(batch: Any) -> Any:
-    """Samples as one batch: what is in them gets a new first dimension, their containers stay.
+    """Combine samples to one batch: items get a new first dimension, containers keep their structure.
 
-    Tensors and NumPy arrays are stacked, ints and floats become one tensor (int64, float64), texts and bytes stay a
+    Tensors and NumPy arrays are stacked, ints and floats become one tensor (int64, float64), strings and bytes stay a
     list. Mappings, named tuples and sequences are batched item by item; a tuple becomes a list.
 
     Raises:
-        TypeError: something else is among them.
-        RuntimeError: sequences of different lengths, or tensors of different shapes.
+        TypeError: an item has another type.
+        RuntimeError: sequences have different lengths, or tensors different shapes.
 
     >>> import wengert as torch
     >>> torch.utils.data.default_collate([{"x": 0, "y": "a"}, {"x": 1, "y": "b"}])

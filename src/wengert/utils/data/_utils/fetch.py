@@ -1,4 +1,4 @@
-"""Fetchers: from what a sampler yields to a batch. The same in the main process and in workers."""
+"""Fetchers, which make a batch from the indices of a sampler, in the main process and in workers."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def iterable_fetcher(dataset: Any, batched: bool, collate_fn: Callable[[Any], An
 
 
 # ------------------------------------------------------------------------------------------- rows of a TensorDataset
-# A batch of a TensorDataset is the same whether its rows are taken one by one and stacked or gathered at once. It is
-# gathered where a program cannot tell: nothing of the user's stands between, and nothing watches the operators.
+# The rows of a TensorDataset can be taken one by one and stacked, or gathered at once. They are gathered if the
+# program cannot see the difference: no user code is in between, and no mode intercepts the operators.
 def _rows_of(dataset: Any) -> TensorDataset | None:
     """The ``TensorDataset`` that is read, itself or through subsets of it."""
     while type(dataset) is Subset:

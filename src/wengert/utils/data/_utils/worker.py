@@ -1,4 +1,4 @@
-"""What runs in a worker process, and what it knows of itself."""
+"""The main loop of a worker process, and ``get_worker_info``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """What ``get_worker_info()`` tells in a worker.
+    """The result of ``get_worker_info()`` in a worker.
 
-    ``id`` counts from 0 to ``num_workers - 1``; ``seed`` is what Python's and PyTorch's generators were seeded with;
-    ``dataset`` is this process's copy.
+    ``id`` counts from 0 to ``num_workers - 1``; ``seed`` is the seed of Python's and PyTorch's generators; ``dataset``
+    is this process's copy.
     """
 
     id: int
@@ -39,7 +39,7 @@ _worker_info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """In a worker process of a ``DataLoader`` what it should know of itself, else None.
+    """The ``WorkerInfo`` in a worker process of a ``DataLoader``, None in other processes.
 
     >>> import wengert as torch
     >>> torch.utils.data.get_worker_info() is None
@@ -50,7 +50,7 @@ def get_worker_info() -> WorkerInfo | None:
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker is started with."""
+    """The arguments of a worker."""
 
     iterable: bool
     dataset: Any
@@ -63,7 +63,7 @@ class Job:
     num_workers: int
 
     def fetcher(self) -> Fetch:
-        """A fetcher that begins at the beginning."""
+        """A new fetcher, which begins at the start of the dataset."""
         if self.iterable:
             return iterable_fetcher(self.dataset, self.batched, self.collate_fn, self.drop_last)
         return map_fetcher(self.dataset, self.batched, self.collate_fn)
@@ -78,12 +78,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Resume:
-    """To a worker: begin anew; and back: that was done, and nothing of before comes after this."""
+    """To a worker: start again. From a worker: it has started again, and no earlier batches will follow."""
 
 
 @dataclass(frozen=True)
 class Exhausted:
-    """From a worker: the iterable dataset has no more."""
+    """From a worker: its iterable dataset is exhausted."""
 
 
 def _seed(base_seed: int, worker_id: int) -> int:
@@ -102,10 +102,10 @@ def _generate_state(base_seed: int, worker_id: int) -> list[int]:
 
 
 def worker_loop(channel: Channel, job: Job, siblings: list[Channel]) -> None:
-    """Answer tasks in their order until the other side closes the channel or is gone.
+    """Answer tasks in order until the other side closes the channel or dies.
 
-    ``siblings``: the main process's ends of channels that a fork has copied into this process. They are dropped, else
-    their workers would not see when the main process is gone.
+    ``siblings``: the main process's ends of channels that a fork has copied into this process. They are closed, because
+    their workers could not notice the death of the main process otherwise.
     """
     global _worker_info
     from .channel import Closed
