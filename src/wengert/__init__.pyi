@@ -405,10 +405,10 @@ def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) ->
     """All choices of ``r`` elements of a vector, in its order, a row for each."""
 @overload
 def compile(model: Callable[_P, _R], *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[_P, _R]:
-    """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same."""
+    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 @overload
 def compile(model: None=None, *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same."""
+    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from its parts, which have the same floating dtype and broadcast."""
 complex128: _dtype
@@ -419,7 +419,7 @@ def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = Non
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
     """Tensors one after the other along a dimension, in their common dtype."""
 def cond(pred: _bool | Tensor, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: _tuple[Any, ...] | _list[Any] = ()) -> Any:
-    """``true_fn(*operands)`` or ``false_fn(*operands)``, as ``pred`` says: a bool, or a tensor of one element."""
+    """``true_fn(*operands)`` if ``pred``, a bool or a tensor with one element, is true, else ``false_fn(*operands)``."""
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate; a real tensor itself."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:

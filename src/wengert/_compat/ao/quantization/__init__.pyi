@@ -23,7 +23,7 @@ from typing import Any
 from wengert.nn.modules.module import Module
 from ..._absent import dummy, refusing
 class QuantStub(Module):
-    """Where a quantised model's integers begin; before that a model passes through as it is."""
+    """Marks the beginning of the integers of a quantised model; returns its input unchanged."""
 
     def __init__(self, qconfig: Any=None) -> None:
         ...
@@ -31,7 +31,7 @@ class QuantStub(Module):
     def forward(self, x: Any) -> Any:
         ...
 class DeQuantStub(QuantStub):
-    """Where a quantised model's integers end; before that a model passes through as it is."""
+    """Marks the end of the integers of a quantised model; returns its input unchanged."""
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
