@@ -1,4 +1,4 @@
-"""Views, writes in place and who shares memory with whom: random programs beside PyTorch and NumPy, and rules."""
+"""Views, writes in place and shared memory: random programs compared with PyTorch and NumPy, and rules."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_a_class_that_is_no_tensor_takes_over_a_function(duck: Any, name: str) -
     assert first[0] is func()
     again = call(duck)
     assert first[:2] == again[:2] == (func(), (type(duck),))
-    if name not in ("keyword", "softmax"):  # who has not expected it cannot tell how an argument was given
+    if name not in ("keyword", "softmax"):  # an override that does not expect it cannot tell how an argument was passed
         assert (first[2], first[3] or {}) == (again[2], again[3] or {})
 
 

@@ -1,4 +1,4 @@
-"""Probability distributions, transforms of them, divergences between them: ``torch.distributions``.
+"""``torch.distributions``: probability distributions, transforms, and Kullback-Leibler divergences.
 
     m = Categorical(probs)                    the score function (REINFORCE): any distribution
     action = m.sample()

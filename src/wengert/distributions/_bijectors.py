@@ -1,4 +1,4 @@
-"""The transforms that compute something: of numbers, of vectors, of matrices, and by a distribution function."""
+"""Elementary transforms: of numbers, of vectors, of matrices, and by a distribution function."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class PowerTransform(Parametric):  # noqa: PLW1641  as above
 
 
 def _clipped_sigmoid(x: Tensor) -> Tensor:
-    """The sigmoid, kept inside of (0, 1)."""
+    """The sigmoid, clamped to the open interval (0, 1)."""
     info = torch.finfo(x.dtype)
     return torch.clamp(torch.sigmoid(x), min=info.tiny, max=1.0 - info.eps)
 

@@ -1,4 +1,4 @@
-"""Distributions over categories: the number of one, a one-hot vector, counts of several draws."""
+"""Distributions over categories: indices, one-hot vectors, counts of several draws."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Categorical(ProbsOrLogits, Distribution):
     variance are nan: the numbers are names.
 
     Raises:
-        ValueError: both are given, or none is, or what is given has no dim.
+        ValueError: both or none are given, or the given one has no dim.
 
     >>> import wengert as torch
     >>> _ = torch.manual_seed(0)
@@ -152,7 +152,7 @@ class OneHotCategorical(OfCategorical, Distribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """A one-hot category whose draws pass the gradient straight on to the probabilities.
+    """A one-hot category whose draws pass the gradient on to the probabilities unchanged.
 
     Source: Bengio, Leonard, Courville, Estimating or propagating gradients through stochastic neurons, 2013.
 

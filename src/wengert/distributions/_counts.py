@@ -63,7 +63,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
 
     @property
     def mode(self) -> Tensor:
-        """The more probable value; nan where both are equally so."""
+        """The more probable value; NaN where both are equally probable."""
         return (self.probs >= 0.5).to(self.probs).masked_fill(self.probs == 0.5, math.nan)
 
     @property
@@ -158,7 +158,7 @@ class Geometric(ProbsOrLogits, Distribution):
 
 
 class _Trials(ProbsOrLogits, Distribution):
-    """What distributions of a number of trials and a probability share.
+    """Base of distributions with a number of trials and a probability.
 
     It has no ``__init__``: subclasses of users call ``super(Binomial, new).__init__(batch_shape)``.
     """

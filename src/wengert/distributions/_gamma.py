@@ -1,4 +1,4 @@
-"""The gamma distribution and what is made of gamma draws: chi-squared, inverse gamma, F, Dirichlet, beta.
+"""The gamma distribution and distributions made from gamma draws: chi-squared, inverse gamma, F, Dirichlet, beta.
 
 Their draws are differentiable by the parameters, by the implicit derivatives of ``_ops.random.implicit_gradients``.
 """

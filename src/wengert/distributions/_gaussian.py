@@ -68,7 +68,7 @@ def _batch_lowrank_mahalanobis(W: Tensor, D: Tensor, x: Tensor, capacitance_tril
 
 
 def matrix_given(error: type[Exception], **matrices: Tensor | None) -> tuple[str, Tensor]:
-    """Name and value of the one matrix that is not None."""
+    """The name and value of the only matrix that is not None."""
     given = [(name, m) for name, m in matrices.items() if m is not None]
     if len(given) != 1:
         raise error("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
@@ -76,7 +76,7 @@ def matrix_given(error: type[Exception], **matrices: Tensor | None) -> tuple[str
 
 
 def factor_of(name: str, matrix: Tensor) -> Tensor:
-    """The Cholesky factor of the covariance matrix, from what was given."""
+    """The Cholesky factor of the covariance matrix, from the given matrix."""
     if name == "covariance_matrix":
         return torch.linalg.cholesky(matrix)
     return matrix if name == "scale_tril" else _precision_to_scale_tril(matrix)

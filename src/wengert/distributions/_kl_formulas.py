@@ -1,4 +1,4 @@
-"""The divergences that PyTorch has, entered into ``kl``'s registry.
+"""The formulas of PyTorch's divergences, in ``kl``'s registry.
 
 Between different families most are ``-p.entropy()`` less the mean of q's log density under p, which is linear in a few
 moments of p: the mean, the variance, the mean of ``log(x)``, the mean of ``exp(-t * x)``. So there is one formula for
@@ -389,7 +389,7 @@ def _bernoulli_poisson(p: Any, q: Any) -> Tensor:
 
 
 def _infinite(p: Any, q: Any) -> Tensor:
-    """What p draws may lie where q never does."""
+    """The divergence is infinite: draws of p may lie outside q's support."""
     return torch.full_like(getattr(p, next(iter(p.arg_constraints))), math.inf)
 
 

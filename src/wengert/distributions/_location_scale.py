@@ -27,7 +27,7 @@ from .utils import NUMBER, _standard_normal, broadcast_all, euler_constant
 
 
 class _Centred(Distribution):
-    """What the symmetric ones share: parameters, and ``loc`` as the most probable value."""
+    """Base of the symmetric distributions: parameters, and ``loc`` as the mode."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

@@ -1,4 +1,4 @@
-"""Distributions that are given by probabilities or by logits, each of which the other is computed from when asked."""
+"""Base of distributions with probabilities or logits, where the other one is computed on access."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .utils import lazy_property, logits_to_probs, probs_to_logits
 
 
 def one_given(probs: Any, logits: Any) -> tuple[str, Any]:
-    """Name and value of the one that is not None.
+    """The name and value of the one that is not None.
 
     Raises:
         ValueError: both are, or none is.

@@ -1,4 +1,4 @@
-"""Continuous distributions near discrete ones, which they become as the temperature goes to zero.
+"""Continuous relaxations of discrete distributions, which they approach as the temperature goes to zero.
 
 Sources: Maddison, Mnih, Teh, The Concrete distribution, ICLR 2017; Jang, Gu, Poole, Categorical reparameterization with
 Gumbel-softmax, ICLR 2017.

@@ -1,4 +1,4 @@
-"""Distributions of waiting times and of what lies beyond a threshold: exponential, Weibull, Pareto."""
+"""Distributions of waiting times and of exceedances over a threshold: exponential, Weibull, Pareto."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Pareto(TransformedDistribution):
 
 
 class GeneralizedPareto(Distribution):
-    """The generalized Pareto distribution of what lies beyond a threshold ``loc``.
+    """The generalized Pareto distribution of exceedances over a threshold ``loc``.
 
     ``p(x) = (1 + concentration * z) ** (-1 / concentration - 1) / scale`` with ``z = (x - loc) / scale``: exponential
     for a concentration of 0, uniform for -1. The mean is nan from a concentration of 1 on, the variance from 0.5 on.
@@ -212,7 +212,7 @@ class GeneralizedPareto(Distribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
-        """From ``loc`` up to where the density ends."""
+        """The interval from ``loc`` to the end of the density."""
         end = torch.where(self.concentration < 0, self.loc - self.scale / self.concentration, math.inf)
         return constraints.interval(self.loc, end)
 

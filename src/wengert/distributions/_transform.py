@@ -1,4 +1,4 @@
-"""What a transform is, and transforms made of others: inverse, chain, more event dims, reshaped, side by side."""
+"""The base class of transforms, and transforms composed of others: inverse, chain, independent, reshape, cat, stack."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Transform:  # noqa: PLW1641  not hashable, as two may be equal by their te
 
     @property
     def event_dim(self) -> int:
-        """How many dims make one event, where that is the same on both sides; else ValueError."""
+        """The number of dims of an event. Raises ValueError if domain and codomain differ in it."""
         if self.domain.event_dim == self.codomain.event_dim:
             return self.domain.event_dim
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")

@@ -1,4 +1,4 @@
-"""Regions in which a parameter or a sample is valid: what ``check`` asks, what ``transform_to`` maps onto.
+"""Constraints: the regions of valid parameters and samples, for ``check`` and ``transform_to``.
 
 Constraints with bounds are classes (``interval(0, 1)``), the others objects (``real``, ``simplex``).
 

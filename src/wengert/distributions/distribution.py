@@ -1,4 +1,4 @@
-"""The base of all distributions: shapes, validation, expansion, printing."""
+"""``Distribution``, the base class of all distributions: shapes, validation, expansion, printing."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class Distribution:
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
-        """Draws that are differentiable by the parameters, where ``has_rsample`` says so; the shape is ``sample``'s."""
+        """Draws that are differentiable with respect to the parameters if ``has_rsample``, of ``sample``'s shape."""
         raise NotImplementedError
 
     def sample_n(self, n: int) -> Tensor:
@@ -219,7 +219,7 @@ class Distribution:
         raise NotImplementedError
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The quantile: what ``cdf`` undoes, for probabilities ``value``."""
+        """The quantiles of the probabilities ``value``: the inverse of ``cdf``."""
         raise NotImplementedError
 
     def entropy(self) -> Tensor:

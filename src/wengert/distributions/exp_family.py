@@ -1,4 +1,4 @@
-"""Distributions of an exponential family, of which entropy and divergence follow from the log normaliser."""
+"""Exponential families, whose entropy and divergence follow from the log normaliser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batch dims taken as part of the event."""
+"""``Independent``: a distribution with batch dims reinterpreted as event dims."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
     second's disagree on what that is, a RuntimeWarning names the pair to register.
 
     Raises:
-        TypeError: what is given is no class.
+        TypeError: an argument is not a class.
 
     >>> import wengert as torch
     >>> from wengert.distributions import Normal, kl_divergence, register_kl

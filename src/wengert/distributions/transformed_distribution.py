@@ -1,4 +1,4 @@
-"""Distributions of transformed draws."""
+"""``TransformedDistribution``: the distribution of transformed draws."""
 
 from __future__ import annotations
 

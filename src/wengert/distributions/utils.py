@@ -1,4 +1,4 @@
-"""What distributions share: broadcasting parameters, probabilities and logits, properties computed once.
+"""Helpers of distributions: broadcasting of parameters, probabilities and logits, lazy properties.
 
 >>> import wengert as torch
 >>> torch.distributions.utils.broadcast_all(torch.zeros(2), 1.)
@@ -173,7 +173,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
 
 
 def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
-    """What ``tril_matrix_to_vec`` undoes: (*, N) to (*, D, D), zero above the diagonal.
+    """The inverse of ``tril_matrix_to_vec``: (*, N) to (*, D, D), zero above the diagonal.
 
     Raises:
         ValueError: no D has N elements there.
