@@ -634,7 +634,7 @@ def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[
     """The cotangents of all outputs; for one that nothing used zeros, or ``None`` where declared ``absent``."""
     parts = g.parts
     if xp is None:
-        from .._tape.engine import xp_of
+        from .._tape.saved import xp_of
 
         xp = xp_of(next(iter(parts.values())))
     if single:

@@ -66,8 +66,7 @@ class Meta(Value):
     itemsize = property(lambda self: self._dtype.itemsize)
     nbytes = property(lambda self: self.size * self._dtype.itemsize)
 
-    def ones(self) -> Meta:
-        """Ones of this shape."""
+    def payload_like(self, make: Any) -> Meta:
         return Meta(self._shape, self._dtype)
 
     def copy(self) -> Meta:
