@@ -298,6 +298,7 @@ XP[Tensor] = T
 
 
 # -------------------------------------------------------------------------------------------------------------- binding
+@registry.bind.set
 def bind(info: Info, *args: Any) -> Any:
     """Run one operator on payloads of any nesting: peel the newest transform, apply its rule, go on inside."""
     if info.arity >= 0:
@@ -450,4 +451,3 @@ def zeros(shape: Any, dtype: Any) -> Any:
 U.zeros = zeros
 T.zeros = lambda shape, dtype: wrap(zeros(shape, dtype))
 registry.RAW.zeros = np.zeros
-registry.bind = bind

@@ -26,12 +26,12 @@ from .._base.dtypes import BY_NUMPY, dtype, layout, memory_format
 from .._tape.node import RemovableHandle
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import _attributes, _warn_of_hooks
+from .._tensor_api.generator import Generator
 from .._tensor_api.legacy_types import tensortype
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.modules._handles import HookDict, ModuleHandle, WrappedHook
 from ..nn.modules.attention import MultiheadAttention
 from ..nn.parameter import Parameter
-from ..random import Generator
 from .places import location_tag
 from .storages import NAME_OF_DTYPE, place_of, storage_on
 

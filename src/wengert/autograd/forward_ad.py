@@ -29,6 +29,7 @@ from .._tape import graph, properties, views
 from .._tape.delivery import accumulate
 from .._tape.node import AccumulateGrad, leaf_node
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
+from ..func._levels import check_tangent
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -274,16 +275,6 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     t = wrap(Dual(primal, inner, now.tag))
     now.duals.append((primal, tangent))
     return now.adopt(t)
-
-
-def check_tangent(tensor: Tensor, tangent: Tensor) -> None:
-    """A tangent must have its tensor's shape."""
-    if tuple(tangent.shape) != tuple(tensor.shape):
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
-        )
 
 
 def _on_tape(tensor: Tensor, level: _Level) -> Tensor:

@@ -27,7 +27,7 @@ from .._tape.promotion import logical_dtype
 from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
-from ._levels import TAPES, bare, check_adopted, check_captured, only_leads_to, payload, tensor
+from ._levels import TAPES, bare, check_adopted, check_captured, check_tangent, only_leads_to, payload, tensor
 from ._vmap import vmap
 
 Argnums = int | tuple[int, ...]
@@ -348,8 +348,6 @@ CAPTURED = (
 
 
 def _dual(x: Tensor, v: Tensor, tag: int) -> Tensor:
-    from ..autograd.forward_ad import check_tangent
-
     for t, what in ((x, "primal"), (v, "tangent")):
         if logical_dtype(t).kind not in "fcV":
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib
+from ..._base.errors import LinAlgError
 from ..._kinds.general import general
 from ..._tape.saved import is_complex
 from .inverses import (
     H,
-    LinAlgError,
     _each,
     _plain,
     _position,

@@ -11,16 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib
+from ..._base.errors import LinAlgError
 from ..._kinds.general import general
 from ..._tape.saved import is_complex
-
-
-class LinAlgError(RuntimeError):
-    """A matrix is singular, not positive-definite, or an iteration did not converge."""
-
-
-LinAlgError.__module__ = "torch._C"
-LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 
 # -------------------------------------------------------------------------------------------- what formulas are made of

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.errors import LinAlgError
 from ..._base.registry import T, public
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out
@@ -14,7 +15,7 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..elementwise._common import not_derived
 from .matmul import as_tensors, dtype_name
-from .public import LinAlgError, matrix_shape, no_half, square_size
+from .public import matrix_shape, no_half, square_size
 
 LdlFactor = return_type("linalg_ldl_factor", "LD", "pivots")
 LdlFactorEx = return_type("linalg_ldl_factor_ex", "LD", "pivots", "info")

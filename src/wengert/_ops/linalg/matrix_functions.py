@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import bilinear, linear
@@ -18,7 +19,7 @@ from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
-from .decompositions import LinAlgError, threshold
+from .decompositions import threshold
 from .matmul import as_tensors, dtype_name, matmul
 from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
@@ -15,7 +16,7 @@ from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
-from .decompositions import LinAlgError, unpack_lu
+from .decompositions import unpack_lu
 from .matmul import as_tensors, dtype_name, matmul
 
 place(LinAlgError, "linalg.LinAlgError")

@@ -19,7 +19,7 @@ from ..._arrays.random.common import FULL_PRECISION, require
 from ..._base.registry import public
 from ..._kinds.general import general
 from ..._tape.tensor import Tensor, wrap
-from ...random import Generator
+from ..._tensor_api.generator import Generator
 from ._common import needs, sampled, source_of
 from .sampling import _array, _tensor
 
