@@ -33,7 +33,7 @@ from ..nn.modules._handles import HookDict, ModuleHandle, WrappedHook
 from ..nn.modules.attention import MultiheadAttention
 from ..nn.parameter import Parameter
 from .places import location_tag
-from .storages import NAME_OF_DTYPE, place_of, storage_on
+from .storages import NAME_OF_DTYPE, STORAGES, place_of, storage_on
 
 HOME = {
     Tensor: ("torch", "Tensor"),
@@ -79,9 +79,7 @@ class StorageTable:
 @functools.cache
 def storage_class(of: np.dtype) -> Any:
     """The class of the storages of a dtype: ``torch.FloatStorage``."""
-    from .. import storage
-
-    return getattr(storage, NAME_OF_DTYPE[BY_NUMPY[of]])
+    return STORAGES[NAME_OF_DTYPE[BY_NUMPY[of]]]
 
 
 class TorchPickling:
