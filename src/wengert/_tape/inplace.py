@@ -13,11 +13,11 @@ import numpy as np
 
 from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
 from .._base import errors as lines
+from .._base.constants import type_name
 from .._base.dtypes import FLOATING, REAL_NUMBERS
 from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks, slow_hooks, writes
 from .._base.registry import Info, own
 from .._base.torch_function import recovered, refused_in_place
-from .error_text import type_text
 from .node import cell_of, tick, ticks
 from .tensor import Tensor, stale_views, wrap
 from .views import (
@@ -211,7 +211,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if slow_hooks and getattr(writes, "op", None) is not op:
         return _announced(op, self, args, kwargs)
     if not isinstance(self, Tensor):
-        raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
+        raise TypeError(f"argument 'self' must be Tensor, not {type_name(self)}")
     if stale_views and is_grad_enabled():
         refresh_for_write(self)
     if quiet_views:

@@ -13,13 +13,13 @@ import numpy as np
 
 from .._arrays.memory import address_of, owner_of
 from .._base import dtypes
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, make_size
 from .._base.errors import noted
 from .._base.registry import REGISTRY, place
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
 from .._payloads.meta import Meta, laid_out, no_kernel
-from .._tape.error_text import type_text
 from .._tape.node import view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
 from .._tape.views import base_of, bump, check_inplace, writable
@@ -55,7 +55,7 @@ def size(self: Tensor, dim: int | None = None) -> Any:
 
 def _own_dim(dim: Any, shape: tuple[int, ...], function: str) -> int:
     if isinstance(dim, (float, str)):
-        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type_text(dim)}")
+        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type_name(dim)}")
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return normal_dim(dim, len(shape), function)

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from .._base import dtypes
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_grad_enabled
 from .._base.registry import T, place, public
 from .._payloads.meta import Meta, no_data, no_item
-from .._tape.error_text import type_text
 from .._tape.inference import is_inference
 from .._tape.node import box_of, leaf_node
 from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
@@ -41,7 +41,7 @@ def attribute(name: str) -> Callable[[Callable[[Any], Any]], property]:
 def checked(input: Any, function: str) -> Tensor:
     """The first argument of a function, which must be a tensor."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
+        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     return input
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..._arrays import library
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import lib as numpy_lib
+from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.registry import PUBLIC, REGISTRY, own, place, public
@@ -22,7 +23,7 @@ from ..._kinds.elementwise import binary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
 from ..._kinds.slow_path import not_implemented
-from ..._tape.error_text import cpp_name, type_text
+from ..._tape.error_text import cpp_name
 from ..._tape.inplace import apply_composed_inplace, inplace_of, unrecorded, written
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
@@ -189,7 +190,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
 
 def _no_lerp(*arguments: Any) -> TypeError:
     return TypeError(
-        f"lerp() received an invalid combination of arguments - got ({', '.join(map(type_text, arguments))}), but "
+        f"lerp() received an invalid combination of arguments - got ({', '.join(map(type_name, arguments))}), but "
         "expected one of:\n * (Tensor input, Tensor end, Tensor weight, *, Tensor out = None)\n * (Tensor input, "
         "Tensor end, Number weight, *, Tensor out = None)\n"
     )
@@ -274,11 +275,11 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
         if not isinstance(t, Tensor):
             names = ("input", "tensor1", "tensor2")
             raise TypeError(
-                f"{name}(): argument '{names[position]}' (position {position + 1}) must be Tensor, not {type_text(t)}"
+                f"{name}(): argument '{names[position]}' (position {position + 1}) must be Tensor, not {type_name(t)}"
             )
     value = number_or_item(value)
     if type(value) not in PYTHON_NUMBERS:
-        raise TypeError(f"{name}(): argument 'value' must be Number, not {type_text(value)}")
+        raise TypeError(f"{name}(): argument 'value' must be Number, not {type_name(value)}")
     return input, tensor1, tensor2, value
 
 
@@ -394,7 +395,7 @@ def nextafter(input, other):
 def _check_heaviside(operands: Any) -> None:
     for name, t in zip(("input' (position 1", "values' (position 2"), operands, strict=True):
         if not isinstance(t, Tensor):
-            raise TypeError(f"heaviside(): argument '{name}) must be Tensor, not {type_text(t)}")
+            raise TypeError(f"heaviside(): argument '{name}) must be Tensor, not {type_name(t)}")
     a, b = (logical_dtype(t) for t in operands)
     if a in COMPLEX or b in COMPLEX:
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")

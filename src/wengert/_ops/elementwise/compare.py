@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
 from ..._base.registry import REGISTRY, public
 from ..._kinds.elementwise import binary, unary
@@ -19,7 +20,6 @@ from ..._kinds.general import general
 from ..._kinds.out import SAME, of_kind
 from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import no_item, no_kernel, on_meta
-from ..._tape.error_text import type_text
 from ..._tape.inplace import inplace_form
 from ..._tape.promotion import default_np, logical_dtype
 from ..._tape.tensor import Tensor
@@ -383,7 +383,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     """
     if not isinstance(other, Tensor) or not isinstance(input, Tensor):
         name, value = ("'other' (position 2)", other) if isinstance(input, Tensor) else ("'input' (position 1)", input)
-        raise TypeError(f"isclose(): argument {name} must be Tensor, not {type_text(value)}")
+        raise TypeError(f"isclose(): argument {name} must be Tensor, not {type_name(value)}")
     if logical_dtype(input) is not logical_dtype(other):
         raise RuntimeError(
             f"{BY_NUMPY[input._a.dtype].scalar_name} did not match {BY_NUMPY[other._a.dtype].scalar_name}"
@@ -421,7 +421,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
         if not isinstance(t, Tensor):
             raise TypeError(
                 f"equal(): argument '{('input', 'other')[position]}' (position {position + 1}) must be Tensor, not "
-                f"{type_text(t)}"
+                f"{type_name(t)}"
             )
     a, b = input._a, other._a
     if on_meta(a) or on_meta(b):

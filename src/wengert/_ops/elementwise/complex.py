@@ -13,13 +13,13 @@ import numpy as np
 
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
+from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING
 from ..._base.registry import T, place, public
 from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import SAME, exactly, with_out, write_out
-from ..._tape.error_text import type_text
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
@@ -41,7 +41,7 @@ def complex_samples(rng: Any) -> list[Any]:
 def _refuse_real(name: str, text: str) -> Any:
     def check(input: Tensor) -> None:
         if not isinstance(input, Tensor):
-            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
+            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
         if logical_dtype(input) not in COMPLEX:
             raise RuntimeError(text)
 
@@ -171,7 +171,7 @@ def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
         if not isinstance(t, Tensor):
             raise TypeError(
                 f"{name}(): argument '{arguments[position]}' (position {position + 1}) must be Tensor, not "
-                f"{type_text(t)}"
+                f"{type_name(t)}"
             )
     a, b = logical_dtype(x), logical_dtype(y)
     if a not in FLOATING or b not in FLOATING:
@@ -284,7 +284,7 @@ def view_as_complex_public(input: Tensor) -> Tensor:
     tensor([1.+2.j])
     """
     if not isinstance(input, Tensor):
-        raise TypeError(f"view_as_complex(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
+        raise TypeError(f"view_as_complex(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     dtype = logical_dtype(input)
     if dtype not in COMPLEX_OF:
         raise RuntimeError(

@@ -12,13 +12,13 @@ from typing import Any
 
 from ..._arrays.library import NUMBERS
 from ..._arrays.library import lib as numpy_lib
+from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import PUBLIC, REGISTRY, place, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.out import convertible, with_out, write_out
 from ..._kinds.parametric import parametric
 from ..._kinds.slow_path import not_implemented
-from ..._tape.error_text import type_text
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -241,9 +241,9 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([1.6449])
     """
     if type(n) is not int:
-        raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type_text(n)}")
+        raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type_name(n)}")
     if not isinstance(input, Tensor):
-        raise TypeError(f"polygamma(): argument 'input' (position 2) must be Tensor, not {type_text(input)}")
+        raise TypeError(f"polygamma(): argument 'input' (position 2) must be Tensor, not {type_name(input)}")
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if logical_dtype(input) in COMPLEX:

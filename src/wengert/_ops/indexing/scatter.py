@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import add_along, check_range, read_along
+from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
 from ..._base.modes import M
@@ -17,7 +18,7 @@ from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out, write_out
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Value
-from ..._tape.error_text import broadcast_error, type_text
+from ..._tape.error_text import broadcast_error
 from ..._tape.fast_results import recorded
 from ..._tape.inplace import inplace_of, unrecorded, written
 from ..._tape.node import box_of
@@ -222,7 +223,7 @@ def _limits(dtype: Any) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------------------------------ arguments
 def tensor_argument(x: Any, name: str, argument: str, position: int) -> Tensor:
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(x)}")
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_name(x)}")
     return x
 
 
@@ -430,7 +431,7 @@ def scatter_public(
     if isinstance(src, np.generic):
         src = src.item()
     if not isinstance(src, (Tensor, bool, int, float, complex)):
-        got = f"int, {type_text(index)}" + ("" if src is None else f", {type_text(src)}")
+        got = f"int, {type_name(index)}" + ("" if src is None else f", {type_name(src)}")
         raise TypeError(
             f"scatter() received an invalid combination of arguments - got ({got}), but expected one of:\n"
             " * (int dim, Tensor index, Tensor src)\n * (int dim, Tensor index, Number value)\n"

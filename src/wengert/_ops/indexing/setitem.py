@@ -10,12 +10,12 @@ import numpy as np
 from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import copyto, may_share_memory
 from ..._arrays.memory import address_of
+from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.errors import here
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, public
 from ..._base.torch_function import recovered
-from ..._tape.error_text import type_text
 from ..._tape.inplace import apply_inplace, unrecorded, written
 from ..._tape.node import AccumulateGrad, box_of, tick
 from ..._tape.promotion import logical_dtype
@@ -274,7 +274,7 @@ def _as_value(value: Any, x: Tensor) -> Tensor:
     if not isinstance(value, (bool, int, float, complex)):
         from ..._tape.saved import _type_name
 
-        raise TypeError(f"can't assign a {type_text(value)} to a {_type_name(np.empty(0, dtype))}")
+        raise TypeError(f"can't assign a {type_name(value)} to a {_type_name(np.empty(0, dtype))}")
     return wrap(number(value, dtype))
 
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib, lib
+from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, INEXACT
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, T, place, public
 from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear
 from ..._kinds.out import EXACT, exactly, with_out, write_out
-from ..._tape.error_text import type_text
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
@@ -310,7 +310,7 @@ def as_tensors(name: str, *arguments: tuple[str, Any]) -> Any:
     """Refuse what is no Tensor, with PyTorch's text."""
     for position, (argument, t) in enumerate(arguments, 1):
         if not isinstance(t, Tensor):
-            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(t)}")
+            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_name(t)}")
 
 
 @public("torch.matmul Tensor.matmul linalg.matmul")

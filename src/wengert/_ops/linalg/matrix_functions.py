@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.constants import type_name
 from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.dims import normal_dim
@@ -14,7 +15,6 @@ from ..._kinds.linear import bilinear, linear
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._payloads.meta import no_kernel, on_meta
-from ..._tape.error_text import type_text
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
@@ -217,7 +217,7 @@ def matrix_exp(A: Tensor) -> Tensor:
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
     if isinstance(n, bool) or not isinstance(n, int):
-        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_text(n)}")
+        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_name(n)}")
     square_size("linalg.matrix_power", A)
     if n == 0:
         return T.where(wrap(np.zeros((), np.bool_)), A, eye_of(A))  # ones that depend on A, with a derivative of zero

@@ -192,11 +192,11 @@ def _normalized_shape(
     name: str, input: Any, normalized_shape: Any, star: str, *given: tuple[str, Any]
 ) -> tuple[int, ...]:
     if not isinstance(normalized_shape, (tuple, list)):
-        from ..._tape.error_text import type_text
+        from ..._base.constants import type_name
 
         raise TypeError(
             f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
-            f"{type_text(normalized_shape)}"
+            f"{type_name(normalized_shape)}"
         )
     shape = tuple(int(n) for n in normalized_shape)
     if not shape:

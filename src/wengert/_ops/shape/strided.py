@@ -500,9 +500,9 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
     """The same bytes as elements of another type; what is made has no history."""
     if not hasattr(dtype, "np"):
-        from ..._tape.error_text import type_text
+        from ..._base.constants import type_name
 
-        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_text(dtype)}")
+        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_name(dtype)}")
     a = alias_payload(self)
     new = dtype.np
     if new is a.dtype:

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import NEW_AT
+from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, Info
 from ..._kinds.linear import linear
-from ..._tape.error_text import type_text
 from ..._tape.tensor import Tensor
 
 
@@ -245,13 +245,13 @@ def payload(input: Any, name: str) -> Any:
     try:
         return input._a
     except AttributeError:
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}") from None
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}") from None
 
 
 def shape_of_other(other: Any, name: str) -> tuple[int, ...]:
     """The shape of a method's argument ``other``, which must be a Tensor."""
     if not isinstance(other, Tensor):
-        raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {type_text(other)}")
+        raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {type_name(other)}")
     return tuple(other._a.shape)
 
 
@@ -261,7 +261,7 @@ def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int,
         args = args[0]
         if not isinstance(args, (tuple, list)):
             raise TypeError(
-                f"{name}(): argument '{argument}' (position 1) must be tuple of ints, not {type_text(args)}"
+                f"{name}(): argument '{argument}' (position 1) must be tuple of ints, not {type_name(args)}"
             )
     found = []
     for place, n in enumerate(args):
@@ -273,7 +273,7 @@ def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int,
         except TypeError:
             raise TypeError(
                 f"{name}(): argument '{argument}' failed to unpack the object at pos {place + 1} with error "
-                f'"type must be tuple of ints,but got {type_text(n)}"'
+                f'"type must be tuple of ints,but got {type_name(n)}"'
             ) from None
     return tuple(found)
 
