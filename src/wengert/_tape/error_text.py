@@ -11,6 +11,8 @@ from .node import AccumulateGrad
 from .promotion import logical_dtype
 from .tensor import Tensor
 
+type_text = type_name  # the kinds' word for it
+
 
 def not_a_tensor(function: str, argument: str, position: int, value: Any) -> TypeError:
     """PyTorch's error for an argument that must be a tensor; positions count from 1."""
@@ -26,7 +28,7 @@ def expect_tensor(function: str, argument: str, position: int, value: Any) -> Te
     return value
 
 
-def expect_tensors(function: str, **arguments: Any) -> None:
+def expect_tensors(function: str, **arguments: Any) -> Any:
     """Refuse the first of a function's leading arguments that is no tensor."""
     for position, (argument, value) in enumerate(arguments.items(), 1):
         expect_tensor(function, argument, position, value)

@@ -20,10 +20,11 @@ from .._base.registry import REGISTRY, place
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
 from .._payloads.meta import Meta, laid_out, no_kernel
+from .._tape.error_text import expect_tensor
 from .._tape.node import view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
 from .._tape.views import base_of, bump, check_inplace, writable
-from .protocol import array_of, attribute, checked
+from .protocol import array_of, attribute
 
 
 def as_function(method: Callable[..., Any], name: str) -> None:
@@ -31,7 +32,7 @@ def as_function(method: Callable[..., Any], name: str) -> None:
     short = name.rpartition(".")[2]
 
     def function(input: Tensor, *args: Any) -> Any:
-        return method(checked(input, short), *args)
+        return method(expect_tensor(short, "input", 1, input), *args)
 
     function.__name__ = function.__qualname__ = short
     function.__doc__ = method.__doc__
@@ -292,7 +293,7 @@ def is_floating_point(input: Tensor) -> bool:
     >>> torch.is_floating_point(torch.ones(2)), torch.is_floating_point(torch.tensor(1))
     (True, False)
     """
-    return BY_NUMPY[checked(input, "is_floating_point")._a.dtype].is_floating_point
+    return BY_NUMPY[expect_tensor("is_floating_point", "input", 1, input)._a.dtype].is_floating_point
 
 
 @method("Tensor.is_complex")
@@ -304,7 +305,7 @@ def _is_complex(self: Tensor) -> bool:
 @method("torch.is_complex")
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one."""
-    return BY_NUMPY[checked(input, "is_complex")._a.dtype].is_complex
+    return BY_NUMPY[expect_tensor("is_complex", "input", 1, input)._a.dtype].is_complex
 
 
 @method("Tensor.is_signed")

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from .._base import dtypes
-from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_grad_enabled
 from .._base.registry import T, place, public
 from .._payloads.meta import Meta, no_data, no_item
+from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
 from .._tape.node import box_of, leaf_node
 from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
@@ -36,13 +36,6 @@ def attribute(name: str) -> Callable[[Callable[[Any], Any]], property]:
         return made
 
     return decorate
-
-
-def checked(input: Any, function: str) -> Tensor:
-    """The first argument of a function, which must be a tensor."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
-    return input
 
 
 @attribute("Tensor._backward_hooks")
@@ -303,7 +296,7 @@ def _bool(self: Tensor) -> bool:
 @method("torch.is_nonzero")
 def is_nonzero(input: Tensor) -> bool:
     """Whether the one element of a tensor is not zero."""
-    return _bool(checked(input, "is_nonzero"))
+    return _bool(expect_tensor("is_nonzero", "input", 1, input))
 
 
 # ------------------------------------------------------------------------------------------------------------ sequences

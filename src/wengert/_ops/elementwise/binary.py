@@ -23,7 +23,7 @@ from ..._kinds.elementwise import binary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
 from ..._kinds.slow_path import not_implemented
-from ..._tape.error_text import cpp_name
+from ..._tape.error_text import cpp_name, expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of, unrecorded, written
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
@@ -271,12 +271,7 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
             f"instead:\n\t{name}(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None)",
         )
         value, tensor1, tensor2 = tensor1, tensor2, rest[0]
-    for position, t in enumerate((input, tensor1, tensor2)):
-        if not isinstance(t, Tensor):
-            names = ("input", "tensor1", "tensor2")
-            raise TypeError(
-                f"{name}(): argument '{names[position]}' (position {position + 1}) must be Tensor, not {type_name(t)}"
-            )
+    expect_tensors(name, input=input, tensor1=tensor1, tensor2=tensor2)
     value = number_or_item(value)
     if type(value) not in PYTHON_NUMBERS:
         raise TypeError(f"{name}(): argument 'value' must be Number, not {type_name(value)}")
@@ -393,9 +388,7 @@ def nextafter(input, other):
 
 
 def _check_heaviside(operands: Any) -> None:
-    for name, t in zip(("input' (position 1", "values' (position 2"), operands, strict=True):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"heaviside(): argument '{name}) must be Tensor, not {type_name(t)}")
+    expect_tensors("heaviside", **dict(zip(("input", "values"), operands, strict=True)))
     a, b = (logical_dtype(t) for t in operands)
     if a in COMPLEX or b in COMPLEX:
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")

@@ -19,6 +19,7 @@ from ..._kinds.elementwise import binary, unary
 from ..._kinds.out import convertible, with_out, write_out
 from ..._kinds.parametric import parametric
 from ..._kinds.slow_path import not_implemented
+from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
@@ -242,8 +243,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     if type(n) is not int:
         raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type_name(n)}")
-    if not isinstance(input, Tensor):
-        raise TypeError(f"polygamma(): argument 'input' (position 2) must be Tensor, not {type_name(input)}")
+    expect_tensor("polygamma", "input", 2, input)
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if logical_dtype(input) in COMPLEX:

@@ -19,6 +19,7 @@ from ..._kinds.general import general
 from ..._kinds.out import exactly, with_out, write_out
 from ..._kinds.parametric import parametric
 from ..._kinds.slow_path import cast_operand, not_implemented
+from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -108,7 +109,7 @@ def _common(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     x, y = (t if isinstance(t, Tensor) else number_or_item(t) for t in (x, y))
     for t in (x, y):
         if not isinstance(t, Tensor) and type(t) not in PYTHON_NUMBERS:
-            raise TypeError(f"{name}(): argument 'input' (position 2) must be Tensor, not {type_name(t)}")
+            raise not_a_tensor(name, "input", 2, t)
     dtype = common_dtype((x, y))
     numbers_stay = dtype in INEXACT and (tx or ty)
     return tuple(
@@ -229,9 +230,7 @@ LIMITS = frozenset((int, float, type(None)))
 
 
 def _check_clamped(input: Any, name: str) -> None:
-    if not isinstance(input, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
-    if logical_dtype(input) in COMPLEX:
+    if logical_dtype(expect_tensor(name, "input", 1, input)) in COMPLEX:
         raise NotImplementedError(f"{name} is not supported for complex types")
 
 

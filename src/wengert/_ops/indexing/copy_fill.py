@@ -17,7 +17,7 @@ from ..._base.registry import REGISTRY, public
 from ..._kinds.general import general
 from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import plain_dtype
-from ..._tape.error_text import broadcast_error, cpp_name
+from ..._tape.error_text import broadcast_error, cpp_name, not_a_tensor
 from ..._tape.fast_results import recorded
 from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
 from ..._tape.node import box_of, view_of
@@ -162,7 +162,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
                 return self
     elif not isinstance(src, Tensor):
         if not isinstance(src, (bool, int, float, complex)):
-            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
+            raise not_a_tensor("copy_", "other", 1, src)
         from .setitem import number
 
         src = wrap(number(src, logical_dtype(self)))

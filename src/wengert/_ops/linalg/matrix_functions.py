@@ -15,12 +15,13 @@ from ..._kinds.linear import bilinear, linear
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._payloads.meta import no_kernel, on_meta
+from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
 from .decompositions import threshold
-from .matmul import as_tensors, dtype_name, matmul
+from .matmul import dtype_name, matmul
 from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
 
 place(LinAlgError, "linalg.LinAlgError")
@@ -263,7 +264,7 @@ def cross_product(lib, self, other, dim):
 @with_out(EXACT)
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
-    as_tensors("cross", ("input", input), ("other", other))
+    expect_tensors("cross", input=input, other=other)
     a, b = tuple(input._a.shape), tuple(other._a.shape)
     if len(a) != len(b):
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")

@@ -15,8 +15,9 @@ from ..._base.constants import type_name
 from ..._base.registry import REGISTRY, T, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
+from ..._tape.error_text import expect_tensors
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import as_tensors, dtype_name
+from ..linalg.matmul import dtype_name
 
 Pads = tuple[int, ...]
 
@@ -231,7 +232,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (1, 2), mode="replicate")
     tensor([[1, 1, 2, 3, 3, 3]])
     """
-    as_tensors("pad", ("input", input))
+    expect_tensors("pad", input=input)
     pads = _pads(pad)
     if mode == "constant":
         return _pad_constant(input, pads, 0 if value is None else value)

@@ -17,7 +17,7 @@ from ..._base.registry import PUBLIC, RAW, T, place
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
-from ..._tape.error_text import broadcast_error
+from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
 from ..._tape.view_chain import renamed
@@ -280,8 +280,7 @@ def _dist(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
     tensor(5.)
     """
     rank(input, "dist")
-    if not isinstance(other, Tensor):
-        raise TypeError(f"dist(): argument 'other' (position 2) must be Tensor, not {type_name(other)}")
+    expect_tensor("dist", "other", 2, other)
     if not (is_kind(input, "fcV") or is_kind(other, "fcV")):
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {dtype_text(input)} instead."

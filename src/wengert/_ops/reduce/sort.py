@@ -16,6 +16,7 @@ from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
 from ..._kinds.return_types import return_type
+from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .extrema import along, put_chosen, without_dim
@@ -362,7 +363,7 @@ def _as_values(input: Any, like: Tensor) -> Tensor:
         return input
     if isinstance(input, (int, float)) or hasattr(input, "item"):
         return wrap(np.asarray(input).astype(common_dtype((like, input))))
-    raise TypeError(f"searchsorted(): argument 'input' (position 2) must be Tensor, not {type_name(input)}")
+    raise not_a_tensor("searchsorted", "input", 2, input)
 
 
 def _check_rows(name: str, rows: Tensor, values: Tensor) -> None:

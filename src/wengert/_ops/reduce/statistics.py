@@ -16,6 +16,7 @@ from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
+from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
 from .extrema import along, put_chosen, shared_by_all
@@ -400,7 +401,7 @@ def _interpolated(values: Tensor, q: Tensor, interpolation: str, ignore_nan: boo
 def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
     if not isinstance(q, Tensor):
         if isinstance(q, bool) or not isinstance(q, (int, float)):
-            raise TypeError(f"{name}(): argument 'q' (position 2) must be Tensor, not {type_name(q)}")
+            raise not_a_tensor(name, "q", 2, q)
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")
         q = wrap(np.asarray(q, dtype=np.float64))

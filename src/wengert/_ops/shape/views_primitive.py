@@ -19,7 +19,7 @@ from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, Info
 from ..._kinds.linear import linear
-from ..._tape.tensor import Tensor
+from ..._tape.error_text import expect_tensor, not_a_tensor
 
 
 # ------------------------------------------------------------------------------------------- batching of view operators
@@ -245,14 +245,12 @@ def payload(input: Any, name: str) -> Any:
     try:
         return input._a
     except AttributeError:
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}") from None
+        raise not_a_tensor(name, "input", 1, input) from None
 
 
 def shape_of_other(other: Any, name: str) -> tuple[int, ...]:
     """The shape of a method's argument ``other``, which must be a Tensor."""
-    if not isinstance(other, Tensor):
-        raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {type_name(other)}")
-    return tuple(other._a.shape)
+    return tuple(expect_tensor(name, "other", 1, other)._a.shape)
 
 
 def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:
