@@ -1,9 +1,4 @@
-"""Comparing and choosing: comparisons, logic, bits, tests for nan and infinity, where, clamp, the larger and the
-smaller.
-
-None of what gives bools has a derivative. ``where``, ``clamp``, ``maximum`` and their like send the cotangent to the
-operand that was taken; on a tie ``maximum`` and ``minimum`` halve it, as PyTorch does.
-"""
+"""Comparisons, logic, operators on bits, and tests for nan, infinity and sign. None of them has a derivative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and writing at places that a tensor names: ``gather``, ``scatter``, ``index_add``, ``embedding``, ..."""
+"""Reading and writing along a dim, at places that a tensor names: ``gather``, ``scatter``, ``scatter_reduce``, ..."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``x[...] = v``: the views of ``x[...]``, then ``copy_`` or ``index_put_``; and direct paths for what is common."""
+"""``x[...] = v``: the views of ``x[...]``, then a copy or ``INDEX_PUT``; direct paths for the common cases."""
 
 from __future__ import annotations
 

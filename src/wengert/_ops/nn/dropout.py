@@ -1,6 +1,6 @@
 """Dropout: elements or whole channels set to zero at random, the rest scaled so that the mean stays.
 
-The noise is drawn by ``_arrays.random.dropout_noise``; the operator that the tape sees is a product.
+The noise is drawn by ``dropout_noise``; the operator that the tape sees is a product.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Normalisation by mean and deviation: ``layer_norm``, ``group_norm``, ``batch_norm``, ``instance_norm``, ``rms_norm``.
+"""Normalisation by mean and deviation: ``layer_norm``, ``group_norm``, ``rms_norm``. ``batch_norm`` has its module.
 
 All of them standardise a view of the input over some of its dimensions, then scale and shift. ``standardize`` is that
 step; its Jacobian is symmetric, so ``standardize_backward`` is its own transpose, and second derivatives are made of
-the two. The sums over a contiguous last dimension are left to BLAS.
+the two.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``torch.lstm``, ``torch.gru``, ``torch.rnn_tanh``, ``torch.rnn_relu`` and their cells: layers as plain functions.
 
-Each takes its parameters as one flat list, as a module's ``_flat_weights`` gives it, and either sequences of one
+Each takes its parameters as one flat list, in a module's order, and either sequences of one
 length, or the data and batch sizes of a packed sequence.
 """
 

@@ -1,7 +1,7 @@
 """Samples of distributions whose parameters are tensors: bernoulli, multinomial, normal, poisson, binomial.
 
 A drawn number's derivative is zero; where a parameter requires grad a node says so, as in PyTorch. For PyTorch 0.1's
-``reinforce`` a sample also remembers its score (``_tape.stochastic``).
+`reinforce` a sample also remembers its score (``_tape.stochastic``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Spread, order statistics and counts: ``var``, ``std``, ``median``, ``mode``, ``quantile``, ``histc``, ``cov``, ..."""
+"""Spread and order statistics: ``var``, ``std``, ``median``, ``mode``, ``quantile``, ``cov``, ..."""
 
 from __future__ import annotations
 

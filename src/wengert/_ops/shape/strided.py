@@ -1,8 +1,8 @@
-"""Views of a part of the elements, the operators that take a cotangent back through them, and chains of views.
+"""Views of a part of the elements, and the operators that take a cotangent back through them.
 
 A view of a part and the operator that puts its cotangent into zeros are each other's transposes: ``select`` and
 ``select_backward``, ``slice_dim`` and ``slice_backward``, ``diagonal_view`` and ``diagonal_backward``, ``unfold_view``
-and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``, ``view_gather`` and ``view_scatter``.
+and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``.
 """
 
 from __future__ import annotations

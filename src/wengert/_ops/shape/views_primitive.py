@@ -2,7 +2,7 @@
 
 The primitives come first, pairs of transposes; then what users call. A view primitive carries its batching rule as a
 ``Lifted``: the steps that do the same on an array with one more dimension in front. ``strided`` holds the views of a
-part of the elements, and ``view_gather`` and ``view_scatter``, which replay a chain of views.
+part of the elements, ``view_chain`` the operators that replay a chain of views.
 """
 
 from __future__ import annotations
