@@ -138,6 +138,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
                 b = other._a
                 fy = other._fn
                 if b.dtype is not a.dtype:
+                    del a  # references are counted: views._note_views
                     return otherwise(op, self, other)
         except AttributeError:
             return otherwise(op, self, other)
@@ -219,10 +220,10 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if _tracked(self, args, kwargs):
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
-            a = self._a
-            if saved_tensors_hooks() and isinstance(a, np.ndarray):
-                a = a.copy()  # what a hook is given outlives the write
-            return recorded_inplace(op, wrap(a, self._fn), self, args, kwargs or {})
+            old = wrap(self._a, self._fn)
+            if saved_tensors_hooks() and isinstance(old._a, np.ndarray):
+                old._a = old._a.copy()  # what a hook is given outlives the write
+            return recorded_inplace(op, old, self, args, kwargs or {})
     source = self
     if self._fn is not None:
         source = wrap(self._a)
@@ -241,7 +242,8 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         if result._a is not a:
             np.copyto(a, result._a, casting="unsafe")
     else:
-        rebind(self, result._a, 1)
+        del a
+        rebind(self, result._a, source is not self and source._a is self._a)
     bump(self)
     return self
 

@@ -181,6 +181,7 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     if type(a) is not np.ndarray:
         a = alias_payload(self)
     if not isinstance(s, (np.ndarray, np.generic)) or not isinstance(a, np.ndarray):
+        del a  # references are counted: views._note_views
         return apply_inplace(lambda x, v: renamed(copy(x, v, False), node), self, (src,))
     if s.dtype.kind == "c" != a.dtype.kind:
         warn_once("Casting complex values to real discards the imaginary part")

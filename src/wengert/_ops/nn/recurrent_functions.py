@@ -33,7 +33,7 @@ def _weights(flat: Any, biases: bool, projected: bool) -> list[Any]:
     return [flat_weights.Weights(flat[k : k + size], bool(biases), projected) for k in range(0, len(flat), size)]
 
 
-def _sequence(name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Tensor, ...]:
+def _sequence(name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from . import flat_weights
 
     args = (*args, *kwargs.values())
@@ -62,7 +62,7 @@ def _sequence(name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 @public("torch.lstm")
-def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     """``(input, (h, c), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)``: output, h and c.
 
     Or ``(data, batch_sizes, (h, c), params, ..., bidirectional)`` for a packed sequence.
@@ -77,19 +77,19 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
 
 
 @public("torch.gru")
-def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """As ``lstm``, with one state: ``(input, h, params, has_biases, ...)`` gives output and h."""
     return _sequence("gru", "GRU", args, kwargs)
 
 
 @public("torch.rnn_tanh")
-def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """As ``gru``: ``h' = tanh(W x + b + U h + c)``."""
     return _sequence("rnn_tanh", "RNN_TANH", args, kwargs)
 
 
 @public("torch.rnn_relu")
-def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """As ``gru``: ``h' = relu(W x + b + U h + c)``."""
     return _sequence("rnn_relu", "RNN_RELU", args, kwargs)
 
