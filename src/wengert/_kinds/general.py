@@ -10,7 +10,7 @@ formula per operand. A formula may name, after ``xp`` and ``g``: an operand, ``O
 parameter, ``result`` (``result0``, ``result1``, ... with several outputs) and ``needs`` (a bool for each operand).
 With several differentiable outputs ``g`` is a tuple; an output that nothing used has zeros.
 
-Forward mode comes from the formula: the tangent is the transpose of the transpose (``_values.transposed_jvp``).
+Forward mode comes from the formula: the tangent is the transpose of the transpose (``transforms.transposed_jvp``).
 """
 
 from __future__ import annotations

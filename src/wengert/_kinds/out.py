@@ -110,7 +110,7 @@ def with_keywords(fn: Any, otherwise: Any) -> Any:
     if code.co_flags & inspect.CO_VARARGS:
 
         def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-            return otherwise(args, out, kwargs)
+            return fn(*args) if out is None and not kwargs else otherwise(args, out, kwargs)
 
         return functools.wraps(fn)(form)
     count = code.co_argcount

@@ -14,7 +14,7 @@ from .._arrays.library import INEXACT
 from .._base import dtypes as _dtypes
 from .._base.errors import OtherLibraryError, noted
 from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
-from .._base.registry import RAW, Info
+from .._base.registry import RAW, XP, Info
 from .._base.torch_function import refused
 from .._tape.error_text import broadcast_error, type_text
 from .._tape.inference import mark_results, refuse_saved
@@ -244,8 +244,6 @@ def _with_small_int(info: Info, x: Tensor, y: int) -> Any:
 
 def _integers(info: Info, *operands: Tensor) -> Any:
     """Run an operator's body for integers, or the array library's function where there is none."""
-    from .._base.registry import XP
-
     payloads = [t._a for t in operands]
     xp = XP[type(payloads[0])]
     body = info.__dict__.get("integer")

@@ -35,7 +35,7 @@ from ..nn.parameter import Parameter
 from .places import location_tag
 from .storages import NAME_OF_DTYPE, STORAGES, place_of, storage_on
 
-HOME = {
+HOME: dict[Any, tuple[str, str]] = {
     Tensor: ("torch", "Tensor"),
     UntypedStorage: ("torch.storage", "UntypedStorage"),
     TypedStorage: ("torch.storage", "TypedStorage"),

@@ -13,11 +13,11 @@ import numpy as np
 
 from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
 from .._base import errors as lines
-from .._base.dtypes import FLOATING
+from .._base.constants import type_name
+from .._base.dtypes import FLOATING, REAL_NUMBERS
 from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks, slow_hooks, writes
 from .._base.registry import Info, own
 from .._base.torch_function import recovered, refused_in_place
-from .error_text import type_text
 from .node import cell_of, tick, ticks
 from .tensor import Tensor, stale_views, wrap
 from .views import (
@@ -32,7 +32,6 @@ from .views import (
     writable,
 )
 
-SCALARS = frozenset((float, int))
 ndarray = np.ndarray
 
 
@@ -45,7 +44,7 @@ def inplace_form(info: Info) -> Any:
     name, doc = info.name + "_", f"In-place form of ``{info.name}``."
     if info.arity == 1:
         return own(_unary_inplace(ufunc, op, _fallback), name, doc=doc)
-    numbers = SCALARS.intersection(info.__dict__.get("numbers", SCALARS))
+    numbers = REAL_NUMBERS.intersection(info.__dict__.get("numbers", REAL_NUMBERS))
     form = own(_binary_inplace(ufunc, op, _fallback, numbers), name, doc=doc)
     # As a Python operator (``+=``) it is the same, but an unknown operand is given its own chance.
     form.as_operator = own(_binary_inplace(ufunc, op, operator_fallback, numbers), name, doc=doc)
@@ -139,6 +138,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
                 b = other._a
                 fy = other._fn
                 if b.dtype is not a.dtype:
+                    del a  # references are counted: views._note_views
                     return otherwise(op, self, other)
         except AttributeError:
             return otherwise(op, self, other)
@@ -212,7 +212,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if slow_hooks and getattr(writes, "op", None) is not op:
         return _announced(op, self, args, kwargs)
     if not isinstance(self, Tensor):
-        raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
+        raise TypeError(f"argument 'self' must be Tensor, not {type_name(self)}")
     if stale_views and is_grad_enabled():
         refresh_for_write(self)
     if quiet_views:
@@ -220,10 +220,10 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if _tracked(self, args, kwargs):
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
-            a = self._a
-            if saved_tensors_hooks() and isinstance(a, np.ndarray):
-                a = a.copy()  # what a hook is given outlives the write
-            return recorded_inplace(op, wrap(a, self._fn), self, args, kwargs or {})
+            old = wrap(self._a, self._fn)
+            if saved_tensors_hooks() and isinstance(old._a, np.ndarray):
+                old._a = old._a.copy()  # what a hook is given outlives the write
+            return recorded_inplace(op, old, self, args, kwargs or {})
     source = self
     if self._fn is not None:
         source = wrap(self._a)
@@ -242,7 +242,8 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         if result._a is not a:
             np.copyto(a, result._a, casting="unsafe")
     else:
-        rebind(self, result._a, 1)
+        del a
+        rebind(self, result._a, source is not self and source._a is self._a)
     bump(self)
     return self
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.library import ARITHMETIC
 from .._base import dtypes as _dtypes
+from .._base.modes import M
 from .._base.registry import T
-from .tensor import Tensor
+from .tensor import Tensor, wrap
 
 
 def kind_of(t: Tensor) -> tuple[Any, str]:
@@ -49,4 +51,12 @@ def default_np() -> Any:
 
 def cast(t: Any, dtype: Any) -> Any:
     """The tensor in another NumPy dtype, recorded; itself if it is in that dtype already."""
-    return t if logical_dtype(t) is dtype else T._to_copy(t, dtype)
+    if logical_dtype(t) is dtype:
+        return t
+    a = t._a
+    if t._fn is None and type(a) is np.ndarray and not M and a.dtype.kind != "c":  # nothing to record
+        try:
+            return wrap(a.astype(dtype))
+        except ARITHMETIC:  # what strict warnings make of a number that does not fit
+            pass
+    return T._to_copy(t, dtype)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, where
 from .._base.modes import in_transform, is_inference_mode_enabled, transforms
-from .error_text import cpp_name, type_text
+from .error_text import cpp_name
 from .inference import is_inference
 from .node import AccumulateGrad, HookDict, RemovableHandle, hooks_of, leaf_node
 from .tensor import Tensor, alias_payload, current_fn, device_of, make, new
@@ -82,7 +84,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """
     if type(requires_grad) is not bool:
         raise TypeError(
-            f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_text(requires_grad)}"
+            f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_name(requires_grad)}"
         )
     if transforms and in_transform():
         raise _refused_in_transform(
@@ -277,7 +279,7 @@ def retains_grad(self: Tensor) -> bool:
     return bool(self.__dict__.get("_retains", False))
 
 
-def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Call ``hook(grad)`` with this tensor's gradient in each backward pass; it may return a new gradient.
 
     >>> import wengert as torch
@@ -303,7 +305,7 @@ def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
     return handle
 
 
-def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHandle:
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call ``hook(tensor)`` after this leaf's ``.grad`` was accumulated in a backward pass."""
     fn = current_fn(self)
     if fn is None:

@@ -36,7 +36,6 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -295,7 +294,9 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
     r = result._a
     node = result._fn
     if not isinstance(a, np.ndarray) or not isinstance(r, (np.ndarray, np.generic)):
-        rebind(self, r)
+        held = old._a is a
+        del a
+        rebind(self, r, held)
         rebase(self, node)
         return
     if old._m is not None and old._a is a:  # the formula needs the old value, which is overwritten now
@@ -511,21 +512,20 @@ def regenerate(tensor: Tensor) -> None:
 rebound: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)
 
 
-def rebind(self: Tensor, a: Any, held: int = 2) -> None:
+def rebind(self: Tensor, a: Any, held: int = 0) -> None:
     """A payload that cannot be written to (a transform's value, another library's array) is replaced.
 
-    ``held``: how many of the callers' variables hold the tensor's array.
+    ``held``: how many of the callers' variables, or tensors in them, hold the tensor's array.
     """
     if getattr(self._a, "is_sparse", False) and getattr(a, "is_sparse", False):
         self._a.become(a)
         return
     if getattr(self._a, "is_meta", False):  # there is nothing to be written
         return
-    view = view_of(self)
-    if view is not None:
-        _rebind_base(self, a, held)
     if type(self._a) is np.ndarray:
         _note_views(self, held)
+    if view_of(self) is not None:
+        _rebind_base(self, a, held)
     inside = in_transform()
     if inside is not None and getattr(self._a, "tag", None) != getattr(a, "tag", None):
         inside.rebound.append((weakref.ref(self), self._a, self._fn))
@@ -539,32 +539,35 @@ def rebind(self: Tensor, a: Any, held: int = 2) -> None:
 
 
 def _note_views(self: Tensor, held: int) -> None:
-    """An array becomes a transform's value: its views, which shared memory with it until now, are looked for."""
+    """An array becomes a transform's value: its views, which shared memory with it until now, are noted as its views.
+
+    NOTE [ Views are found by the garbage collector ]
+        Nobody keeps a list of an array's views, so that making one costs nothing more. Here alone all of them are
+        needed, and the collector knows who refers to the tensor; but it looks at every object of the program, which
+        takes milliseconds. So it is asked only if more references to the memory are there than ``held`` accounts for,
+        and functions on the way here let go of the array (``del a``). What not to do: pass a ``held`` that is too
+        large; a view would keep the old values.
+    """
     owner, references = _owner(self._a)
-    if references <= _ALONE + held:
-        return
     box = self._m
-    if references <= _ALONE + _held_by_callers(owner) + (box is not None and box.a is owner):
-        return
+    unknown = references - _ALONE - held - (box is not None and box.a is owner)
+    del owner
+    view = view_of(self)
+    while view is not None:
+        unknown -= type(view[0]._a) is np.ndarray
+        view = view_of(view[0])
+    if unknown > 0:
+        _find_views(self)
+
+
+def _find_views(self: Tensor) -> None:
+    """Note a tensor's views, and the views of these."""
     for entry in gc.get_referrers(self):
         if type(entry) is tuple and len(entry) == 4 and entry[0] is self:
             for view in gc.get_referrers(entry):
                 if isinstance(view, Tensor) and view_of(view) is entry:
                     note_view(self, view)
-                    _note_views(view, held)
-
-
-def _held_by_callers(array: Any) -> int:
-    """How many variables of the functions of wengert that are running hold an array."""
-    n = 0
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("wengert"):
-        variables = frame.f_locals
-        n += sum([value is array for value in variables.values()])
-        if type(variables) is dict and sys.gettrace() is None:  # before Python 3.13 a copy, which would hold it too
-            variables.clear()
-        frame = frame.f_back
-    return n
+                    _find_views(view)
 
 
 def _rebind_views(self: Tensor) -> None:
@@ -590,6 +593,6 @@ def _rebind_views(self: Tensor) -> None:
 def _rebind_base(self: Tensor, a: Any, held: int) -> None:
     parent, info, p, _ = view_of(self)  # type: ignore[misc]
     new = T.view_scatter(wrap(parent._a), wrap(a), ((info.name, p),))
-    rebind(parent, new._a, held)
+    rebind(parent, new._a, held + (type(self._a) is np.ndarray and self._a.base is not None))
     if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # it was made while both were arrays
         note_view(parent, self)

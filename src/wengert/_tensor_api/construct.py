@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._base import dtypes as _dtypes
-from .._base.dtypes import BY_NUMPY, as_dtype, promote_types, type_name
+from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, as_dtype, promote_types, type_name
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, warn, warn_once
 from .._base.modes import M
@@ -164,7 +164,7 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
     ty = type(data)
     if ty is list or ty is tuple:
         return _of_nested(data, dtype)
-    if ty in _NUMBERS:
+    if ty in PYTHON_NUMBERS:
         return _of_numbers([data], {ty: None}, dtype)[0]
     if isinstance(data, Tensor):
         return _copied(data, dtype)
@@ -183,9 +183,6 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
     if isinstance(data, (int, float, complex)) or dtype is not None:
         return _of_numbers([data], {ty: None}, dtype)[0]
     raise _no_dtype(ty)
-
-
-_NUMBERS = frozenset((float, int, bool, complex))
 
 
 def _listed(data: Any) -> list[Any]:
@@ -244,7 +241,7 @@ def _of_nested(data: Any, dtype: Dtype | None) -> Any:
     shape = [len(data)]
     flat = data
     kinds = dict.fromkeys(map(type, flat))
-    while flat and not kinds.keys() <= _NUMBERS and _is_sequence(flat[0]):
+    while flat and not kinds.keys() <= PYTHON_NUMBERS and _is_sequence(flat[0]):
         flat, length = _opened(flat, kinds, len(shape))
         shape.append(length)
         if len(shape) > 64:
@@ -265,7 +262,7 @@ def _is_sequence(item: Any) -> bool:
     ty = type(item)
     if ty is list or ty is tuple:
         return True
-    if ty in _NUMBERS or isinstance(item, (int, float, complex, Tensor, np.generic, dict, set, frozenset)):
+    if ty in PYTHON_NUMBERS or isinstance(item, (int, float, complex, Tensor, np.generic, dict, set, frozenset)):
         return False
     if isinstance(item, str):
         raise ValueError("too many dimensions 'str'")
@@ -321,7 +318,7 @@ def _of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -
     if dtype is None:
         dtype = _inferred(flat, kinds)
     np_dtype = dtype.np
-    if not kinds.keys() <= _NUMBERS:
+    if not kinds.keys() <= PYTHON_NUMBERS:
         flat = [_number(x, np_dtype) for x in flat]
         kinds = dict.fromkeys(map(type, flat))
     kind = np_dtype.kind

@@ -33,6 +33,9 @@ def _count(n: Any, function: str) -> int:
 def set_num_threads(n: int, /) -> None:
     """How many threads work on one large operator, NumPy's products included where its BLAS library is OpenBLAS.
 
+    The digits of results do not depend on it, unless BLAS has cut a large product that is the whole of an operator
+    (``matmul``, ``linear``, ``einsum``) or one of ``linalg``'s.
+
     >>> import wengert as torch
     >>> torch.set_num_threads(1)
     >>> torch.get_num_threads()

@@ -1,7 +1,7 @@
 """Recording what runs: operators, backward steps, named blocks, each with its times.
 
-A recorder stands around every operator (``_dispatch.watch_operators``) and around every step of a backward pass
-(``_engine.observers``) for as long as it records; when none does, nothing of it is on any path.
+A recorder stands around every operator (``_kinds.slow_path.watch_operators``) and around every step of a backward pass
+(``_tape.engine.observers``) for as long as it records; when none does, nothing of it is on any path.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ What is computed from a parameter is a plain ``Tensor``; so are ``.data`` and ``
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     __torch_function__ = DISABLED
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         if data is None:
             data = _empty(None, None)
         if type(data) is Tensor or type(data) is Parameter:
@@ -171,7 +171,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Dtype | None = None) -> Any:
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Dtype | None = None) -> Self:
         return _leaf(cls, _empty(device, dtype), requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -200,7 +200,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
     __torch_function__ = DISABLED
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         if data is None:
             data = _empty(None, None)
         t = data.detach().requires_grad_(data.requires_grad)
@@ -216,7 +216,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     def __new__(
         cls, requires_grad: bool = False, device: Any = None, dtype: Dtype | None = None, persistent: bool = True
-    ) -> Any:
+    ) -> Self:
         t = _leaf(cls, _empty(device, dtype), requires_grad)
         t.persistent = persistent
         t._is_buffer = True

@@ -13,20 +13,21 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.index_shapes import result_shape, without_masks
 from ..._base import errors as lines
+from ..._base.constants import type_name
 from ..._base.errors import warn
 from ..._base.modes import M
 from ..._base.registry import REGISTRY, U, public
 from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
-from ..._tape.error_text import type_text
 from ..._tape.fast_results import recorded, tied
 from ..._tape.node import box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, make, wrap
 from ..shape.strided import select, slice_dim
-from ..shape.views_primitive import COLONS, NEW_AT, alias, unsqueeze_dim
+from ..shape.views_primitive import alias, unsqueeze_dim
 from .index_primitive import INDEX, index, index_put, index_raw, take_at
 
 SELECT, SLICE, UNSQUEEZE = (REGISTRY[name] for name in ("select", "slice_dim", "unsqueeze_dim"))
@@ -335,7 +336,7 @@ def normal_part(item: Any) -> Any:
         return operator.index(item)
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-        f"{type_text(item)})"
+        f"{type_name(item)})"
     )
 
 
@@ -349,7 +350,7 @@ def _array(items: Any) -> Any:
     if wide or (kind == "O" and all(isinstance(x, int) for x in a.flat)):
         raise ValueError("Overflow when unpacking long long")
     if kind not in "iuf":
-        raise TypeError(f"new(): invalid data type '{type_text(items)}'")
+        raise TypeError(f"new(): invalid data type '{type_name(items)}'")
     return a.astype(np.int64)
 
 

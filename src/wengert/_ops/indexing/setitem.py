@@ -1,4 +1,4 @@
-"""``x[...] = v``: the views of ``x[...]``, then ``copy_`` or ``index_put_``; and direct paths for what is common."""
+"""``x[...] = v``: the views of ``x[...]``, then a copy or ``INDEX_PUT``; direct paths for the common cases."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import copyto, may_share_memory
 from ..._arrays.memory import address_of
+from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.errors import here
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, public
 from ..._base.torch_function import recovered
-from ..._tape.error_text import type_text
 from ..._tape.inplace import apply_inplace, unrecorded, written
 from ..._tape.node import AccumulateGrad, box_of, tick
 from ..._tape.promotion import logical_dtype
@@ -22,7 +23,6 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import record_slices, record_write, writable
 from ..create.create import element
-from ..shape.views_primitive import COLONS, NEW_AT
 from .getitem import _BASIC, all_plain, by_tensors, parsed, place_error, put_at, slice_bounds, value_error
 from .index_primitive import INDEX_PUT, write_at
 
@@ -274,7 +274,7 @@ def _as_value(value: Any, x: Tensor) -> Tensor:
     if not isinstance(value, (bool, int, float, complex)):
         from ..._tape.saved import _type_name
 
-        raise TypeError(f"can't assign a {type_text(value)} to a {_type_name(np.empty(0, dtype))}")
+        raise TypeError(f"can't assign a {type_name(value)} to a {_type_name(np.empty(0, dtype))}")
     return wrap(number(value, dtype))
 
 

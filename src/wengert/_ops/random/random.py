@@ -112,8 +112,10 @@ def uniform_(self: Tensor, *args: Any, generator: Generator | None = None, **kwa
     >>> torch.empty(3).uniform_(1, 2)
     tensor([1.4963, 1.7682, 1.0885])
     """
-    low, high = _from_to("uniform_", args, kwargs, **{"from": 0.0, "to": 1.0})
-    low, high = number(low, "uniform_", "from", 1), number(high, "uniform_", "to", 2)
+    low, high = 0.0, 1.0
+    if args or kwargs:
+        low, high = _from_to("uniform_", args, kwargs, **{"from": low, "to": high})
+        low, high = number(low, "uniform_", "from", 1), number(high, "uniform_", "to", 2)
     return fill(self, zero.UNIFORM_, _samplers.uniform, source_of(generator, "uniform_"), low, high)
 
 

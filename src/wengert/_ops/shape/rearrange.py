@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS
 from ..._arrays.library import concatenate
 from ..._base.dtypes import as_dtype
 from ..._base.errors import warn_once
@@ -35,7 +36,7 @@ from .join import in_order, stack, tensor_list
 from .strided import as_strided, checked_diagonal
 from .view_copies import diagonal_copy
 from .views import reshape_public, view_public
-from .views_primitive import COLONS, expand, ints, payload, unsqueeze_dim, view
+from .views_primitive import expand, ints, payload, unsqueeze_dim, view
 
 
 # ---------------------------------------------------------------------------------------------- flips, rolls, triangles

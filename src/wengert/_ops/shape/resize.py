@@ -12,7 +12,7 @@ from ..._base.errors import warn
 from ..._base.modes import inference_tensors, is_grad_enabled
 from ..._base.registry import public
 from ..._payloads.meta import Meta
-from ..._tape.error_text import type_text
+from ..._tape.error_text import expect_tensor
 from ..._tape.inference import is_inference, refuse_write
 from ..._tape.node import AccumulateGrad, Box, cell_of, view_of
 from ..._tape.promotion import logical_dtype
@@ -193,8 +193,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         _new_payload(self, np.empty(0, self._a.dtype), cell_of(self))
         bump(self)
         return self
-    if not isinstance(source, Tensor):
-        raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type_text(source)}")
+    expect_tensor("set_", "source", 1, source)
     if logical_dtype(source) is not logical_dtype(self):
         raise RuntimeError(
             f"Could not set tensor of type {self.dtype.scalar_name} to a tensor of type {source.dtype.scalar_name}"

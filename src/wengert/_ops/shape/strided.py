@@ -1,8 +1,8 @@
-"""Views of a part of the elements, the operators that take a cotangent back through them, and chains of views.
+"""Views of a part of the elements, and the operators that take a cotangent back through them.
 
 A view of a part and the operator that puts its cotangent into zeros are each other's transposes: ``select`` and
 ``select_backward``, ``slice_dim`` and ``slice_backward``, ``diagonal_view`` and ``diagonal_backward``, ``unfold_view``
-and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``, ``view_gather`` and ``view_scatter``.
+and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS
 from ..._arrays.memory import address_of, restrided, storage_of
 from ..._base.dtypes import BY_NUMPY
 from ..._base.modes import M
@@ -25,7 +26,7 @@ from ..._tape.node import Box, cell_of
 from ..._tape.tensor import Tensor, alias_payload, wrap
 from ..._tape.view_chain import renamed, replay
 from .view_chain import view_scatter
-from .views_primitive import COLONS, Lifted, ints, lifted_dims, payload
+from .views_primitive import Lifted, ints, lifted_dims, payload
 
 
 def _batch_back(position: int) -> Any:
@@ -499,9 +500,9 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
     """The same bytes as elements of another type; what is made has no history."""
     if not hasattr(dtype, "np"):
-        from ..._tape.error_text import type_text
+        from ..._base.constants import type_name
 
-        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_text(dtype)}")
+        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_name(dtype)}")
     a = alias_payload(self)
     new = dtype.np
     if new is a.dtype:
