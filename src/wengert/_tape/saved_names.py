@@ -198,4 +198,4 @@ name_saved(  # names in _saved_names that no formula has
     "U", "Vh", "S_sym_argsize_minus_1", "eigenvalues", "eigenvectors", "full_matrices", "kernel_size", "split_size",
     "ceil_mode", "normalized_shape",
 )  # fmt: skip
-Node.__dir__ = _dir  # type: ignore[method-assign]
+Node.__dir__ = _dir  # type: ignore[assignment, method-assign]

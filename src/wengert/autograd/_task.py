@@ -85,7 +85,7 @@ def _current_graph_task_execution_order() -> list[Node]:
     ready: list[tuple[float, int, Node]] = []
     order: list[Node] = []
     number = count()
-    for n in {r.fx if type(r) is Port else r for r in now.roots}:
+    for n in {r.fx if type(r) is Port else r for r, _ in now.roots}:
         if n not in waiting:
             heappush(ready, (-(n.seq or float("inf")), next(number), n))
     while ready:
