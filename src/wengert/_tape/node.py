@@ -469,7 +469,7 @@ def cell_of(tensor: Any) -> Cell:
             cell = box.cell
             break
         chain.append(tensor)
-        view = view_of(tensor)
+        view = getattr(tensor, "_v", None)
         if view is None:
             cell = Cell()
             break
