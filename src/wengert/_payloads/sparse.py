@@ -6,8 +6,8 @@ and ``values`` of shape ``(nnz, *dense shape)``. An index may occur more than on
 gradients, and from ``torch.sparse_coo_tensor``.
 
 Their dtype is another object than NumPy's, so the hot path's test of dtypes leads an operator on a sparse and a dense
-tensor away from it (``_dispatch.mixed``, which calls ``with_dense``). The raw functions of all operators are looked up
-in ``SPARSE`` (``_registry.Impl``): an operator that is not there is PyTorch's error for one that sparse tensors lack.
+tensor away from it (``slow_path.mixed``, which calls ``with_dense``). The raw functions of all operators are looked up
+in ``SPARSE`` (``registry.Impl``): an operator that is not there is PyTorch's error for one that sparse tensors lack.
 A program without sparse tensors does not import this module.
 """
 
@@ -35,6 +35,7 @@ SPARSE_DEPTH = DEEPEST + 1  # no transform has it: these dtypes are of sparse pa
 class Sparse:
     """A sparse array."""
 
+    __module__ = "wengert._sparse"  # where pickles say that it is
     __slots__ = ("coalesced", "dtype", "indices", "shape", "values")
     __array_ufunc__ = None
     is_sparse = True

@@ -16,10 +16,14 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+<<<<<<< HEAD
+=======
+from .. import _utils
+from .._arrays.memory import owner_of
+>>>>>>> main
 from .._base import dtypes
 from .._base.constants import Size, device
 from .._tape.tensor import Tensor
-from .._tensor_api.layout import owner_of
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.parameter import Parameter
 from . import rebuilding
