@@ -16,11 +16,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-<<<<<<< HEAD
-=======
-from .. import _utils
 from .._arrays.memory import owner_of
->>>>>>> main
 from .._base import dtypes
 from .._base.constants import Size, device
 from .._tape.tensor import Tensor

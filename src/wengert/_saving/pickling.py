@@ -19,11 +19,7 @@ from typing import Any
 
 import numpy as np
 
-<<<<<<< HEAD
-=======
-from .. import _utils
 from .._arrays.memory import address_of
->>>>>>> main
 from .._base import dtypes
 from .._base.dtypes import BY_NUMPY, dtype, layout, memory_format
 from .._tape.node import RemovableHandle

@@ -10,13 +10,8 @@ from .._arrays.memory import address_of, owner_of
 from .._base import dtypes
 from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
-<<<<<<< HEAD
 from .._tensor_api.copying import _array, whole_numbers
-from .._tensor_api.layout import address, owner_of, strides_of
-=======
-from .._tensor_api.copying import _array
 from .._tensor_api.layout import strides_of
->>>>>>> main
 from .._tensor_api.legacy_types import TYPES
 from .._tensor_api.storage import TypedStorage, UntypedStorage
 
