@@ -67,7 +67,7 @@ def text() -> str:
         "# PyTorch's modules in wengert",
         "",
         "PyTorch's layers, optimizers, schedules and distributions, and which of them wengert has. "
-         "Operators and functions are in [operators.md](operators.md).",
+        "Operators and functions are in [operators.md](operators.md).",
         "",
         "<!-- Made by tools/make_module_table.py; do not edit. -->",
     ]
