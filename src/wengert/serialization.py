@@ -32,10 +32,10 @@ from ._saving.legacy import SourceChangeWarning
 from ._saving.pickling import StorageTable, make_pickler
 from ._saving.places import default_restore_location, location_tag, packages, restorer
 from ._saving.reading import StorageReader, byte_order_differs, load_archive, map_file
+from ._saving.rebuilding import _get_layout  # noqa: F401  a name that PyTorch's pickles use
 from ._saving.records import ALIGNMENT, Archive, ArchiveWriter
 from ._saving.replacing import replacing
 from ._saving.unpickling import WeightsUnpickler, globals_in, make_unpickler
-from ._utils import _get_layout  # noqa: F401  a name that PyTorch's pickles use
 
 __all__ = [
     "LoadEndianness", "SourceChangeWarning", "StorageType", "add_safe_globals", "clear_safe_globals",

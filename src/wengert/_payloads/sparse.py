@@ -32,6 +32,7 @@ SPARSE_DEPTH = DEEPEST + 1  # no transform has it: these dtypes are of sparse pa
 class Sparse:
     """A sparse array."""
 
+    __module__ = "wengert._sparse"  # where pickles say that it is
     __slots__ = ("coalesced", "dtype", "indices", "shape", "values")
     __array_ufunc__ = None
     is_sparse = True

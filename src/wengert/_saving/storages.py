@@ -11,7 +11,7 @@ from .._base import dtypes
 from .._base.dtypes import dtype as Dtype
 from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
-from .._tensor_api.copying import _array
+from .._tensor_api.copying import _array, whole_numbers
 from .._tensor_api.layout import strides_of
 from .._tensor_api.legacy_types import TYPES
 from .._tensor_api.storage import TypedStorage, UntypedStorage
@@ -74,8 +74,8 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
     Raises:
         RuntimeError: it would reach beyond the array, or the numbers are none.
     """
-    size, stride = _whole_numbers(size, "sizes"), _whole_numbers(stride, "strides")
-    (offset,) = _whole_numbers((offset,), "offset")
+    size, stride = whole_numbers(size, "sizes"), whole_numbers(stride, "strides")
+    (offset,) = whole_numbers((offset,), "offset")
     if len(size) != len(stride) or len(size) > MAX_DIMS:
         raise RuntimeError(
             f"setStorage: sizes {list(size)} and strides {list(stride)} do not belong to a tensor of up to {MAX_DIMS} "
@@ -98,12 +98,6 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
         return wrap(np.ndarray(size, memory.dtype, memory, offset * itemsize, strides))
     except (ValueError, OverflowError):  # more elements than there are addresses
         raise RuntimeError(f"setStorage: sizes {list(size)} and strides {list(stride)} are too large") from None
-
-
-def _whole_numbers(values: Any, what: str) -> tuple[int, ...]:
-    if not isinstance(values, (tuple, list)) or not all(type(v) is int and 0 <= v < 2**63 for v in values):
-        raise RuntimeError(f"setStorage: the {what} of a tensor must be integers that are not negative")
-    return tuple(values)
 
 
 # ---------------------------------------------------------------------------------------------- storages by their names

@@ -1,4 +1,4 @@
-"""The functions by which PyTorch's pickles make their tensors, under the names that those pickles use.
+"""The functions by which PyTorch's pickles make their tensors; programs find them in ``torch._utils``.
 
 They take nothing on trust: a tensor that would reach beyond its storage is refused, and none takes memory of its own.
 """
@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert._base import dtypes
-from wengert._saving.storages import _whole_numbers, tensor_on
-from wengert._tape.tensor import Tensor, wrap
-from wengert._tensor_api.protocol import array_of
-from wengert._tensor_api.storage import _Storage
-from wengert.nn.parameter import Parameter
+from .._base import dtypes
+from .._tape.tensor import Tensor, wrap
+from .._tensor_api.copying import _rebuild_meta_tensor_no_storage
+from .._tensor_api.protocol import array_of
+from .._tensor_api.storage import _Storage
+from ..nn.parameter import Parameter
+from .storages import tensor_on
 
 
 def _rebuild_tensor(storage: Any, storage_offset: Any, size: Any, stride: Any) -> Tensor:
@@ -125,19 +126,6 @@ def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, r
     return _with_grad(data.to(dtype), requires_grad)
 
 
-def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
-    """A tensor without data."""
-    from wengert._payloads.meta import Meta
-
-    if type(dtype) is not dtypes.dtype:
-        raise pickle.UnpicklingError(f"a tensor's dtype is needed, but got {type(dtype)}")
-    sizes, strides = _whole_numbers(size, "sizes"), _whole_numbers(stride, "strides")
-    if len(sizes) != len(strides):
-        raise RuntimeError(f"sizes {list(sizes)} and strides {list(strides)} do not belong to one tensor")
-    itemsize = dtype.np.itemsize
-    return _with_grad(wrap(Meta(sizes, dtype.np, tuple(s * itemsize for s in strides))), requires_grad)
-
-
 def _refuse_kind(*args: Any) -> Any:
     """A tensor of a kind that wengert does not have."""
     raise NotImplementedError(
@@ -158,7 +146,7 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Tensor:
     indices, values, size, *coalesced = data
     if not isinstance(indices, Tensor) or not isinstance(values, Tensor) or len(coalesced) > 1:
         raise pickle.UnpicklingError("a sparse tensor needs indices and values")
-    from wengert._payloads.sparse import Sparse
+    from .._payloads.sparse import Sparse
 
     places, elements, shape = array_of(indices), array_of(values), tuple(size)
     if not all(type(n) is int and 0 <= n < 2**63 for n in shape):
@@ -181,10 +169,7 @@ def _is_sorted(places: np.ndarray) -> bool:
     return bool((order == np.arange(places.shape[1])).all() and not same.any())
 
 
-_KINDS = ("qtensor", "nested_tensor", "wrapper_subclass")
-REFUSED = tuple(f"_rebuild_{kind}" for kind in _KINDS)
-globals().update(dict.fromkeys(REFUSED, _refuse_kind))
-
+REFUSED = ("_rebuild_qtensor", "_rebuild_nested_tensor", "_rebuild_wrapper_subclass")
 REBUILDERS = frozenset(
     (
         _rebuild_tensor,
@@ -197,3 +182,7 @@ REBUILDERS = frozenset(
         _rebuild_meta_tensor_no_storage,
     )
 )
+_OTHERS = (_rebuild_from_type_v2, _get_layout, _refuse_kind)
+NAMES: dict[str, Any] = {f.__name__: f for f in (*REBUILDERS, *_OTHERS)} | dict.fromkeys(REFUSED, _refuse_kind)
+for _function in NAMES.values():
+    _function.__module__ = "wengert._utils"  # where pickles say that it is

@@ -1,4 +1,4 @@
-"""``torch.__future__``: how a module's parameters are converted by ``to`` and its like."""
+"""How a module's parameters are converted by ``to`` and its like; programs find it as ``torch.__future__``."""
 
 from __future__ import annotations
 
