@@ -235,7 +235,7 @@ _NANSUM = convertible("\"nansum_cpu\" not implemented for '{Out}'", NotImplement
 
 
 @reduction("torch.nansum Tensor.nansum", out_rule=_NANSUM, in_out=True)
-def _nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
+def nansum_public(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """Sum of the elements that are not nan.
 
     >>> import wengert as torch
@@ -331,7 +331,7 @@ def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DT
             f"nanmean(): expected input to have floating point or complex dtype but got {dtype_text(input)}"
         )
     dims = wanted_dims(dim, ndim, "nanmean")
-    total = _nansum(input, dims, keepdim, dtype=dtype) if dims else _nansum(input, dtype=dtype)
+    total = nansum_public(input, dims, keepdim, dtype=dtype) if dims else nansum_public(input, dtype=dtype)
     return total / _not_nan_count(input, dims, keepdim)
 
 
@@ -461,7 +461,7 @@ def count_nonzero(lib, self, dim):
 
 
 @public("torch.count_nonzero Tensor.count_nonzero")
-def _count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
+def count_nonzero_public(input: Tensor, dim: Dims = None) -> Tensor:
     """How many elements are not zero, as int64.
 
     >>> import wengert as torch
