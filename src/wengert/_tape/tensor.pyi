@@ -32,14 +32,10 @@ CPU: Any
 
 META: Any
 
-def _disabled_torch_function_impl(func: Any, types: Any, args: Any=(), kwargs: Any=None) -> Any: ...
-
-DISABLED: Any
-
-def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any=(), kwargs: Any=None) -> Any: ...
-
 class TensorMeta(type):
     def __getattr__(self, name: _str) -> Any: ...
+
+def construct(cls: Any, args: _tuple[Any, ...], kwargs: _dict[_str, Any]) -> Any: ...
 
 class _LegacyNew:
     def __getattr__(self, name: _str) -> Any: ...

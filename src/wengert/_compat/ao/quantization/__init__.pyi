@@ -20,8 +20,8 @@ from ...._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ....random import Generator as _Generator
 from ...._tape.tensor import Tensor as Tensor
 from typing import Any
+from wengert._compat import open_rows
 from wengert.nn.modules.module import Module
-from ..._absent import dummy, refusing
 class QuantStub(Module):
     """Where a quantised model's integers begin; before that a model passes through as it is."""
 
@@ -42,23 +42,23 @@ MinMaxObserver: _type[Any]
 PerChannelMinMaxObserver: _type[Any]
 QConfig: _type[Any]
 def convert(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def fuse_modules(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def get_default_qat_qconfig(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def get_default_qconfig(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def prepare(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def prepare_qat(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def quantize(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def quantize_dynamic(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 def quantize_qat(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: NotImplementedError."""
+    """Not possible here: NotImplementedError."""
 
 __all__ = [
     "DeQuantStub",

@@ -19,34 +19,13 @@ from ..._tensor_api.storage import TypedStorage as _TypedStorage
 from ..._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ...random import Generator as _Generator
 from ..._tape.tensor import Tensor as Tensor
-import contextlib
-from collections.abc import Iterator
-from typing import Any
-from .._absent import refusing
-@contextlib.contextmanager
-def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
-    ...
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-def mark(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
-def range_end(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
-def range_pop(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
-def range_push(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
-def range_start(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+QConfig: _type[Any]
 
 __all__ = [
-    "mark",
-    "range",
-    "range_end",
-    "range_pop",
-    "range_push",
-    "range_start",
+    "QConfig",
 ]
