@@ -105,7 +105,6 @@ from .compiler import SymBool as SymBool
 from .compiler import SymFloat as SymFloat
 from .compiler import SymInt as SymInt
 from .func._vmap import vmap as vmap
-from .random import Generator as Generator
 from .random import get_rng_state as get_rng_state
 from .random import initial_seed as initial_seed
 from .random import manual_seed as manual_seed
@@ -135,6 +134,7 @@ class DoubleTensor(Tensor): ...
 Event: _type[Any]
 FloatStorage: _type[Any]
 class FloatTensor(Tensor): ...
+Generator: _type[Any]
 HalfStorage: _type[Any]
 class HalfTensor(Tensor): ...
 IntStorage: _type[Any]

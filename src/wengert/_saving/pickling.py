@@ -25,15 +25,15 @@ from .._base.dtypes import BY_NUMPY, dtype, layout, memory_format
 from .._tape.node import RemovableHandle
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import _attributes, _warn_of_hooks
+from .._tensor_api.generator import Generator
 from .._tensor_api.legacy_types import tensortype
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.modules._handles import HookDict, ModuleHandle, WrappedHook
 from ..nn.modules.attention import MultiheadAttention
 from ..nn.parameter import Parameter
-from ..random import Generator
 from . import rebuilding
 from .places import location_tag
-from .storages import NAME_OF_DTYPE, place_of, storage_on
+from .storages import NAME_OF_DTYPE, STORAGES, place_of, storage_on
 
 HOME: dict[Any, tuple[str, str]] = {
     Tensor: ("torch", "Tensor"),
@@ -79,9 +79,7 @@ class StorageTable:
 @functools.cache
 def storage_class(of: np.dtype) -> Any:
     """The class of the storages of a dtype: ``torch.FloatStorage``."""
-    from .. import storage
-
-    return getattr(storage, NAME_OF_DTYPE[BY_NUMPY[of]])
+    return STORAGES[NAME_OF_DTYPE[BY_NUMPY[of]]]
 
 
 class TorchPickling:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._arrays.memory import address_of, owner_of
 from .._base import dtypes
+from .._base.dtypes import dtype as Dtype
 from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import _array, whole_numbers
@@ -97,3 +98,32 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
         return wrap(np.ndarray(size, memory.dtype, memory, offset * itemsize, strides))
     except (ValueError, OverflowError):  # more elements than there are addresses
         raise RuntimeError(f"setStorage: sizes {list(size)} and strides {list(stride)} are too large") from None
+
+
+# ---------------------------------------------------------------------------------------------- storages by their names
+class _OfOneDtype(type):
+    """The class of ``FloatStorage`` and its like: a name for a dtype, as ``FloatTensor`` is."""
+
+    dtype: Dtype
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
+
+    def __call__(cls, *args: Any) -> TypedStorage:
+        if len(args) > 1:
+            raise TypeError(f"{cls.__name__}() takes a size or a sequence, not {len(args)} arguments")
+        if not args or isinstance(args[0], int):
+            return storage_on(np.empty(args[0] if args else 0, cls.dtype.np))
+        return storage_on(np.array(list(args[0]), cls.dtype.np))
+
+
+def _make(name: str, dtype: Dtype) -> _OfOneDtype:
+    doc = f"A storage of ``torch.{dtype.name}``; called with a size or a sequence, it makes one."
+    return _OfOneDtype(name, (), {"dtype": dtype, "__doc__": doc, "__module__": "wengert"})
+
+
+STORAGES: dict[str, Any] = {name: _make(name, dtype) for name, dtype in STORAGE_NAMES.items()}
+"""``torch.FloatStorage`` and its like, by name."""

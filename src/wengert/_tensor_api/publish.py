@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from .._base.registry import PUBLIC
-from .._tape import graph, stochastic
+from .._payloads import batched_grads  # noqa: F401
+from .._tape import graph, properties, stochastic
 from .._tape.tensor import Tensor
 from . import (  # noqa: F401
     copying,
@@ -86,9 +87,9 @@ def attach() -> None:
         setattr(Tensor, name, fn)
     Tensor.backward = graph.tensor_backward  # type: ignore[attr-defined]
     for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
-        setattr(Tensor, name, getattr(graph, name))
-    Tensor.retains_grad = property(graph.retains_grad)  # type: ignore[assignment]  # the stub shows the value
-    Tensor.grad_dtype = property(graph.grad_dtype, graph.set_grad_dtype)  # type: ignore[assignment]  # as above
+        setattr(Tensor, name, getattr(properties, name))
+    Tensor.retains_grad = property(properties.retains_grad)  # type: ignore[assignment]  # the stub shows the value
+    Tensor.grad_dtype = property(properties.grad_dtype, properties.set_grad_dtype)  # type: ignore[assignment]  # as above
     Tensor.reinforce = stochastic.reinforce  # type: ignore[attr-defined]
     Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
 

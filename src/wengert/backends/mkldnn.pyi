@@ -18,7 +18,6 @@ from .._tape.node import RemovableHandle as _RemovableHandle
 from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
-from .._compat._devices import NoContext as _Base_verbose
 from .._tape.tensor import Tensor as Tensor
 
 Number: TypeAlias = _bool | _int | _float | _complex
@@ -35,8 +34,7 @@ def flags(enabled: _bool = False, deterministic: _bool = False, allow_tf32: _boo
 fp32_precision: _str
 def is_available() -> _bool:
     """False."""
-class verbose(_Base_verbose):
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+verbose: _type[Any]
 
 __all__ = [
     "VERBOSE_OFF",

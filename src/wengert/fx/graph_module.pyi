@@ -19,14 +19,12 @@ from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 from .._tape.tensor import Tensor as Tensor
-from ..nn.modules.module import Module as _Base_GraphModule
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-class GraphModule(_Base_GraphModule):
-    def __init__(self, *args: Any, **kwargs: Any) -> _return_types.__init__: ...
+GraphModule: _type[Any]
 
 __all__ = [
     "GraphModule",

@@ -144,9 +144,9 @@ class Module(Hooked, Stateful, Named):
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Accepted, and changes nothing: there is no compiler. One warning says so."""
-        from ...compiler import compile
+        import wengert
 
-        compile(self, *args, **kwargs)
+        wengert.compile(self, *args, **kwargs)
 
     # ----------------------------------------------------------------------------------------------------- registration
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:

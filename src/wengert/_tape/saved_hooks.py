@@ -15,9 +15,9 @@ from typing import Any
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import T
-from .._tape.node import FREED, Box, Cell, Node, Port
-from .._tape.saved import tensor_of, unbox
-from .._tape.tensor import Tensor, wrap
+from .node import FREED, AccumulateGrad, Box, Cell, Node, Port
+from .saved import tensor_of, unbox
+from .tensor import Tensor, wrap
 
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
 _swap = threading.RLock()  # a packed node's slots are exchanged while it runs: one thread at a time
@@ -140,6 +140,15 @@ def pack_node(n: Any, hooks: Hooks) -> None:
             fn = edge_of(n, place)
             _put(n, place, _pack(box, hooks, None if fn is n or (type(fn) is Port and fn.fx is n) else fn))
     _watch(n)
+
+
+def pack_saved(result: Any, hooks: Hooks) -> None:
+    """Pack everything that the node of an operator's new result saved."""
+    for t in result if isinstance(result, (tuple, list)) else (result,):
+        if isinstance(t, Tensor) and t._fn is not None and type(t._fn) is not AccumulateGrad:
+            pack_node(t._fn.fx if type(t._fn) is Port else t._fn, hooks)
+            if type(t._fn) is not Port:
+                break
 
 
 def _watch(n: Any) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 from .._base.errors import noted
 from .._base.registry import T
-from .._payloads.transforms import Batched, entered
+from .._tape import graph
 from .._tape.graph import _input_node, _root, _run
 from .._tape.tensor import Tensor, current_fn, wrap
+from .transforms import Batched, entered
 
 
+@graph.batched_grads.set
 def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> list[Any]:
     """The inputs' gradients, with the batch dimension in front; ``None`` where nothing arrived."""
     size = None
@@ -39,7 +41,7 @@ def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep:
             inside = g if create_graph and current_fn(g) is not None else g._a
             value = Batched(inside, tag)
             roots.append((_root(i, y), wrap(value) if create_graph else value))
-        results = _run(roots, keep, create_graph, [_input_node(x) for x in inputs])
+        results = _run(roots, keep, create_graph, [_input_node(x) for x in inputs], returned=True)
     return [None if r is None else _unbatched(r, tag, size) for r in results]
 
 
