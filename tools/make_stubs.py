@@ -185,7 +185,7 @@ def imported(name: str, value: Any, home: types.ModuleType) -> str:
 
 def entry(name: str, value: Any, home: types.ModuleType) -> str:
     """One public name of a module."""
-    if value is getattr(typing, name, None):
+    if value is not None and value is getattr(typing, name, None):
         return f"from typing import {name} as {name}\n"
     if isinstance(value, type):
         return class_entry(name, value, home)
@@ -217,14 +217,24 @@ def class_entry(name: str, cls: type, home: types.ModuleType) -> str:
         return imported(name, cls, home)
     if issubclass(cls, BaseException):
         return f"class {name}({base_of(cls)}): ...\n"
-    base = cls.__mro__[1]
-    if cls.__module__ == home.__name__ and is_row(home) and importable(base):
-        init, body = vars(cls).get("__init__"), "    ...\n"
-        if init:
-            body = "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
-            body = function("__init__", init, "torch", "    ", method=True) if init.__annotations__.get("return") == "None" else body
-        return f"{imported(f'_Base_{name}', base, home)}class {name}(_Base_{name}):\n{body}"
-    return f"class {name}(Tensor): ...\n" if name.endswith("Tensor") else f"{name}: _type[Any]\n"
+    if name.endswith("Tensor"):
+        return f"class {name}(Tensor): ...\n"
+    if cls.__module__ != home.__name__:
+        ours = cls.__module__.startswith("wengert.")
+        return imported(name, cls, home) if ours else f"from {cls.__module__} import {cls.__name__} as {name}\n"
+    return made_class(name, cls, home)
+
+
+def made_class(name: str, cls: type, home: types.ModuleType) -> str:
+    """A class that a row makes: with the base that it has, or with any attributes."""
+    base, init, body = cls.__mro__[1], vars(cls).get("__init__"), "    ...\n"
+    if not importable(base):
+        return f"class {name}(Any): ...\n"
+    if init:
+        known = init.__annotations__.get("return") == "None"
+        body = "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
+        body = function("__init__", init, "torch", "    ", method=True) if known else body
+    return f"{imported(f'_Base_{name}', base, home)}class {name}(_Base_{name}):\n{body}"
 
 
 def base_of(cls: type) -> str:

@@ -74,7 +74,11 @@ from ._compat import mps as mps
 from ._compat import mtia as mtia
 from ._compat import quantization as quantization
 from ._compat import xpu as xpu
+from ._compat.accelerator import Event as Event
+from ._compat.accelerator import Stream as Stream
 from ._compat.futures import Future as Future
+from ._compat.jit import ScriptFunction as ScriptFunction
+from ._compat.jit import ScriptModule as ScriptModule
 from ._compat.jit import fork as fork
 from ._compat.jit import wait as wait
 from ._saving.file_reader import PyTorchFileReader as PyTorchFileReader
@@ -105,6 +109,7 @@ from .compiler import SymBool as SymBool
 from .compiler import SymFloat as SymFloat
 from .compiler import SymInt as SymInt
 from .func._vmap import vmap as vmap
+from .random import Generator as Generator
 from .random import get_rng_state as get_rng_state
 from .random import initial_seed as initial_seed
 from .random import manual_seed as manual_seed
@@ -112,41 +117,35 @@ from .random import seed as seed
 from .random import set_rng_state as set_rng_state
 from .serialization import load as load
 from .serialization import save as save
-from typing import newaxis as newaxis
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 class AcceleratorError(RuntimeError): ...
-BFloat16Storage: _type[Any]
+class BFloat16Storage(Any): ...
 class BFloat16Tensor(Tensor): ...
-BoolStorage: _type[Any]
+class BoolStorage(Any): ...
 class BoolTensor(Tensor): ...
-ByteStorage: _type[Any]
+class ByteStorage(Any): ...
 class ByteTensor(Tensor): ...
-CharStorage: _type[Any]
+class CharStorage(Any): ...
 class CharTensor(Tensor): ...
-ComplexDoubleStorage: _type[Any]
-ComplexFloatStorage: _type[Any]
-DoubleStorage: _type[Any]
+class ComplexDoubleStorage(Any): ...
+class ComplexFloatStorage(Any): ...
+class DoubleStorage(Any): ...
 class DoubleTensor(Tensor): ...
-Event: _type[Any]
-FloatStorage: _type[Any]
+class FloatStorage(Any): ...
 class FloatTensor(Tensor): ...
-Generator: _type[Any]
-HalfStorage: _type[Any]
+class HalfStorage(Any): ...
 class HalfTensor(Tensor): ...
-IntStorage: _type[Any]
+class IntStorage(Any): ...
 class IntTensor(Tensor): ...
-LongStorage: _type[Any]
+class LongStorage(Any): ...
 class LongTensor(Tensor): ...
 class OutOfMemoryError(RuntimeError): ...
-ScriptFunction: _type[Any]
-ScriptModule: _type[Any]
-ShortStorage: _type[Any]
+class ShortStorage(Any): ...
 class ShortTensor(Tensor): ...
-Stream: _type[Any]
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of each element; its derivative at 0 is 0."""
 def abs_(self: Tensor) -> Tensor:
@@ -1053,6 +1052,7 @@ def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element with its sign changed."""
 def negative_(self: Tensor) -> Tensor:
     """In-place form of ``neg``."""
+newaxis: None
 def nextafter(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The next number after each element in the direction of the other."""
 @overload

@@ -24,8 +24,8 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-Event: _type[Any]
-Stream: _type[Any]
+class Event(Any): ...
+class Stream(Any): ...
 def current_accelerator(check_available: _bool = False) -> Any:
     """``None``: there is the CPU only."""
 def current_device_idx(*args: Any, **kwargs: Any) -> Any:

@@ -24,7 +24,7 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-Event: _type[Any]
+class Event(Any): ...
 def compile_shader(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
 def current_allocated_memory(*args: Any, **kwargs: Any) -> Any:

@@ -26,8 +26,8 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-Event: _type[Any]
-Stream: _type[Any]
+class Event(Any): ...
+class Stream(Any): ...
 def current_device(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: AssertionError."""
 def current_stream(*args: Any, **kwargs: Any) -> Any:

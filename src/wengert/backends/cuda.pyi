@@ -30,8 +30,8 @@ def can_use_efficient_attention(params: Any, debug: _bool = False) -> Any:
     """False."""
 def can_use_flash_attention(params: Any, debug: _bool = False) -> Any:
     """False."""
-cuBLASModule: _type[Any]
-cuFFTPlanCacheManager: _type[Any]
+class cuBLASModule(Any): ...
+class cuFFTPlanCacheManager(Any): ...
 def cudnn_sdp_enabled() -> _dict[_str, Any]:
     """The switch."""
 cufft_plan_cache: Any

@@ -19,7 +19,6 @@ from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 from .._tape.tensor import Tensor as Tensor
-from typing import benchmark_limit as benchmark_limit
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
@@ -27,6 +26,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 allow_tf32: _bool
 benchmark: _bool
+benchmark_limit: None
 deterministic: _bool
 enabled: _bool
 def flags(enabled: _bool = False, benchmark: _bool = False, benchmark_limit: _int = 10, deterministic: _bool = False, allow_tf32: _bool = True, fp32_precision: _str = 'none') -> Any:

@@ -19,6 +19,7 @@ from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 from .._tape.tensor import Tensor as Tensor
+from ..backends.mkl import verbose as verbose
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
@@ -34,7 +35,6 @@ def flags(enabled: _bool = False, deterministic: _bool = False, allow_tf32: _boo
 fp32_precision: _str
 def is_available() -> _bool:
     """False."""
-verbose: _type[Any]
 
 __all__ = [
     "VERBOSE_OFF",

@@ -19,7 +19,6 @@ from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 from .._tape.tensor import Tensor as Tensor
-from typing import strategy as strategy
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
@@ -34,6 +33,7 @@ def is_available() -> _bool:
     """False."""
 def set_flags(_enabled: Any = None, _strategy: Any = None) -> Any:
     """Set those switches that are not None; what they were."""
+strategy: None
 
 __all__ = [
     "enabled",

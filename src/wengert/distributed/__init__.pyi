@@ -34,11 +34,11 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-FileStore: _type[Any]
-HashStore: _type[Any]
-PrefixStore: _type[Any]
-Store: _type[Any]
-TCPStore: _type[Any]
+class FileStore(Any): ...
+class HashStore(Any): ...
+class PrefixStore(Any): ...
+class Store(Any): ...
+class TCPStore(Any): ...
 def all_gather(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: ValueError."""
 def all_gather_into_tensor(*args: Any, **kwargs: Any) -> Any:

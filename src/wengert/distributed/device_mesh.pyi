@@ -24,7 +24,7 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-DeviceMesh: _type[Any]
+class DeviceMesh(Any): ...
 def init_device_mesh(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
 

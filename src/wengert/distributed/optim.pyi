@@ -24,8 +24,8 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-DistributedOptimizer: _type[Any]
-ZeroRedundancyOptimizer: _type[Any]
+class DistributedOptimizer(Any): ...
+class ZeroRedundancyOptimizer(Any): ...
 
 __all__ = [
     "DistributedOptimizer",

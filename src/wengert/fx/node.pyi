@@ -19,13 +19,13 @@ from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 from .._tape.tensor import Tensor as Tensor
+from ..fx import Node as Node
+from typing import Any as Argument
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-Argument: _type[Any]
-Node: _type[Any]
 Target: Any
 
 __all__ = [

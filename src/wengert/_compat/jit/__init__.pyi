@@ -61,8 +61,10 @@ _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 class Error(RuntimeError): ...
-ScriptFunction: _type[Any]
-ScriptModule: _type[Any]
+class ScriptFunction(Any): ...
+from ...nn.modules.module import Module as _Base_ScriptModule
+class ScriptModule(_Base_ScriptModule):
+    ...
 class TracerWarning(Warning): ...
 def annotate(the_type: Any, the_value: Any) -> Any:
     """The value."""
@@ -90,7 +92,9 @@ def script_method(fn: Any) -> Any:
     """The function itself."""
 def set_fusion_strategy(strategy: Any) -> Any:
     """Nothing to set; ``[]`` was the strategy before."""
-strict_fusion: _type[Any]
+from ..._compat._devices import NoContext as _Base_strict_fusion
+class strict_fusion(_Base_strict_fusion):
+    ...
 def unused(fn: Any) -> Any:
     """The function itself."""
 

@@ -19,6 +19,10 @@ from ..._tensor_api.storage import TypedStorage as _TypedStorage
 from ..._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ...random import Generator as _Generator
 from ..._compat.ao.quantization import DeQuantStub as DeQuantStub
+from ..._compat.ao.quantization import HistogramObserver as HistogramObserver
+from ..._compat.ao.quantization import MinMaxObserver as MinMaxObserver
+from ..._compat.ao.quantization import PerChannelMinMaxObserver as PerChannelMinMaxObserver
+from ..._compat.ao.quantization import QConfig as QConfig
 from ..._compat.ao.quantization import QuantStub as QuantStub
 from ..._compat.quantization import observer as observer
 from ..._compat.quantization import qconfig as qconfig
@@ -28,10 +32,6 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-HistogramObserver: _type[Any]
-MinMaxObserver: _type[Any]
-PerChannelMinMaxObserver: _type[Any]
-QConfig: _type[Any]
 def convert(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: NotImplementedError."""
 def fuse_modules(*args: Any, **kwargs: Any) -> Any:

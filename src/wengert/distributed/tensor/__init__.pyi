@@ -19,6 +19,7 @@ from ..._tensor_api.storage import TypedStorage as _TypedStorage
 from ..._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ...random import Generator as _Generator
 from ..._tape.tensor import Tensor as Tensor
+from ...distributed.device_mesh import DeviceMesh as DeviceMesh
 from ...distributed.tensor import experimental as experimental
 
 Number: TypeAlias = _bool | _int | _float | _complex
@@ -26,11 +27,10 @@ _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 class DTensor(Tensor): ...
-DeviceMesh: _type[Any]
-Partial: _type[Any]
-Placement: _type[Any]
-Replicate: _type[Any]
-Shard: _type[Any]
+class Partial(Any): ...
+class Placement(Any): ...
+class Replicate(Any): ...
+class Shard(Any): ...
 def distribute_module(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: RuntimeError."""
 def distribute_tensor(*args: Any, **kwargs: Any) -> Any:

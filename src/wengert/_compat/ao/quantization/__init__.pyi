@@ -37,10 +37,10 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-HistogramObserver: _type[Any]
-MinMaxObserver: _type[Any]
-PerChannelMinMaxObserver: _type[Any]
-QConfig: _type[Any]
+class HistogramObserver(Any): ...
+class MinMaxObserver(Any): ...
+class PerChannelMinMaxObserver(Any): ...
+class QConfig(Any): ...
 def convert(*args: Any, **kwargs: Any) -> Any:
     """Not possible here: NotImplementedError."""
 def fuse_modules(*args: Any, **kwargs: Any) -> Any:
