@@ -178,7 +178,7 @@ class _RawSaved(_Saved):
             return self
         from .saved_hooks import SavedTensor, place_of  # seldom needed
 
-        node = getattr(node, "keeper", node)  # one that was taken apart (ops._unfused)
+        node = getattr(node, "keeper", node)  # one that was taken apart (``unfused``)
         if place_of(node, self.key) is None:
             raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{self.key}'")
         return SavedTensor(node, self.key)

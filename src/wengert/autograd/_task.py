@@ -25,7 +25,7 @@ def _current_graph_task_id() -> int:
 
 
 def _current_autograd_node() -> Node | None:
-    """The node that the pass has come to."""
+    """The node that the pass has come to: a local variable of the engine's (its NOTE [ Found on the stack ])."""
     names = {
         engine._walk.__code__: "n",
         engine._run_node.__code__: "n",
