@@ -17,18 +17,19 @@ from .._base.dtypes import FLOATING
 from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks
 from .._base.registry import Info, own
 from .._kinds.slow_path import slow_hooks, type_text, writes
-from .node import cell_of, tick, ticks
+from .node import ticks
 from .tensor import Tensor, stale_views, wrap
 from .views import (
     bump,
     check_inplace,
     check_result,
     quiet_views,
-    rebind,
     recorded_inplace,
     refresh_for_write,
     refuse_quiet_view,
+    unrecorded,
     writable,
+    written,
 )
 
 SCALARS = frozenset((float, int))
@@ -100,18 +101,6 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
     form.__doc__ = f"In-place form of ``{name.rstrip('_')}``."
     form.__module__ = "wengert"
     return form
-
-
-def unrecorded(self: Tensor, fy: Any) -> bool:
-    """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
-    if quiet_views:
-        refuse_quiet_view(self)
-    if EVERY:
-        return False
-    if self._fn is None and fy is None:
-        return True
-    state = MODE.get()
-    return state is not None and not state.grad
 
 
 def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
@@ -192,27 +181,6 @@ def warned(ufunc: Any, a: Any, b: Any) -> None:
         silently(ufunc, a, b, a)
 
 
-def written(self: Tensor, frame: Any) -> None:
-    """``bump`` where it is hot: one write by the line that ``frame`` is at."""
-    box = self._m
-    cell = None if box is None else box.cell
-    if cell is None:
-        cell = cell_of(self)
-    code = frame.f_code
-    if code is not lines.user_code:
-        frame = lines.user_frame(frame)
-        code = frame.f_code
-    cell.version += 1
-    if cell.seq:
-        if cell.writes is None:
-            cell.remember()
-        else:
-            cell.writes.append(cell.seq)
-    cell.seq = tick()
-    cell.code = code
-    cell.lasti = frame.f_lasti
-
-
 def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
     """Run ``op(self, *args)`` and write the result into ``self``: its memory, its version and its history."""
     if slow_hooks and getattr(writes, "op", None) is not op:
@@ -249,6 +217,8 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
             np.copyto(a, result._a, casting="unsafe")
     else:
         del a
+        from .replaced import rebind
+
         rebind(self, result._a, source is not self and source._a is self._a)
     bump(self)
     return self

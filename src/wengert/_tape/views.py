@@ -27,13 +27,12 @@ NOTE [ Views and writes in place ]
     looked up: if its node is older than the base's last rewrite (``Cell.rebased``), it gets a new one, of its chain and
     the base's present history (``refresh``). What not to do: refresh a view that is younger; its node may have hooks.
 
-    *Payloads that cannot be written to* (a transform's value, another library's array) are replaced (``rebind``). Their
-    views share no memory with them; they are known (``note_view``) and made again at once.
+    *Payloads that cannot be written to*, such as a transform's value, are replaced (``_tape.replaced``).
+    Their views share no memory with them; they are known (``note_view``) and made again at once.
 """
 
 from __future__ import annotations
 
-import gc
 import sys
 import weakref
 from typing import Any
@@ -41,15 +40,15 @@ from typing import Any
 import numpy as np
 
 from .._arrays.memory import unlocked
+from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
-from .._base.modes import MODE, add_reason, drop_reason, in_transform, inference_tensors, transforms
-from .._base.registry import T
+from .._base.modes import EVERY, MODE, add_reason, drop_reason, in_transform, inference_tensors, transforms
 from .inference import is_inference, refuse_write
 from .node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
 from .saved import short_name
-from .tensor import Tensor, alias_payload, note_view, stale_views, wrap
-from .view_chain import AsStridedBackward0, CopySlices, chain_of, replay
+from .tensor import Tensor, alias_payload, stale_views, wrap
+from .view_chain import AsStridedBackward0, CopySlices, chain_of
 
 # ------------------------------------------------------------------------------------------------- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
@@ -90,6 +89,18 @@ def base_of(tensor: Tensor) -> Tensor | None:
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals
+def unrecorded(self: Tensor, fy: Any) -> bool:
+    """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
+    if quiet_views:
+        refuse_quiet_view(self)
+    if EVERY:
+        return False
+    if self._fn is None and fy is None:
+        return True
+    state = MODE.get()
+    return state is not None and not state.grad
+
+
 def check_inplace(self: Tensor, requires_grad: bool) -> None:
     """Refuse a write that the tape could not follow, before anything is written.
 
@@ -195,6 +206,27 @@ def bump(tensor: Tensor, seq: int | None = None) -> Cell:
     return cell
 
 
+def written(self: Tensor, frame: Any) -> None:
+    """``bump`` where it is hot: one write by the line that ``frame`` is at."""
+    box = self._m
+    cell = None if box is None else box.cell
+    if cell is None:
+        cell = cell_of(self)
+    code = frame.f_code
+    if code is not lines.user_code:
+        frame = lines.user_frame(frame)
+        code = frame.f_code
+    cell.version += 1
+    if cell.seq:
+        if cell.writes is None:
+            cell.remember()
+        else:
+            cell.writes.append(cell.seq)
+    cell.seq = tick()
+    cell.code = code
+    cell.lasti = frame.f_lasti
+
+
 def writable(self: Tensor) -> Any:
     """The tensor's array, in a form that can be written to."""
     a = self._a
@@ -293,6 +325,8 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
     r = result._a
     node = result._fn
     if not isinstance(a, np.ndarray) or not isinstance(r, (np.ndarray, np.generic)):
+        from .replaced import rebind
+
         held = old._a is a
         del a
         rebind(self, r, held)
@@ -333,11 +367,17 @@ def record_write(tensor: Tensor, node: Node) -> None:
     rebase(tensor, node)
 
 
-def record_slices(base: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
-    """``record_write`` for a view that was never made: the part that ``chain`` makes of ``base`` was written."""
-    slices = CopySlices(base, chain, node)
-    cell_of(base).write(slices.seq, slices.code, slices.lasti)
-    _set_history(base, slices)
+def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
+    """``record_write`` for a view that was never made: the part that ``chain`` makes of ``tensor`` was written."""
+    if getattr(tensor, "_v", None) is None:
+        slices = CopySlices(tensor, chain, node)
+        _set_history(tensor, slices)
+    else:
+        base, mine = chain_of(tensor)
+        slices = CopySlices(base, mine + chain, node)
+        _set_history(base, slices, tensor)
+        _set_node(tensor, AsStridedBackward0(base, mine, slices.code, slices.lasti))
+    cell_of(tensor).write(slices.seq, slices.code, slices.lasti)
 
 
 # ------------------------------------------------------------------------------------------------------------- rebasing
@@ -384,10 +424,10 @@ def _set_history(base: Tensor, node: Node | None, written: Tensor | None = None)
     if not isinstance(base._a, np.ndarray):
         _regenerate_views(base, written)
         return
-    owner, references = _owner(base._a)
+    owner, references = referred_owner(base._a)
     box = base._m
     boxed = box is not None and box.a is owner
-    if references - boxed <= _ALONE + (written is not None and written._a.base is owner):
+    if references - boxed <= ALONE + (written is not None and written._a.base is owner):
         return
     if base._a is owner:  # a view of its own, so that from now on only views refer to the owner: see prune
         base._a = owner[...]
@@ -416,7 +456,7 @@ def _view_node(base: Tensor, chain: tuple[Any, ...]) -> Node | None:
 
 
 # ------------------------------------------------------------------------------------------------------------ staleness
-def _owner(a: Any) -> tuple[Any, int]:
+def referred_owner(a: Any) -> tuple[Any, int]:
     """The array that owns an array's memory, and how many references there are to it (a view has one)."""
     while isinstance(a.base, np.ndarray):
         a = a.base
@@ -427,7 +467,7 @@ def prune() -> None:
     """Memory of which no other view is left needs no more care."""
     for key, ref in list(stale_views.items()):
         owner = ref()
-        if owner is None or _owner(owner)[1] <= _ONE_VIEW:
+        if owner is None or referred_owner(owner)[1] <= _ONE_VIEW:
             _forget(key)
 
 
@@ -437,13 +477,13 @@ def _calibrated() -> tuple[int, int]:
     Measured, as it depends on how this Python holds its variables.
     """
     t = wrap(np.empty(1))
-    alone = _owner(t._a)[1]
+    alone = referred_owner(t._a)[1]
     owner = t._a
     t._a = owner[...]
-    return alone, _owner(owner)[1]
+    return alone, referred_owner(owner)[1]
 
 
-_ALONE, _ONE_VIEW = _calibrated()
+ALONE, _ONE_VIEW = _calibrated()
 
 
 def _forget(key: int) -> None:
@@ -506,93 +546,3 @@ def regenerate(tensor: Tensor) -> None:
             raise _creation_error(tensor, view[3], _WRITTEN_ELSEWHERE)
         view = view_of(view[0])
     _set_node(tensor, _view_node(base, chain))
-
-
-# --------------------------------------------------------------------------------------------------- payloads replaced
-rebound: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)
-
-
-def rebind(self: Tensor, a: Any, held: int = 0) -> None:
-    """A payload that cannot be written to (a transform's value, another library's array) is replaced.
-
-    ``held``: how many of the callers' variables, or tensors in them, hold the tensor's array.
-    """
-    if getattr(self._a, "is_sparse", False) and getattr(a, "is_sparse", False):
-        self._a.become(a)
-        return
-    if getattr(self._a, "is_meta", False):  # there is nothing to be written
-        return
-    if type(self._a) is np.ndarray:
-        _note_views(self, held)
-    if view_of(self) is not None:
-        _rebind_base(self, a, held)
-    inside = in_transform()
-    if inside is not None and getattr(self._a, "tag", None) != getattr(a, "tag", None):
-        inside.rebound.append((weakref.ref(self), self._a, self._fn))
-    self._a = a
-    if self._m is not None:
-        self._m = None  # what was saved keeps the old payload
-    for fn in rebound:
-        fn(self)
-    if "_views" in self.__dict__:
-        _rebind_views(self)
-
-
-def _note_views(self: Tensor, held: int) -> None:
-    """An array becomes a transform's value: its views, which shared memory with it until now, are noted as its views.
-
-    NOTE [ Views are found by the garbage collector ]
-        Nobody keeps a list of an array's views, so that making one costs nothing more. Here alone all of them are
-        needed, and the collector knows who refers to the tensor; but it looks at every object of the program, which
-        takes milliseconds. So it is asked only if more references to the memory are there than ``held`` accounts for,
-        and functions on the way here let go of the array (``del a``). What not to do: pass a ``held`` that is too
-        large; a view would keep the old values.
-    """
-    owner, references = _owner(self._a)
-    box = self._m
-    unknown = references - _ALONE - held - (box is not None and box.a is owner)
-    del owner
-    view = view_of(self)
-    while view is not None:
-        unknown -= type(view[0]._a) is np.ndarray
-        view = view_of(view[0])
-    if unknown > 0:
-        _find_views(self)
-
-
-def _find_views(self: Tensor) -> None:
-    """Note a tensor's views, and the views of these."""
-    for entry in gc.get_referrers(self):
-        if type(entry) is tuple and len(entry) == 4 and entry[0] is self:
-            for view in gc.get_referrers(entry):
-                if isinstance(view, Tensor) and view_of(view) is entry:
-                    note_view(self, view)
-                    _find_views(view)
-
-
-def _rebind_views(self: Tensor) -> None:
-    """Views of a payload that was replaced are made again from the new one, with the views of these."""
-    for ref in self.__dict__["_views"]:
-        view = ref()
-        if view is None:
-            continue
-        made = view_of(view)
-        if made is not None and made[0] is self:
-            view._a = replay(self._a, ((made[1].name, made[2]),))
-        elif "_detached" in view.__dict__:
-            view._a = self.detach()._a  # type: ignore[attr-defined]
-        else:
-            continue
-        view._m = None
-        for fn in rebound:
-            fn(view)
-        if "_views" in view.__dict__:
-            _rebind_views(view)
-
-
-def _rebind_base(self: Tensor, a: Any, held: int) -> None:
-    parent, info, p, _ = view_of(self)  # type: ignore[misc]
-    new = T.view_scatter(wrap(parent._a), wrap(a), ((info.name, p),))
-    rebind(parent, new._a, held + (type(self._a) is np.ndarray and self._a.base is not None))
-    if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # it was made while both were arrays
-        note_view(parent, self)

@@ -17,8 +17,8 @@ from .._base.registry import T
 from .._kinds.slow_path import type_text
 from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform, zeros_payload
 from .._payloads.vmap_randomness import LEVELS
+from .._tape.replaced import rebind
 from .._tape.tensor import Tensor, current_fn, wrap
-from .._tape.views import rebind
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, check_tangent
 from .function import Function, run

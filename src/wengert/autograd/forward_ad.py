@@ -24,7 +24,7 @@ from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
 from .._kinds import slow_path
 from .._payloads.transforms import Const, Dual, entered
-from .._tape import graph, views
+from .._tape import graph, replaced
 from .._tape.engine import accumulate
 from .._tape.node import AccumulateGrad, leaf_node
 from .._tape.tensor import DISABLED, Tensor, current_fn, wrap
@@ -161,7 +161,7 @@ def enter_dual_level() -> int:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.level = _Level()
     slow_path.watch_operators(_record)
-    views.rebound.append(_adopt)
+    replaced.rebound.append(_adopt)
     return 0
 
 
@@ -178,7 +178,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     with contextlib.suppress(ValueError):  # closed in another context than it was opened in
         now.depth.__exit__()
     slow_path.unwatch_operators(_record)
-    views.rebound.remove(_adopt)
+    replaced.rebound.remove(_adopt)
     for ref in now.members:
         t = ref()
         if t is not None:

@@ -27,10 +27,9 @@ import wengert as torch
 from .._arrays.threads import cut_parts, freely
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
-from .._tape.inplace import written
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import bump, writable
+from .._tape.views import bump, writable, written
 from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
 
 BLOCK = 65536  # elements in a pass over what is not contiguous

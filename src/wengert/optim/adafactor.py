@@ -14,9 +14,8 @@ import wengert as torch
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
 from .._payloads.transforms import plain_dtype
-from .._tape.inplace import written
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import writable
+from .._tape.views import writable, written
 from ._elementwise import advance, new_step
 from .optimizer import Optimizer, ParamsT, _to_scalar
 

@@ -13,9 +13,8 @@ import wengert as torch
 
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
-from .._tape.inplace import written
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import writable
+from .._tape.views import writable, written
 from .optimizer import Optimizer, ParamsT, _to_scalar
 
 __all__ = ["Muon"]

@@ -22,9 +22,9 @@ from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, write_out
 from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, type_text
-from ..._tape.inplace import apply_composed_inplace, inplace_form, unrecorded, warned, written
+from ..._tape.inplace import apply_composed_inplace, inplace_form, warned
 from ..._tape.tensor import Tensor
-from ..._tape.views import quiet_views
+from ..._tape.views import quiet_views, unrecorded, written
 from ..create.like import _dense_like
 from ._common import BOOL, NUMBERS, SCALARS, number_or_item, python_operator
 

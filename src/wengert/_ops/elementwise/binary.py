@@ -22,8 +22,9 @@ from ..._kinds.elementwise import binary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
 from ..._kinds.slow_path import cast, common_dtype, cpp_name, logical_dtype, not_implemented, type_text
-from ..._tape.inplace import apply_composed_inplace, inplace_of, unrecorded, written
+from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.tensor import Tensor
+from ..._tape.views import unrecorded, written
 from ._common import (
     BOOL,
     NOTHING,

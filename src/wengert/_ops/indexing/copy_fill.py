@@ -18,12 +18,12 @@ from ..._kinds.slow_path import broadcast_error, cpp_name, logical_dtype, type_t
 from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import plain_dtype
 from ..._tape.fast_results import recorded
-from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
+from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of, view_of
 from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
 from ..._tape.view_chain import renamed
-from ..._tape.views import bump, check_inplace, refresh_all, writable, write_recorded
+from ..._tape.views import bump, check_inplace, refresh_all, unrecorded, writable, write_recorded, written
 from ..create.convert import clone
 from ..create.create import element
 from ..shape.views_primitive import payload

@@ -16,10 +16,11 @@ from ..._kinds.out import EXACT, exactly, with_out, write_out
 from ..._kinds.slow_path import cast, logical_dtype
 from ..._payloads.meta import on_meta
 from ..._tape.fast_results import recorded
-from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
+from ..._tape.inplace import apply_inplace, inplace_of
 from ..._tape.node import box_of
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed, untied
+from ..._tape.views import unrecorded, written
 from ..linalg.matmul import as_tensors
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload

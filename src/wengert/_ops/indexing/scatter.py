@@ -19,10 +19,11 @@ from ..._kinds.slow_path import broadcast_error, logical_dtype, type_text
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Value
 from ..._tape.fast_results import recorded
-from ..._tape.inplace import inplace_of, unrecorded, written
+from ..._tape.inplace import inplace_of
 from ..._tape.node import box_of
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed, untied
+from ..._tape.views import unrecorded, written
 from ..create.create import element
 from ..random._common import opened
 from ..shape.strided import slice_dim

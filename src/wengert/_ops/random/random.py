@@ -22,9 +22,9 @@ from ..._base.registry import public
 from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import Meta
 from ..._payloads.vmap_randomness import LEVELS
-from ..._tape.inplace import apply_inplace, unrecorded, written
+from ..._tape.inplace import apply_inplace
 from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
-from ..._tape.views import bump, check_inplace, writable
+from ..._tape.views import bump, check_inplace, unrecorded, writable, written
 from ..._tensor_api.construct import made, meta_device
 from ...random import Generator, default_generator
 from ..create.create import allocate, options, plain_shape, resized, shape_of, tuple_shape

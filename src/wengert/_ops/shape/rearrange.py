@@ -23,9 +23,10 @@ from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_out
 from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import no_kernel, on_meta
-from ..._tape.inplace import inplace_of, unrecorded, written
+from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed
+from ..._tape.views import unrecorded, written
 from ..._tensor_api.construct import placed
 from ..create.convert import clone
 from ..create.create import allocate, element

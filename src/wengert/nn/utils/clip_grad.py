@@ -16,9 +16,8 @@ from ..._arrays.library import lib
 from ..._base.grad_mode import no_grad
 from ..._base.modes import EVERY
 from ..._ops.reduce.norms import vector_norm_over
-from ..._tape.inplace import written
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.views import quiet_views
+from ..._tape.views import quiet_views, written
 
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
