@@ -17,8 +17,11 @@ from .tensor import Tensor, make, new
 from .views import MULTI_OUTPUT_VIEW
 
 
-def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any) -> Tensor:
-    """What the view operator ``info`` with the parameters ``p`` makes of ``input``; ``r`` is its array."""
+def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any, depth: int = 2) -> Tensor:
+    """What the view operator ``info`` with the parameters ``p`` makes of ``input``; ``r`` is its array.
+
+    ``depth``: how many calls below the user's line this is.
+    """
     t = make()
     t._m = None
     t._a = r
@@ -33,7 +36,7 @@ def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any) -> Tensor:
     n.h = None
     n.p = p
     n.shape = input._a.shape
-    f = getframe(2)
+    f = getframe(depth)
     n.code = c = f.f_code
     if c is not lines.user_code:
         f = lines.user_frame(f)

@@ -63,7 +63,9 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             t._fn = n
             return t
     ty = type(key)
-    if ty is slice:
+    if ty is tuple:
+        pass
+    elif ty is slice:
         shape = self._a.shape
         if not shape:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -71,47 +73,35 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         if M or type(self._a) is not np.ndarray:
             return SLICE.op(self, 0, start, end, step)
         return tied(SLICE, self, (0, start, end, step), self._a[start:end:step])
-    if ty is Tensor and not M:
-        i = key._a
-        if i.ndim == 0 and i.dtype.kind == "i" and isinstance(i, (np.ndarray, np.generic)) and i.dtype.itemsize >= 4:
-            return getitem(self, int(i))
-        taken = _by_one_tensor(self, key)
-        if taken is not None:
-            return taken
-    if ty is list and not M and set(map(type, key)) == _INTS:
-        taken = _by_one_tensor(self, wrap(np.array(key)))
-        if taken is not None:
-            return taken
-    if key is None and not M and type(self._a) is np.ndarray:
-        return tied(UNSQUEEZE, self, (0,), self._a[None])
-    plain = not M and type(self._a) is np.ndarray
-    if plain and ty is tuple and key and (type(key[0]) is Tensor or type(key[-1]) is Tensor):
-        found = by_tensors(self, key)
-        if found is not None:
-            return indexed(self, *found)
+    elif not M:
+        if ty is Tensor:
+            i = key._a
+            if (
+                i.ndim == 0
+                and i.dtype.kind == "i"
+                and isinstance(i, (np.ndarray, np.generic))
+                and i.dtype.itemsize >= 4
+            ):
+                return getitem(self, int(i))
+            taken = _by_one_tensor(self, key)
+            if taken is not None:
+                return taken
+        elif ty is list and set(map(type, key)) == _INTS:
+            taken = _by_one_tensor(self, wrap(np.array(key)))
+            if taken is not None:
+                return taken
+        elif key is None and type(self._a) is np.ndarray:
+            return tied(UNSQUEEZE, self, (0,), self._a[None])
     try:
-        steps, dims, indices = read_key(self._a.shape, key)
+        a = self._a
+        x, _, dims, indices = read_key(self, a, key, tied if not M and type(a) is np.ndarray else None)
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
         from ..._tensor_api.override_sites import recovered
 
         return recovered("__getitem__", (self, key))
-    if not plain:
-        x = viewed(self, steps)
-    else:
-        x, a = self, self._a
-        for info, p, at in steps:
-            a = a[at]
-            x = tied(info, x, p, a)
     if indices:
         return indexed(x, dims, indices)
     return alias(x) if x is self else x
-
-
-def viewed(x: Tensor, steps: list[Step]) -> Tensor:
-    """The view that a key makes, one operator after the other."""
-    for info, p, _ in steps:
-        x = info.op(x, *p)
-    return x
 
 
 def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
@@ -136,8 +126,8 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     return recorded(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
 
 
-def by_tensors(x: Tensor, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
-    """``read_key`` for a plain array and a key of tensors of integers and ``:`` only; ``None`` if it is another key."""
+def by_tensors(ndim: int, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
+    """The dims and index tensors of a key of tensors of integers and ``:`` only; ``None`` if it is another key."""
     dims = []
     tensors = []
     for d, item in enumerate(key):
@@ -149,7 +139,7 @@ def by_tensors(x: Tensor, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[T
             tensors.append(item)
         elif type(item) is not slice or item != COLON:
             return None
-    return None if len(key) > x._a.ndim else (tuple(dims), tensors)
+    return None if len(key) > ndim else (tuple(dims), tensors)
 
 
 COLON = slice(None)
@@ -206,30 +196,32 @@ def _edge(value: Any) -> Any:
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
 
 
-Step = tuple[Info, tuple[Any, ...], tuple[Any, ...]]  # a view operator, its parameters, and the same as a key of NumPy
+def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
+    """What an index means for a tensor with the payload ``a``; PyTorch's errors for one that is wrong.
 
-
-def read_key(shape: tuple[int, ...], key: Any) -> tuple[list[Step], Any, Any]:
-    """What an index means for a tensor of this shape; PyTorch's errors for one that is wrong.
-
-    The views that it makes, one of the other, and its index tensors, after the dims (of the last view) where they
-    stand.
+    Its ints, slices, ``None`` and ``...`` are views, one of the other. ``make(operator, x, parameters, array, depth)``
+    adds one to ``x``: a tensor of which ``tied`` makes the view, or a chain (``linked``); ``None``: the operator does.
+    What comes of ``x`` and ``a`` is returned, and the index tensors after the dims of the view where they stand.
     """
+    shape = a.shape
+    ndim = len(shape)
     ty = type(key)
     items: Any = key if ty is tuple else tuple(key) if ty is list and _is_tuple_in_disguise(key) else (key,)
     dims: Any = ()
     indices: Any = ()
     misfits: Any = ()  # masks of another size than the dims that they stand for
-    ndim = len(shape)
     basic = _BASIC.issuperset(map(type, items))
     if not basic:
+        if make is not None:
+            found = by_tensors(ndim, items)
+            if found is not None:
+                return x, a, *found
         used = _used(items)
         if used > ndim:
             raise _too_many(key, ndim)
         items = [item if type(item) in _BASIC else normal_part(item) for item in items]
         dims, indices, misfits = [], [], []
-    steps: list[Step] = []
-    dim = source = 0  # of the view, of the tensor
+    dim = source = 0  # of the view, of x
     for place, item in enumerate(items):
         ty = type(item)
         if ty is int:
@@ -240,7 +232,11 @@ def read_key(shape: tuple[int, ...], key: Any) -> tuple[list[Step], Any, Any]:
                 raise IndexError(f"index {item} is out of bounds for dimension {place} with size {n}")
             if item < 0:
                 item += n
-            steps.append((SELECT, (dim, item), COLONS[dim] + (item, ...)))
+            if make is not None:
+                a = a[COLONS[dim] + (item, ...)]
+                x = make(SELECT, x, (dim, item), a, 3)
+            else:
+                x = SELECT.op(x, dim, item)
             source += 1
         elif ty is slice:
             n = shape[source] if source < ndim else 0
@@ -248,12 +244,13 @@ def read_key(shape: tuple[int, ...], key: Any) -> tuple[list[Step], Any, Any]:
                 raise _too_many(key, ndim)
             start, end, step = slice_bounds(item, n)
             if start or end != n or step != 1 or (not n and not _whole(item)):
-                steps.append((SLICE, (dim, start, end, step), COLONS[dim] + (slice(start, end, step),)))
+                if make is not None:
+                    a = a[COLONS[dim] + (slice(start, end, step),)]
+                    x = make(SLICE, x, (dim, start, end, step), a, 3)
+                else:
+                    x = SLICE.op(x, dim, start, end, step)
             dim += 1
             source += 1
-        elif item is None:
-            steps.append((UNSQUEEZE, (dim,), NEW_AT[dim]))
-            dim += 1
         elif item is Ellipsis:
             skipped = ndim - len(items) + items.count(None) + items.count(...) if basic else ndim - used
             if skipped < 0:
@@ -262,21 +259,30 @@ def read_key(shape: tuple[int, ...], key: Any) -> tuple[list[Step], Any, Any]:
             source += skipped
         else:
             taken = 1
-            if ty is bool:
-                steps.append((UNSQUEEZE, (dim,), NEW_AT[dim]))
-                item = wrap(np.zeros(1 if item else 0, np.int64))
+            if item is None or ty is bool:
+                if make is not None:
+                    a = a[NEW_AT[dim]]
+                    x = make(UNSQUEEZE, x, (dim,), a, 3)
+                else:
+                    x = UNSQUEEZE.op(x, dim)
             else:
                 if logical_dtype(item).kind == "b":
                     taken = item._a.ndim
                     if item._a.shape != shape[source : source + taken]:
                         misfits.append((item, dim))
                 source += taken
-            dims.append(dim)
-            indices.append(item)
+            if item is not None:
+                dims.append(dim)
+                indices.append(wrap(np.zeros(1 if item else 0, np.int64)) if ty is bool else item)
             dim += taken
     if misfits:
-        raise _mask_error(*misfits[0], shape, steps)
-    return steps, dims, indices
+        raise _mask_error(*misfits[0], tuple((x._a if make is None else a).shape))
+    return x, a, dims, indices
+
+
+def linked(info: Info, chain: tuple[Any, ...], p: tuple[Any, ...], a: Any, depth: int) -> tuple[Any, ...]:
+    """A chain of views with one more (``_tape.view_chain``)."""
+    return (*chain, (info.name, p))
 
 
 def _too_many(key: Any, ndim: int) -> IndexError:
@@ -300,11 +306,8 @@ def _used(items: Any) -> int:
     return n
 
 
-def _mask_error(mask: Tensor, dim: int, shape: tuple[int, ...], steps: list[Step]) -> IndexError:
-    part = np.broadcast_to(False, shape)
-    for _, _, at in steps:
-        part = part[at]
-    have, want = tuple(mask._a.shape), part.shape
+def _mask_error(mask: Tensor, dim: int, want: tuple[int, ...]) -> IndexError:
+    have = tuple(mask._a.shape)
     j = next(j for j, n in enumerate(have) if n != want[dim + j])
     return IndexError(
         f"The shape of the mask {list(have)} at index {j} does not match the shape of the indexed tensor {list(want)} "

@@ -327,7 +327,7 @@ def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
     """``index_put`` where plain arrays are written at places that NumPy checks; ``None``: the long way tells."""
     if type(values) is not Tensor or type(input._a) is not np.ndarray or values._a.dtype is not input._a.dtype:
         return None
-    found = by_tensors(input, tuple(indices))
+    found = by_tensors(input._a.ndim, tuple(indices))
     if found is None or len(found[1]) != len(indices):
         return None
     a, v = input._a, values._a

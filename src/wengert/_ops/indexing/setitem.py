@@ -20,7 +20,7 @@ from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import check_inplace, record_slices, record_write, unrecorded, writable, written
 from ..create.create import element
-from .getitem import _BASIC, Step, all_plain, by_tensors, place_error, put_at, read_key, value_error, viewed
+from .getitem import _BASIC, all_plain, by_tensors, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, write_at
 
 
@@ -28,7 +28,8 @@ from .index_primitive import INDEX_PUT, write_at
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
     ty = type(key)
-    if ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key))):
+    basic = ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key)))
+    if basic:
         if _assign_basic(self, key, value):
             return
     elif ty is Tensor:
@@ -38,17 +39,18 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     if key is False:
         return
+    if key is True:
+        key = None
     try:
-        steps, dims, indices = read_key(self._a.shape, None if key is True else key)
-        if steps and not indices and _assign_recorded(self, steps, value):
+        if basic and _assign_recorded(self, key, value):
             return
+        x, _, dims, indices = read_key(self, self._a, key, None)
         if type(value) is not Tensor:
-            value = _as_value(value, self)
+            value = _as_value(value, x)
     except (IndexError, TypeError, AttributeError):  # the only trace of an operand that overrides operators
         from ..._tensor_api.override_sites import recovered
 
         return recovered("__setitem__", (self, key, value))
-    x = viewed(self, steps)
     if not indices:
         from .copy_fill import copy_into
 
@@ -145,7 +147,7 @@ def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
         v, fy = value, None
     else:
         return False
-    found = by_tensors(self, key)
+    found = by_tensors(a.ndim, key)
     if found is None:
         return False
     if not unrecorded(self, fy):
@@ -159,7 +161,7 @@ def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     return True
 
 
-def _assign_recorded(self: Tensor, steps: list[Step], value: Any) -> bool:
+def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
     """The direct path of a recorded write to a part of a tensor: what the views would do, at once."""
     a = self._a
     if M or type(a) is not np.ndarray or not a.flags.writeable:
@@ -174,11 +176,9 @@ def _assign_recorded(self: Tensor, steps: list[Step], value: Any) -> bool:
         return False
     if fy is None and self._fn is None:
         return False
-    part = a
-    chain: Any = ()
-    for info, p, at in steps:
-        part = part[at]
-        chain += ((info.name, p),)
+    chain, part, _, _ = read_key((), a, key, linked)
+    if not chain:
+        return False
     n = None
     if fy is not None:
         if type(fy) is AsStridedBackward0 and fy.fx is self._fn and fy.chain == chain and _same_place(v, part):
