@@ -133,7 +133,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
                 b = other._a
                 fy = other._fn
                 if b.dtype is not a.dtype:
-                    del a  # references are counted: views._note_views
+                    del a  # references to memory are counted: NOTE [ Views and writes in place ]
                     return otherwise(op, self, other)
         except AttributeError:
             return otherwise(op, self, other)
@@ -145,6 +145,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
         elif self._fn is not None or fy is not None:
             state = MODE.get()
             if state is None or state.grad:
+                del a
                 return otherwise(op, self, other)
         try:
             ufunc(a, b, a)
@@ -194,10 +195,8 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if _tracked(self, args, kwargs):
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
-            old = wrap(self._a, self._fn)
-            if saved_tensors_hooks() and isinstance(old._a, np.ndarray):
-                old._a = old._a.copy()  # what a hook is given outlives the write
-            return recorded_inplace(op, old, self, args, kwargs or {})
+            copied = saved_tensors_hooks()  # a hook may keep what it is given
+            return recorded_inplace(op, _old(self, bool(copied)), self, args, kwargs or {})
     source = self
     if self._fn is not None:
         source = wrap(self._a)
@@ -242,11 +241,13 @@ def apply_composed_inplace(
         if stale_views:
             refresh_for_write(self)
         check_inplace(self, True)
-        a = self._a
-        return recorded_inplace(
-            fn, wrap(a.copy() if isinstance(a, np.ndarray) else a, self._fn), self, args, kwargs or {}
-        )
+        return recorded_inplace(fn, _old(self, True), self, args, kwargs or {})
     return apply_inplace(fn, self, args, kwargs)
+
+
+def _old(self: Tensor, copied: bool) -> Tensor:
+    """What stands for a tensor as it was, in memory of its own if the write would change it too early."""
+    return wrap(self._a.copy() if copied and isinstance(self._a, np.ndarray) else self._a, self._fn)
 
 
 def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:

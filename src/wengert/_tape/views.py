@@ -269,7 +269,9 @@ def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], 
     result = op(old, *operands, **kwargs)
     if result is NotImplemented:
         return result
-    write_recorded(self, old, result)
+    saved = old._m
+    del old  # references to memory are counted: _set_history
+    write_recorded(self, saved, result)
     for cell in twins:
         cell.seq = cell_of(self).seq + 1
     return self
@@ -316,8 +318,8 @@ def _twin(a: Tensor, self: Tensor, cells: list[Overwritten]) -> Tensor:
     return twin
 
 
-def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
-    """Put a recorded result into self's memory and history."""
+def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
+    """Put a recorded result into self's memory and history; ``saved`` is what its formula may have of the old value."""
     check_result(self, result)
     if self._a.dtype is not result._a.dtype:
         result = _in_dtype(result, self._a.dtype)
@@ -327,13 +329,12 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
     if not isinstance(a, np.ndarray) or not isinstance(r, (np.ndarray, np.generic)):
         from .replaced import rebind
 
-        held = old._a is a
         del a
-        rebind(self, r, held)
+        rebind(self, r)
         rebase(self, node)
         return
-    if old._m is not None and old._a is a:  # the formula needs the old value, which is overwritten now
-        old._m.a = a.copy()
+    if saved is not None and saved.a is a:  # the formula needs the old value, which is overwritten now
+        saved.a = a.copy()
     if r is not a:  # an operator may have written into self's memory itself
         np.copyto(a, r, casting="unsafe")
     cell = cell_of(self)
@@ -348,6 +349,7 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
         box.cell = cell
         if view_of(self) is None:
             self._m = box
+    del a
     rebase(self, node)
 
 

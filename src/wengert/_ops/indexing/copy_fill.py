@@ -179,7 +179,7 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     if type(a) is not np.ndarray:
         a = alias_payload(self)
     if not isinstance(s, (np.ndarray, np.generic)) or not isinstance(a, np.ndarray):
-        del a  # references are counted: views._note_views
+        del a  # references are counted: NOTE [ Views and writes in place ]
         return apply_inplace(lambda x, v: renamed(copy(x, v, False), node), self, (src,))
     if s.dtype.kind == "c" != a.dtype.kind:
         warn_once("Casting complex values to real discards the imaginary part")
@@ -204,7 +204,9 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     # a view's old value goes through the base, which loses what is overwritten: no zeros need to go back to it
     old = wrap(a, None if view_of(self) is not None else self._fn)
     made = copy(old, src, True)
-    write_recorded(self, old, made if node == "CopyBackwards" else renamed(made, node))
+    saved = old._m
+    del a, old  # references are counted: NOTE [ Views and writes in place ]
+    write_recorded(self, saved, made if node == "CopyBackwards" else renamed(made, node))
     return self
 
 

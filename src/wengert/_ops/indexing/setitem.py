@@ -44,7 +44,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     try:
         if basic and _assign_recorded(self, key, value):
             return
-        x, _, dims, indices = read_key(self, self._a, key, None)
+        x, a, dims, indices = read_key(self, self._a, key, None)
+        del a  # references are counted: NOTE [ Views and writes in place ]
         if type(value) is not Tensor:
             value = _as_value(value, x)
     except (IndexError, TypeError, AttributeError):  # the only trace of an operand that overrides operators
@@ -151,7 +152,7 @@ def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     if found is None:
         return False
     if not unrecorded(self, fy):
-        del a  # references are counted: NOTE [ Views and writes in place ]
+        del a
         return _put_recorded(self, value, *found, False)
     try:
         a[tuple([item if type(item) is slice else item._a for item in key])] = v
