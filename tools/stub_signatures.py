@@ -82,9 +82,13 @@ PARAMETERS = {
     "device": "_device | _str | _int | None", "layout": "_layout | None", "memory_format": "_memory_format | None",
     "dtype": "_dtype | None", "out": "Tensor | None", "hook": "Callable[..., Any]", "tensors": "Sequence[Tensor]",
     "alpha": _NUMBER, "beta": _NUMBER, "fill_value": _NUMBER,
-    **dict.fromkeys(("min", "max", "exponent", "other", "value"), "Tensor | Number"),
+    **dict.fromkeys(("min", "max", "exponent", "other", "value", "weight", "src", "repeats"), "Tensor | Number"),
+    **dict.fromkeys(("start", "end", "mean", "std"), "Tensor | Number"), "steps": "_int", "sections": "_int",
+    **dict.fromkeys(("indices", "values", "input_lengths", "target_lengths"), "Tensor | Sequence[Any]"),
+    "output_size": "_int | Sequence[_int | None] | None", "spacing": "Number | Sequence[Any]", "hx": "Sequence[Tensor]",
     **dict.fromkeys(("kernel_size", "dilation", "output_padding", "dims", "shifts"), _INTS),
     **dict.fromkeys(("normalized_shape", "split_sizes", "stride", "size", "dim", "shape"), _INTS),
+    **dict.fromkeys(("sizes", "pad", "physical_layout"), _INTS),
     **dict.fromkeys(("source", "destination", "indices_or_sections"), f"Tensor | {_INTS}"),
     **dict.fromkeys(("padding",), f"_str | {_INTS}"),
     "*size": _INTS, "*sizes": _INTS, "*dims": _INTS, "*repeats": _INTS, "*tensors": "Tensor | Sequence[Tensor]",
@@ -188,8 +192,9 @@ def parameter_type(fn: Any, p: inspect.Parameter, place: int) -> str:
     mark = "*" if p.kind is p.VAR_POSITIONAL else ""
     if place == 0 and fn.__name__ in NUMBER_FIRST:
         return "Tensor | Number"
-    if p.annotation not in (p.empty, "Any") or p.kind is p.VAR_KEYWORD:
-        return annotation(p.annotation, scope_of(fn))
+    said = annotation(p.annotation, scope_of(fn))
+    if said != "Any" or p.kind is p.VAR_KEYWORD:
+        return said
     if p.name == "out" and "_return_types" in result_by_name(fn, fn.__name__):
         return "Tensor | Sequence[Tensor] | None"
     if mark + p.name in PARAMETERS:

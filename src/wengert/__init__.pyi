@@ -164,7 +164,7 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic cosine of each element; nan below 1."""
 def acosh_(self: Tensor) -> Tensor:
     """In-place form of ``acosh``."""
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
 def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> _tuple[Tensor, Tensor]:
     """``nn.functional.adaptive_max_pool1d``: the maxima, and where they are."""
@@ -426,7 +426,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate; a real tensor itself."""
 def conj_physical_(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``conj_physical``."""
-def constant_pad_nd(input: Tensor, pad: Any, value: Tensor | Number = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: _int | Sequence[_int], value: Tensor | Number = 0) -> Tensor:
     """``nn.functional.pad`` with a constant."""
 contiguous_format: _memory_format
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
@@ -461,13 +461,13 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     """``nn.functional.cosine_embedding_loss`` with the reduction as a number."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
-def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """How many elements are not zero, as int64."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """Covariance matrix; rows are variables, columns observations."""
 def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
-def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _int = 1, zero_infinity: _bool = False) -> Tensor:
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[Any], target_lengths: Tensor | Sequence[Any], blank: _int = 0, reduction: _int = 1, zero_infinity: _bool = False) -> Tensor:
     """``nn.functional.ctc_loss`` with the reduction as a number: 0 none, 1 mean, 2 sum."""
 def cummax(input: Tensor, dim: _int, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.cummax:
     """Running maximum along a dim, and where it stands: the last of equal ones."""
@@ -525,7 +525,7 @@ def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
 def dsmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
-def dsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+def dsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one behind the other along the third dimension."""
@@ -544,7 +544,7 @@ def empty(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype
     """A tensor whose elements are whatever is in its memory."""
 def empty_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """Uninitialised, of another tensor's shape and dtype."""
-def empty_permuted(size: _int | Sequence[_int], physical_layout: Any, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+def empty_permuted(size: _int | Sequence[_int], physical_layout: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """An uninitialised tensor whose dimensions lie in memory in the given order, outermost first."""
 def empty_strided(size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """An uninitialised tensor with given strides, counted in elements."""
@@ -676,7 +676,7 @@ def get_num_interop_threads() -> _int:
     """The number that was set, else 1."""
 def get_num_threads() -> _int:
     """The number that was set; else that of the environment, else the number of processors."""
-def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: Number | Sequence[Any] | None = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
     """Numerical derivative along each dim, from neighbours: central differences inside, one-sided ones at the edges."""
 def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the larger one, as bools."""
@@ -690,7 +690,7 @@ def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _int, paddi
     """``nn.functional.grid_sample`` with numbers for the modes."""
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
     """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
-def gru(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+def gru(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
     """As ``lstm``, with one state: ``(input, h, params, has_biases, ...)`` gives output and h."""
 def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of a GRU: the new state."""
@@ -723,7 +723,7 @@ def histogram(input: Tensor, bins: _int | Tensor, *, range: Sequence[_float] | N
     """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
 def histogramdd(input: Tensor, bins: _int | Sequence[Any], *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogramdd:
     """Counts of points (the last dim holds coordinates) in the cells of a grid."""
-def hsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+def hsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one after the other along the second dimension, vectors along their only one."""
@@ -745,9 +745,9 @@ def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: 
     """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
 def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
     """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension."""
-def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+def index_put(input: Tensor, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
     """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points."""
-def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+def index_put_(self: Tensor, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
     """In-place form of ``index_put``."""
 def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` in which all that ``source`` has for an index of a dimension is reduced to one value."""
@@ -842,7 +842,7 @@ def ldexp_(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) 
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is smaller or equal, as bools."""
 legacy_contiguous_format: _memory_format
-def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input + weight * (end - input)``; the weight is a number or a tensor."""
 def less(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the smaller one, as bools."""
@@ -854,7 +854,7 @@ def lgamma_(input: Tensor) -> Tensor:
     """In-place form of ``lgamma``."""
 def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
-def linspace(start: Any, end: Any, steps: Any = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def linspace(start: Tensor | Number, end: Tensor | Number, steps: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``steps`` numbers at equal distances from start to end, both included."""
 def lobpcg(A: Tensor, k: _int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: _int | None = None, iK: Tensor | None = None, niter: _int | None = None, tol: _float | None = None, largest: _bool | None = None, method: _str | None = None, tracker: Any = None, ortho_iparams: _dict[_str, _int] | None = None, ortho_fparams: _dict[_str, _float] | None = None, ortho_bparams: _dict[_str, _bool] | None = None) -> _tuple[Tensor, Tensor]:
     """The ``k`` largest (or smallest) eigenvalues (*, k) and eigenvectors (*, m, k) of symmetric A (*, m, m)."""
@@ -898,14 +898,14 @@ def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None
     """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given."""
 def logit_(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``logit``."""
-def logspace(start: Any, end: Any, steps: Any = None, base: _float = 10.0, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def logspace(start: Tensor | Number, end: Tensor | Number, steps: _int | None = None, base: _float = 10.0, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``base`` to the power of ``linspace(start, end, steps)``."""
 def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow."""
 long: _dtype
-def lstm(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+def lstm(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor, Tensor]:
     """``(input, (h, c), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)``: output, h and c."""
-def lstm_cell(input: Tensor, hx: Any, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> _tuple[Tensor, Tensor]:
     """One step of an LSTM: the new h and c from ``hx = (h, c)``."""
 def lstsq(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
@@ -1026,7 +1026,7 @@ def nanquantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keep
     """The q-th quantiles of the elements that are not nan; see ``quantile``."""
 def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Sum of the elements that are not nan."""
-def narrow(input: Tensor, dim: _int, start: Any, length: _int) -> Tensor:
+def narrow(input: Tensor, dim: _int, start: Tensor | Number, length: _int) -> Tensor:
     """A view of ``length`` elements of a dimension, from ``start`` on."""
 def narrow_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``narrow``, as a copy."""
@@ -1065,7 +1065,7 @@ def norm(input: Tensor, p: Any | _str | None = 'fro', dim: _int | Sequence[_int]
     """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
 def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
     """The norm of the elements over all dims but ``dim`` (-1: over all), which keep size 1."""
-def normal(mean: Any, std: Any = 1.0, size: _int | Sequence[_int] | None = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+def normal(mean: Tensor | Number, std: Tensor | Number = 1.0, size: _int | Sequence[_int] | None = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``."""
 def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements differ, as bools."""
@@ -1166,7 +1166,7 @@ def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | N
     """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
 def renorm(input: Tensor, p: _int | _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
     """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm."""
-def repeat_interleave(input: Tensor, repeats: Any = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
     """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says."""
 def reshape(input: Tensor, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
     """The same elements in another shape: a view where the memory allows it, else a copy."""
@@ -1182,11 +1182,11 @@ def result_type(tensor1: Any, tensor2: Any) -> _dtype:
     """The dtype of the result of an operator on two tensors or numbers."""
 def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
-def rnn_relu(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+def rnn_relu(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
     """As ``gru``: ``h' = relu(W x + b + U h + c)``."""
 def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of an RNN with ``relu``: the new state."""
-def rnn_tanh(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+def rnn_tanh(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
     """As ``gru``: ``h' = tanh(W x + b + U h + c)``."""
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of an RNN with ``tanh``: the new state."""
@@ -1214,7 +1214,7 @@ def saddmm(input: Tensor | Number, mat1: Tensor | Number, mat2: Tensor | Number,
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
 def scalar_tensor(s: Any, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A 0-dimensional tensor, of the default dtype if none is given."""
-def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: Tensor | Number | None = None, reduce: _str | None = None, out: Tensor | None = None) -> Tensor:
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | Number | None = None, *, value: Tensor | Number | None = None, reduce: _str | None = None, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
@@ -1296,7 +1296,7 @@ def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool
 sparse_bsc: _layout
 sparse_bsr: _layout
 sparse_coo: _layout
-def sparse_coo_tensor(indices: Any = None, values: Any = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None, is_coalesced: _bool | None = None) -> Tensor:
+def sparse_coo_tensor(indices: Tensor | Sequence[Any] | None = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None, is_coalesced: _bool | None = None) -> Tensor:
     """A tensor that stores some of its elements: those at ``indices``, of shape ``(sparse_dim, nnz)``."""
 sparse_csc: _layout
 sparse_csr: _layout
@@ -1395,7 +1395,7 @@ def tanh_(self: Tensor) -> Tensor:
     """In-place form of ``tanh``."""
 def tensor(data: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new leaf tensor with a copy of ``data``: a number, nested lists or tuples, a NumPy array, a tensor."""
-def tensor_split(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
 def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[_int] = 2, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over some dimensions of a and as many of b."""
@@ -1452,7 +1452,7 @@ def unbind(input: Tensor, dim: _int = 0) -> _tuple[Tensor, ...]:
     """Views of the parts at each index of a dimension."""
 def unbind_copy(input: Tensor, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``unbind``, as copies."""
-def unflatten(input: Tensor, dim: _int, sizes: Any) -> Tensor:
+def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
     """One dimension made several; one of ``sizes`` may be -1."""
 def unfold_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``unfold``, as a copy."""
@@ -1516,7 +1516,7 @@ def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``view_as_real`` with memory of its own."""
 def view_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``view``, as a copy."""
-def vsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+def vsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one below the other; vectors are rows."""

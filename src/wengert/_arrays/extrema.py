@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import INT64
 from .along import along as places_along
 from .large import MANY, sum_over
 from .library import in_lib
 from .sums import SMALL
 from .threads import LARGE
-
-INT64 = np.dtype(np.int64)
 
 
 def positions(index: Any, dim: int, size: int) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import BLAS_FLOATS, BOOL, REAL_NUMBERS
 from .blas import UNSHARED
 from .fused import Value
 from .kernels import where_recorded
@@ -33,7 +34,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     """
     if type(condition) is Value:
         return where_recorded(condition, x, y)
-    if condition.size < MANY or condition.dtype is not _BOOL:
+    if condition.size < MANY or condition.dtype is not BOOL:
         return _where_few(condition, x, y)
     dtype = np.result_type(x, y)
     bits = _BITS.get(dtype.itemsize)
@@ -49,15 +50,12 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 def _where_few(condition: Any, x: Any, y: Any) -> Any:
     """``numpy.where``, which takes a Python number three times as slowly as an array of no dimension."""
-    if type(x) in _NUMBERS:
-        if type(y) is np.ndarray and y.dtype in _FLOATS:
+    if type(x) in REAL_NUMBERS:
+        if type(y) is np.ndarray and y.dtype in BLAS_FLOATS:
             x = _constant(x, y.dtype)
-    elif type(y) in _NUMBERS and type(x) is np.ndarray and x.dtype in _FLOATS:
+    elif type(y) in REAL_NUMBERS and type(x) is np.ndarray and x.dtype in BLAS_FLOATS:
         y = _constant(y, x.dtype)
     return np.where(condition, x, y) if type(x) is Value or type(y) is Value else _where(condition, x, y)
-
-
-_BOOL = np.dtype(np.bool_)
 
 
 def _joined(condition: Any, dtype: Any, x: Any, y: Any) -> Any:
@@ -88,13 +86,13 @@ def limited(x: Any, low: Any, high: Any) -> Any:
 
     NumPy's maximum takes four times as long with a number as its clip.
     """
-    if x.size >= MANY and x.dtype in _FLOATS and not _is_array(low) and not _is_array(high):
+    if x.size >= MANY and x.dtype in BLAS_FLOATS and not _is_array(low) and not _is_array(high):
         if type(x) is not Value or (low != 0 and high != 0):  # in a program, one zero alone is as good as a clip
             low = -np.inf if low is None else low
             high = np.inf if high is None else high
         if low is not None and high is not None and low <= high:
             return x.clip(low, high)
-    if x.dtype in _FLOATS:
+    if x.dtype in BLAS_FLOATS:
         low, high = _constant(low, x.dtype), _constant(high, x.dtype)
     if low is not None:
         x = np.maximum(low, x)
@@ -103,12 +101,9 @@ def limited(x: Any, low: Any, high: Any) -> Any:
 
 def _constant(value: Any, dtype: Any) -> Any:
     """A number as NumPy takes it soonest."""
-    if type(value) not in _NUMBERS:
+    if type(value) not in REAL_NUMBERS:
         return value
     return NUMBERS[dtype][value] if value or math.copysign(1, value) < 0 else lib.ZEROS[dtype]
-
-
-_NUMBERS = frozenset((int, float))
 
 
 def _is_array(value: Any) -> bool:
@@ -121,7 +116,6 @@ def large(body: Any, *arrays: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------------- sums
-_FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 _ROW = 1024  # BLAS's dot product has some 64 accumulators, which take 16 numbers each, as in NumPy's pairwise sums
 _SHORT = 8
 _SUMMING = 0.015  # ns that a product with ones takes for a byte
@@ -136,12 +130,12 @@ _vecdot: Any = np.vecdot
 def row_sums(x: Any) -> Any:
     """The sums along the last dim: products with ones, in a quarter of the time that a reduction takes.
 
-    No row's sum depends on the rows beside it, unless there are few elements in all: ``_blas``, NOTE [ One thread
+    No row's sum depends on the rows beside it, unless there are few elements in all: ``blas``, NOTE [ One thread
     of BLAS ].
     """
     n = x.shape[-1]
     if n < _LONG:
-        if x.size <= UNSHARED and x.ndim > 1 and x.flags.c_contiguous and x.dtype in _FLOATS:
+        if x.size <= UNSHARED and x.ndim > 1 and x.flags.c_contiguous and x.dtype in BLAS_FLOATS:
             return x.reshape(-1, n).dot(vector_of_ones(n, x.dtype)).reshape(x.shape[:-1])
         if n < _MEDIUM:
             return np.einsum("...j->...", x)
@@ -201,7 +195,7 @@ def column_sums(x: Any) -> Any:
 @in_lib
 def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """``numpy.add.reduce``, as precise and three times as fast."""
-    if x.ndim == 2 and x.size < MANY and x.dtype in _FLOATS:  # a product with ones begins sooner than a reduction
+    if x.ndim == 2 and x.size < MANY and x.dtype in BLAS_FLOATS:  # a product with ones begins sooner than a reduction
         if dim == (1,) or dim == 1:
             if 0 < (n := x.shape[1]) <= _FEW:
                 r = x.dot(vector_of_ones(n, x.dtype))
@@ -209,7 +203,7 @@ def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
         elif (dim == (0,) or dim == 0) and 0 < (n := len(x)) <= _FEW:
             r = vector_of_ones(n, x.dtype).dot(x)
             return r[None] if keepdim else r
-    if x.size < MANY or x.dtype not in _FLOATS:
+    if x.size < MANY or x.dtype not in BLAS_FLOATS:
         return _add(x, dim, None, None, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim:
@@ -245,7 +239,7 @@ def _in_blocks(x: Any, d: int) -> Any:
 @in_lib
 def sum_of_squares(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """The sum of ``x * x`` for real floats, without the squares in between."""
-    if x.size < MANY or x.dtype not in _FLOATS:
+    if x.size < MANY or x.dtype not in BLAS_FLOATS:
         x = x * x
         if x.ndim == 2:
             return sum_over(x, dim, keepdim)
@@ -264,7 +258,7 @@ def sum_of_squares(x: Any, dim: Any, keepdim: bool = False) -> Any:
 @in_lib
 def sum_of_deviations(x: Any, mean: Any, dim: Any, keepdim: bool = False) -> Any:
     """The sum of ``(x - mean) ** 2`` for real floats; ``mean`` has the reduced dims, of size 1."""
-    if x.size < LARGE or x.dtype not in _FLOATS or not x.flags.c_contiguous:
+    if x.size < LARGE or x.dtype not in BLAS_FLOATS or not x.flags.c_contiguous:
         return sum_of_squares(x - mean, dim, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim:
@@ -283,7 +277,7 @@ def sum_of_deviations(x: Any, mean: Any, dim: Any, keepdim: bool = False) -> Any
 def sum_of(body: Any, *arrays: Any) -> Any:
     """The sum of what an elementwise body gives, which is never there as a whole if the arrays are large."""
     parts = None
-    if arrays[0].size >= LARGE and arrays[0].dtype in _FLOATS:
+    if arrays[0].size >= LARGE and arrays[0].dtype in BLAS_FLOATS:
         parts = over_blocks(lambda *blocks: row_sums(body(*blocks).reshape(-1)), *arrays)
     return sum_over(body(*arrays), None) if parts is None else np.add.reduce(np.array(parts))
 
@@ -299,7 +293,7 @@ def _dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
 @in_lib
 def product_of_all(x: Any) -> Any:
     """The product of all elements; of many floats in columns, as NumPy takes them one after the other."""
-    if x.size < MANY or x.dtype not in _FLOATS or not x.flags.c_contiguous:
+    if x.size < MANY or x.dtype not in BLAS_FLOATS or not x.flags.c_contiguous:
         return np.multiply.reduce(x, None)
     flat = x.reshape(-1)
     whole = x.size // _ROW * _ROW

@@ -186,7 +186,7 @@ def cholesky_factors(a: Any, upper: bool) -> Any:
             info = minor_of(a[index])
             if info:
                 raise LinAlgError(
-                    f"linalg.cholesky: {position_text(index, lead)}The factorization could not be completed because the "
-                    f"input is not positive-definite (the leading minor of order {info} is not positive-definite)."
+                    f"linalg.cholesky: {position_text(index, lead)}The factorization could not be completed because "
+                    f"the input is not positive-definite (the leading minor of order {info} is not positive-definite)."
                 ) from None
         raise

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import FLOAT64
 from .large import sum_of, sum_over
 from .library import in_lib, table_of_ones, vector_of_ones
 from .softmax_large import log_sums, row_starts
@@ -36,8 +37,6 @@ def reduced_losses(body: Any, reduction: int, *arrays: Any) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------------- cross entropy
-FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
-INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 _SMALL_ROW, _SMALL = 64, 65536  # rows that products with ones add up, and how many (``table_of_ones``)
 _SAFE_SQUARES = 480.0**2  # exponentials in float64 of what is so small have all digits
 _exp: Any = np.exp
@@ -47,12 +46,12 @@ _log: Any = np.log
 def _few_cross_entropies(x: Any, t: Any) -> tuple[Any, Any, Any] | None:
     """The losses of a few rows and their probabilities, in float64; ``None`` where exponentials would be extreme."""
     n = x.shape[1]
-    w = x.astype(_FLOAT64)
+    w = x.astype(FLOAT64)
     flat = w.ravel()
     if not flat.dot(flat) <= _SAFE_SQUARES:
         return None
     p = _exp(w, w)
-    p /= p.dot(table_of_ones(n, n, _FLOAT64))
+    p /= p.dot(table_of_ones(n, n, FLOAT64))
     losses = _log(p.ravel()[t + row_starts(len(x), n)])
     return np.negative(losses, losses), p, None
 

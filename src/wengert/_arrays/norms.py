@@ -84,7 +84,7 @@ def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: f
     """The input standardised over ``dims`` of its ``view``, scaled and shifted along the dimensions ``along``.
 
     ``stats``: a list that is given the mean, the inverse deviation and the variance, for the way back (where nothing is
-    differentiated further); of little input the one thing that ``_small_norms`` needs instead.
+    differentiated further); of little input the one thing that ``norms_small`` needs instead.
     """
     if norms_small.suits(input, view, dims):
         r, found = norms_small.norm(input, view, weight, bias, eps, along)

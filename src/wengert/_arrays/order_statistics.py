@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import BLAS_FLOATS
 from .extrema import of_rows
 from .library import in_lib
 from .sorting import comparable
-from .variance import BY_BLAS, FEW
+from .variance import FEW
 
 
 @in_lib
@@ -17,7 +18,7 @@ def median_positions(rows: Any, ignore_nan: bool) -> Any:
     """Where the lower median of each row is: of what is not nan, or else at the first nan if there is one."""
     rows = comparable(rows)
     n = rows.shape[-1]
-    if n and rows.size <= FEW and rows.dtype in BY_BLAS:  # the sum tells sooner whether there is nan
+    if n and rows.size <= FEW and rows.dtype in BLAS_FLOATS:  # the sum tells sooner whether there is nan
         flat = rows.ravel()
         if flat.dot(flat) < np.inf:
             return rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]

@@ -1,7 +1,7 @@
 """Windows of signals, images and volumes: where they are, their maxima and their means.
 
-All of them work on the last dims, whatever stands in front. What follows from sizes alone is computed once (``_Maxima``,
-``_Means``).
+All of them work on the last dims, whatever stands in front. What depends on sizes only is computed once: ``_Maxima``
+and ``_Means``.
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ def repeated(g: Any, m: int, d: int) -> Any:
     return r.reshape(*g.shape[:d], g.shape[d] * m, *g.shape[d + 1 :])
 
 
-# ---------------------------------------------------------------------------------------------- windows at random places
+# ------------------------------------------------------------------------------------------- windows at random places
 def _starts(sample: Any, n: int, k: int, out: int) -> Any:
     """Where along one dimension the windows begin, ``(..., out)``, for draws ``(...)``; in the draws' precision."""
     found = np.full((*sample.shape, out), n - k, np.int64)

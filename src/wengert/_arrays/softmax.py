@@ -10,21 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import BLAS_FLOATS, FLOAT32, FLOAT64
 from . import softmax_large
 from .large import sum_over
 from .library import in_lib, table_of_ones, vector_of_ones
 from .threads import LARGE, rows
 
-FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _max: Any = np.maximum.reduce
 _min: Any = np.minimum.reduce
 _add: Any = np.add.reduce
 _exp: Any = np.exp
 _MANY = 4096  # elements from which kernels and blocks pay
-_BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 # NOTE [ Small rows ]
 #     Products with ones take the place of reductions (``table_of_ones``). A sum of squares, which is one product, tells
-#     whether any exponential is extreme (``_large_softmax``); log_softmax is computed in float64, whose digits suffice
+#     whether any exponential is extreme (``softmax_large``); log_softmax is computed in float64, whose digits suffice
 #     without a look at the rows' maxima.
 _SMALL_ROW, _SMALL = 64, 65536
 _SAFE_SQUARES, _SAFE_SQUARES_64 = 60.0**2, 600.0**2
@@ -32,16 +31,16 @@ _SAFE_SQUARES, _SAFE_SQUARES_64 = 60.0**2, 600.0**2
 
 def _is_small(x: Any, dim: int) -> bool:
     n = x.shape[dim]
-    return n <= _SMALL_ROW and x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in _BY_BLAS
+    return n <= _SMALL_ROW and x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in BLAS_FLOATS
 
 
 def _has_rows(dim: int, *arrays: Any) -> bool:
-    """Whether there are many rows, whole in memory, that ``_large_softmax`` takes."""
+    """Whether there are many rows, whole in memory, that ``softmax_large`` takes."""
     first = arrays[0]
     return bool(
         first.size >= _MANY
         and dim == first.ndim - 1
-        and first.dtype in _BY_BLAS
+        and first.dtype in BLAS_FLOATS
         and all([a.flags.c_contiguous and a.dtype is first.dtype for a in arrays])  # noqa: C419  faster so
     )
 
@@ -90,12 +89,12 @@ def _fill_log_softmax_backward(r: Any, g: Any, y: Any) -> None:
 def softmax_rows(x: Any, dim: int) -> Any:
     """exp(x) over its sum along a dim; half precision in float32."""
     n = x.shape[dim]
-    if 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in _BY_BLAS:
+    if 0 < n <= _SMALL_ROW and 0 < x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in BLAS_FLOATS:
         flat = x.ravel()
         r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
         r /= r.dot(table_of_ones(n, n, x.dtype))
         return r
-    if 0 < x.size < _MANY and x.dtype in _BY_BLAS:
+    if 0 < x.size < _MANY and x.dtype in BLAS_FLOATS:
         flat = x.ravel()
         r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
         r /= sum_over(r, dim, True)
@@ -118,7 +117,7 @@ def log_softmax_rows(x: Any, dim: int) -> Any:
             s = _exp(w).dot(table_of_ones(n, n, FLOAT64))
             w -= np.log(s, s)
             return w.astype(FLOAT32)
-    elif 0 < x.size < _MANY and x.dtype in _BY_BLAS:
+    elif 0 < x.size < _MANY and x.dtype in BLAS_FLOATS:
         r = x - _max(x, dim, None, None, True)
         s = sum_over(_exp(r), dim, True)
         r -= np.log(s, s)

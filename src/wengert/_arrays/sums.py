@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .._base.dtypes import BY_NUMPY
+from .._base.dtypes import BLAS_DTYPES, BOOL, BY_NUMPY, FLOAT32, UINT8
 from .large import MANY, sum_over
 from .library import in_lib, lib, vector_of_ones
 
 add_reduce: Any = np.add.reduce
-FLOAT32, UINT8, BOOL = np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.bool_)
 TRUE, FALSE = np.True_, np.False_
 SMALL = 4096  # so many elements are filled sooner than read from one place
 empty = np.empty
 FEW = 64  # so many elements are added up sooner by BLAS, and as accurately as pairwise
-BY_BLAS = frozenset(map(np.dtype, "fdFD"))
 
 
 def count_of(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
@@ -56,7 +54,7 @@ def add_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 def sum_of_all(x: Any) -> Any:
     """See ``sum_all``."""
     n = x.size
-    if n <= FEW and x.dtype in BY_BLAS:
+    if n <= FEW and x.dtype in BLAS_DTYPES:
         return vector_of_ones(n, x.dtype).dot(x.ravel())
     if ACCUMULATOR[x.dtype] is None:
         return add_reduce(x, None) if n < MANY else sum_over(x, None)
@@ -125,7 +123,7 @@ def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
 def mean_of_all(x: Any) -> Any:
     """See ``mean_all``."""
     n = x.size
-    if 0 < n <= FEW and x.dtype in BY_BLAS:
+    if 0 < n <= FEW and x.dtype in BLAS_DTYPES:
         return vector_of_ones(n, x.dtype).dot(x.ravel()) / n
     if MEAN_ACCUMULATOR[x.dtype] is None:
         return (add_reduce(x, None) if n < MANY else sum_over(x, None)) / n

@@ -240,7 +240,7 @@ def _no_tensor(info: Info, x: Any, y: Any, c: Any, *p: Any) -> Any:
     for position, t in enumerate(operands):
         if not isinstance(t, Tensor):
             from .._payloads.transforms import Value, bind
-            from .slow_path import type_text
+            from .._tape.error_text import type_text
 
             if isinstance(t, Value):
                 return bind(info, x, y, c, *p)

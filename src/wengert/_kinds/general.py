@@ -10,7 +10,7 @@ formula per operand. A formula may name, after ``xp`` and ``g``: an operand, ``O
 parameter, ``result`` (``result0``, ``result1``, ... with several outputs) and ``needs`` (a bool for each operand).
 With several differentiable outputs ``g`` is a tuple; an output that nothing used has zeros.
 
-Forward mode comes from the formula: the tangent is the transpose of the transpose (``_values.transposed_jvp``).
+Forward mode comes from the formula: the tangent is the transpose of the transpose (``transforms.transposed_jvp``).
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from .._base import errors as lines
 from .._base import registry
 from .._base.modes import M
 from .._base.registry import RAW, Impl, Info, T, own, place, register
+from .._tape.error_text import type_text
 from .._tape.node import FREED, Box, Parts, Port, box_of, port_of, ticks
+from .._tape.promotion import cast, common_dtype
 from .._tape.saved import is_complex, stale, unbox
 from .._tape.tensor import Tensor, alias_payload, make, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
 from .declare import Formula, camel, formula_names, info_for, node_class
 from .pointwise import pointwise, pointwise_backward
 from .several import several
-from .slow_path import cast, common_dtype, overridden, push_down, slow, type_text
+from .slow_path import overridden, push_down, slow
 
 
 class _Plain(dict[type, bool]):
@@ -349,7 +351,7 @@ def _promoted(operands: Any, promote: Any) -> Any:
 
 
 def _broadcast_error(operands: Any) -> Exception:
-    from .slow_path import broadcast_error
+    from .._tape.error_text import broadcast_error
 
     tensors = [t for t in operands if isinstance(t, Tensor)]
     for i, x in enumerate(tensors):

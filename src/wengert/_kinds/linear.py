@@ -16,12 +16,13 @@ from .._arrays.library import ARITHMETIC, INEXACT, silently
 from .._base import errors as lines
 from .._base.modes import M
 from .._base.registry import RAW, Impl, Info, own, place
+from .._tape.error_text import cpp_name
 from .._tape.node import FREED, Box, box_of, ticks
 from .._tape.saved import is_complex, stale, unbox
 from .._tape.tensor import alias_payload, make
 from .declare import Formula, camel, edges_x, edges_xy, finish, formula_names, info_for, node_class
 from .folding import folded
-from .slow_path import cpp_name, first_operand, mixed_product, slow
+from .slow_path import first_operand, mixed_product, slow
 
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor

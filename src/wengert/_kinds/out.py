@@ -21,9 +21,10 @@ from .._base.errors import warn
 from .._base.modes import is_grad_enabled
 from .._payloads.meta import Meta, on_meta
 from .._payloads.transforms import DEPTH, Dual
+from .._tape.error_text import cpp_name, type_text
+from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
 from .._tape.views import bump, writable
-from .slow_path import cpp_name, logical_dtype, type_text
 
 
 # -------------------------------------------------------------------------------------------------------------- rules

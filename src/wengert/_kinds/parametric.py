@@ -24,10 +24,11 @@ from .._base import errors as lines
 from .._base.modes import EVERY, M
 from .._base.registry import RAW, Impl, Info, own, place, register
 from .._tape.node import FREED, Box, box_of, ticks
+from .._tape.promotion import cast, default_np, logical_dtype
 from .._tape.saved import is_complex, stale, unbox
 from .._tape.tensor import make
 from .declare import Formula, camel, formula_names, info_for, node_class
-from .slow_path import cast, default_np, first_operand, logical_dtype, slow
+from .slow_path import first_operand, slow
 
 
 def parametric(

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, where
 from .._base.grad_mode import grad_mode
 from .._base.modes import M, in_transform, is_grad_enabled, is_inference_mode_enabled, transforms
-from .._kinds.slow_path import cpp_name, type_text
 from .._payloads.transforms import ones_payload
 from .engine import accumulate, run
+from .error_text import cpp_name
 from .inference import is_inference
 from .node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node, port_of
 from .tensor import Tensor, current_fn, device_of, late, wrap
@@ -441,7 +442,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """
     if type(requires_grad) is not bool:
         raise TypeError(
-            f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_text(requires_grad)}"
+            f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_name(requires_grad)}"
         )
     if transforms and in_transform():
         raise _refused_in_transform(

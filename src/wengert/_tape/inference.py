@@ -5,7 +5,7 @@ a reason to leave the hot path for operators that record: ``refuse_saved`` looks
 is saved by another way is found in the backward pass: the cell's sequence number is later than every node's.)
 
 The tensor's array is a view that NumPy does not write to. So the direct ways of writing in place fail, and go where
-they always go then, to ``_alias.writable``, which knows whether the mode is on.
+they always go then, to ``views.writable``, which knows whether the mode is on.
 """
 
 from __future__ import annotations

@@ -13,10 +13,11 @@ import numpy as np
 
 from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
 from .._base import errors as lines
-from .._base.dtypes import FLOATING
-from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks
+from .._base.constants import type_name
+from .._base.dtypes import FLOATING, REAL_NUMBERS
+from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks, slow_hooks, writes
 from .._base.registry import Info, own
-from .._kinds.slow_path import slow_hooks, type_text, writes
+from .._base.torch_function import recovered, refused_in_place
 from .node import ticks
 from .tensor import Tensor, stale_views, wrap
 from .views import (
@@ -32,7 +33,6 @@ from .views import (
     written,
 )
 
-SCALARS = frozenset((float, int))
 ndarray = np.ndarray
 
 
@@ -45,7 +45,7 @@ def inplace_form(info: Info) -> Any:
     name, doc = info.name + "_", f"In-place form of ``{info.name}``."
     if info.arity == 1:
         return own(_unary_inplace(ufunc, op, _fallback), name, doc=doc)
-    numbers = SCALARS.intersection(info.__dict__.get("numbers", SCALARS))
+    numbers = REAL_NUMBERS.intersection(info.__dict__.get("numbers", REAL_NUMBERS))
     form = own(_binary_inplace(ufunc, op, _fallback, numbers), name, doc=doc)
     # As a Python operator (``+=``) it is the same, but an unknown operand is given its own chance.
     form.as_operator = own(_binary_inplace(ufunc, op, operator_fallback, numbers), name, doc=doc)
@@ -56,9 +56,7 @@ def _fallback(op: Any, self: Any, *args: Any) -> Any:
     try:
         return apply_inplace(op, self, args)
     except (TypeError, AttributeError):  # the only trace of an operand that overrides operators (_overrides)
-        from .._tensor_api.override_sites import recovered
-
-        return recovered(f"{op.__name__}_", (self, *args))
+        return recovered.run(f"{op.__name__}_", (self, *args))
 
 
 def python_operand(other: Any) -> Any:
@@ -76,9 +74,7 @@ def operator_fallback(op: Any, self: Any, other: Any) -> Any:
     if operand is not NotImplemented:
         return apply_inplace(op, self, (operand,))
     if hasattr(type(other), "__torch_function__"):
-        from .._tensor_api.override_sites import from_inplace
-
-        return from_inplace(f"{op.__name__}_", self, other)
+        return refused_in_place.run(f"{op.__name__}_", self, other)
     return NotImplemented
 
 
@@ -93,9 +89,7 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
         try:
             return apply(fn, self, args, kwargs)
         except (TypeError, AttributeError):  # as in _fallback
-            from .._tensor_api.override_sites import recovered
-
-            return recovered(name, (self, *args), kwargs)
+            return recovered.run(name, (self, *args), kwargs)
 
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"In-place form of ``{name.rstrip('_')}``."
@@ -187,7 +181,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if slow_hooks and getattr(writes, "op", None) is not op:
         return _announced(op, self, args, kwargs)
     if not isinstance(self, Tensor):
-        raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
+        raise TypeError(f"argument 'self' must be Tensor, not {type_name(self)}")
     if stale_views and is_grad_enabled():
         refresh_for_write(self)
     if quiet_views:

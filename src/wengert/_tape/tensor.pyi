@@ -484,7 +484,7 @@ class Tensor(metaclass=TensorMeta):
         """The address of the first element; 0 if there is none."""
     def contiguous(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor itself if its elements lie in memory in row-major order, else a copy in which they do."""
-    def copy_(self, src: Any, non_blocking: _bool = False) -> Tensor:
+    def copy_(self, src: Tensor | Number, non_blocking: _bool = False) -> Tensor:
         """Write another tensor's values, broadcast and in self's dtype, into self."""
     def copysign(self, other: Tensor | Number) -> Tensor:
         """The absolute value of the first operand with the sign of the second."""
@@ -500,7 +500,7 @@ class Tensor(metaclass=TensorMeta):
         """The hyperbolic cosine of each element."""
     def cosh_(self) -> Tensor:
         """In-place form of ``cosh``."""
-    def count_nonzero(self, dim: Any = None) -> Tensor:
+    def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """How many elements are not zero, as int64."""
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """Covariance matrix; rows are variables, columns observations."""
@@ -578,7 +578,7 @@ class Tensor(metaclass=TensorMeta):
         """Sum of the products of the elements of two vectors."""
     def double(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.float64``; itself if it is in that dtype already."""
-    def dsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+    def dsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
     @property
     def dtype(self) -> _dtype:
@@ -726,7 +726,7 @@ class Tensor(metaclass=TensorMeta):
         """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
     def histogram(self, bins: _int | Tensor, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
         """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
-    def hsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+    def hsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
     def hypot(self, other: Tensor | Number) -> Tensor:
         """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
@@ -761,9 +761,9 @@ class Tensor(metaclass=TensorMeta):
         """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension."""
     def index_fill_(self, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
         """In-place form of ``index_fill``."""
-    def index_put(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    def index_put(self, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
         """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points."""
-    def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    def index_put_(self, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
         """In-place form of ``index_put``."""
     def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """A copy of ``input`` in which all that ``source`` has for an index of a dimension is reduced to one value."""
@@ -895,9 +895,9 @@ class Tensor(metaclass=TensorMeta):
         """Whether the first element is smaller or equal, as bools."""
     def le_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``le``."""
-    def lerp(self, end: Tensor, weight: Any) -> Tensor:
+    def lerp(self, end: Tensor, weight: Tensor | Number) -> Tensor:
         """``input + weight * (end - input)``; the weight is a number or a tensor."""
-    def lerp_(self, end: Tensor, weight: Any) -> Tensor:
+    def lerp_(self, end: Tensor, weight: Tensor | Number) -> Tensor:
         """In-place form of ``lerp``."""
     def less(self, other: Tensor | Number) -> Tensor:
         """Whether the first element is the smaller one, as bools."""
@@ -1082,7 +1082,7 @@ class Tensor(metaclass=TensorMeta):
         """The q-th quantiles of the elements that are not nan; see ``quantile``."""
     def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """Sum of the elements that are not nan."""
-    def narrow(self, dim: _int, start: Any, length: _int) -> Tensor:
+    def narrow(self, dim: _int, start: Tensor | Number, length: _int) -> Tensor:
         """A view of ``length`` elements of a dimension, from ``start`` on."""
     def narrow_copy(self, *args: Any, **kwargs: Any) -> Tensor:
         """``narrow``, as a copy."""
@@ -1136,7 +1136,7 @@ class Tensor(metaclass=TensorMeta):
         """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
     def norm(self, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
         """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
-    def normal(self, std: Any = 1.0, *, generator: _Generator | None = None) -> Tensor:
+    def normal(self, std: Tensor | Number = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Normal numbers around this tensor (PyTorch 0.1's form of ``torch.normal(mean, std)``)."""
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with normal numbers."""
@@ -1222,7 +1222,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``renorm``."""
     def repeat(self, *repeats: _int | Sequence[_int], **given: Any) -> Tensor:
         """A copy with the tensor several times side by side along each dimension; more numbers add dimensions in front."""
-    def repeat_interleave(self, repeats: Any = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+    def repeat_interleave(self, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
         """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says."""
     @property
     def requires_grad(self) -> _bool:
@@ -1264,9 +1264,9 @@ class Tensor(metaclass=TensorMeta):
         """One over the square root of each element."""
     def rsqrt_(self) -> Tensor:
         """In-place form of ``rsqrt``."""
-    def scatter(self, dim: _int, index: Tensor, src: Any = None, *, value: Tensor | Number | None = None, reduce: _str | None = None) -> Tensor:
+    def scatter(self, dim: _int, index: Tensor, src: Tensor | Number | None = None, *, value: Tensor | Number | None = None, reduce: _str | None = None) -> Tensor:
         """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
-    def scatter_(self, dim: _int, index: Tensor, src: Any = None, *, value: Tensor | Number | None = None, reduce: _str | None = None) -> Tensor:
+    def scatter_(self, dim: _int, index: Tensor, src: Tensor | Number | None = None, *, value: Tensor | Number | None = None, reduce: _str | None = None) -> Tensor:
         """In-place form of ``scatter``."""
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
@@ -1412,7 +1412,7 @@ class Tensor(metaclass=TensorMeta):
         """The hyperbolic tangent of each element."""
     def tanh_(self) -> Tensor:
         """In-place form of ``tanh``."""
-    def tensor_split(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+    def tensor_split(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
     def tile(self, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
         """``repeat``, the numbers counted from the last dimension."""
@@ -1462,7 +1462,7 @@ class Tensor(metaclass=TensorMeta):
         """The tensor in the dtype of another."""
     def unbind(self, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Views of the parts at each index of a dimension."""
-    def unflatten(self, dim: _int, sizes: Any) -> Tensor:
+    def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
         """One dimension made several; one of ``sizes`` may be -1."""
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """A view of all windows of ``size`` elements along a dimension, every ``step`` elements, in a new last dimension."""
@@ -1514,7 +1514,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy)."""
     @volatile.setter
     def volatile(self, value: _bool) -> None: ...
-    def vsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+    def vsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
     def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
         """``self`` where the condition holds, else ``other``."""

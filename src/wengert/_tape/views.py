@@ -46,6 +46,7 @@ from .._base.errors import here, noted
 from .._base.modes import EVERY, MODE, add_reason, drop_reason, in_transform, inference_tensors, transforms
 from .inference import is_inference, refuse_write
 from .node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
+from .promotion import cast
 from .saved import short_name
 from .tensor import Tensor, alias_payload, stale_views, wrap
 from .view_chain import AsStridedBackward0, CopySlices, chain_of
@@ -354,8 +355,6 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
 
 
 def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
-    from .._kinds.slow_path import cast
-
     node = result.grad_fn
     result = cast(result, dtype)
     if node is not None and result._fn is not None:

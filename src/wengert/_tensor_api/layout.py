@@ -13,17 +13,18 @@ import numpy as np
 
 from .._arrays.memory import address_of, owner_of
 from .._base import dtypes
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, make_size
 from .._base.errors import noted
 from .._base.registry import REGISTRY, place
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
-from .._kinds.slow_path import type_text
 from .._payloads.meta import Meta, laid_out, no_kernel
+from .._tape.error_text import expect_tensor
 from .._tape.node import view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
 from .._tape.views import base_of, bump, check_inplace, writable
-from .protocol import array_of, attribute, checked
+from .protocol import array_of, attribute
 
 
 def as_function(method: Callable[..., Any], name: str) -> None:
@@ -31,7 +32,7 @@ def as_function(method: Callable[..., Any], name: str) -> None:
     short = name.rpartition(".")[2]
 
     def function(input: Tensor, *args: Any) -> Any:
-        return method(checked(input, short), *args)
+        return method(expect_tensor(short, "input", 1, input), *args)
 
     function.__name__ = function.__qualname__ = short
     function.__doc__ = method.__doc__
@@ -55,7 +56,7 @@ def size(self: Tensor, dim: int | None = None) -> Any:
 
 def _own_dim(dim: Any, shape: tuple[int, ...], function: str) -> int:
     if isinstance(dim, (float, str)):
-        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type_text(dim)}")
+        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type_name(dim)}")
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return normal_dim(dim, len(shape), function)
@@ -292,7 +293,7 @@ def is_floating_point(input: Tensor) -> bool:
     >>> torch.is_floating_point(torch.ones(2)), torch.is_floating_point(torch.tensor(1))
     (True, False)
     """
-    return BY_NUMPY[checked(input, "is_floating_point")._a.dtype].is_floating_point
+    return BY_NUMPY[expect_tensor("is_floating_point", "input", 1, input)._a.dtype].is_floating_point
 
 
 @method("Tensor.is_complex")
@@ -304,7 +305,7 @@ def _is_complex(self: Tensor) -> bool:
 @method("torch.is_complex")
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one."""
-    return BY_NUMPY[checked(input, "is_complex")._a.dtype].is_complex
+    return BY_NUMPY[expect_tensor("is_complex", "input", 1, input)._a.dtype].is_complex
 
 
 @method("Tensor.is_signed")

@@ -13,7 +13,7 @@ from .._arrays import blas, threads
 from .._base.dtypes import BY_NUMPY, device
 from .._base.dtypes import dtype as Dtype
 from .._base.registry import public
-from .._kinds.slow_path import common_dtype
+from .._tape.promotion import common_dtype
 from .construct import meta_device
 
 _threads: dict[str, int] = {}

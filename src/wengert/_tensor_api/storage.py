@@ -15,9 +15,9 @@ from .._arrays.memory import address_of, owner_of
 from .._base.dtypes import BY_NUMPY, DTYPES, device
 from .._base.errors import noted, warn_once
 from .._base.registry import public
-from .._kinds.slow_path import logical_dtype
 from .._payloads.meta import Meta, no_data, whole
 from .._payloads.transforms import plain_dtype
+from .._tape.promotion import logical_dtype
 from .._tape.tensor import META, Tensor, alias_payload, device_of
 from .._tape.views import bump
 from .protocol import array_of

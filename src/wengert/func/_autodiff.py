@@ -19,11 +19,11 @@ import numpy as np
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled, transform
 from .._base.registry import T
-from .._kinds.slow_path import logical_dtype
 from .._payloads.transforms import DEPTH, Dual, Lift, entered, ones_payload, zeros_payload
 from .._tape.engine import run
 from .._tape.graph import _check_cotangent, check_floating
 from .._tape.node import leaf_node
+from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor, current_fn, wrap
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
 from ._levels import TAPES, bare, check_adopted, check_captured, only_leads_to, payload, tensor

@@ -24,11 +24,11 @@ Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of as many parts of each image as ``output_size`` wants; ``None`` keeps a dimension's size."""
-def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of parts of volumes; see ``adaptive_avg_pool2d``."""
 @overload
 def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False]=False) -> Tensor:
@@ -36,7 +36,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None]
 @overload
 def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest elements of parts of signals."""
-def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Any:
     """``adaptive_max_pool1d``: the maxima, and where they are, whatever ``return_indices`` says."""
 @overload
 def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False]=False) -> Tensor:
@@ -44,7 +44,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None]
 @overload
 def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest elements of as many parts of each image as ``output_size`` wants."""
-def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Any:
     """``adaptive_max_pool2d``: the maxima, and where they are, whatever ``return_indices`` says."""
 @overload
 def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False]=False) -> Tensor:
@@ -52,7 +52,7 @@ def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None]
 @overload
 def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest elements of parts of volumes."""
-def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Any:
     """``adaptive_max_pool3d``: the maxima, and where they are, whatever ``return_indices`` says."""
 def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: _bool | None = None) -> Tensor:
     """The places for ``grid_sample`` that apply affine maps ``(N, 2, 3)`` to images of ``size`` ``(N, C, H, W)``."""
@@ -98,7 +98,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None, ignore_index: _int = -100, reduce: _bool | None = None, reduction: _str = 'mean', label_smoothing: _float = 0.0) -> Tensor:
     """Cross entropy of ``softmax(input)`` and targets: classes (int64), or probabilities of the input's shape."""
-def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False) -> Tensor:
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[Any], target_lengths: Tensor | Sequence[Any], blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False) -> Tensor:
     """Minus the log-likelihood of label sequences over all their alignments with the steps of ``log_probs``."""
 def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
     """Each element is zero with probability ``p``, else divided by 1 - p; the input itself unless ``training``."""
@@ -118,7 +118,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     """The sum, mean or maximum of the rows of a matrix at the indices of each bag."""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
     """``alpha_dropout`` of whole channels (dimension 1)."""
-def fold(input: Tensor, output_size: Any, kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1) -> Tensor:
+def fold(input: Tensor, output_size: _int | Sequence[_int | None] | None, kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1) -> Tensor:
     """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``, back."""
 @overload
 def fractional_max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int] | None=None, output_ratio: _float | Sequence[_float] | None=None, return_indices: Literal[False]=False, _random_samples: Tensor | None=None) -> Tensor:
@@ -126,7 +126,7 @@ def fractional_max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], out
 @overload
 def fractional_max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int] | None=None, output_ratio: _float | Sequence[_float] | None=None, *, return_indices: Literal[True], _random_samples: Tensor | None=None) -> _tuple[Tensor, Tensor]:
     """The largest elements of windows at random places of images ``(N, C, H, W)`` or ``(C, H, W)``."""
-def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Any:
+def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int | None] | None = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Any:
     """``fractional_max_pool2d`` with ``return_indices=True``."""
 @overload
 def fractional_max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int] | None=None, output_ratio: _float | Sequence[_float] | None=None, return_indices: Literal[False]=False, _random_samples: Tensor | None=None) -> Tensor:
@@ -134,7 +134,7 @@ def fractional_max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], out
 @overload
 def fractional_max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int] | None=None, output_ratio: _float | Sequence[_float] | None=None, *, return_indices: Literal[True], _random_samples: Tensor | None=None) -> _tuple[Tensor, Tensor]:
     """The largest elements of windows at random places of volumes; see ``fractional_max_pool2d``."""
-def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Any:
+def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], output_size: _int | Sequence[_int | None] | None = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Any:
     """``fractional_max_pool3d`` with ``return_indices=True``."""
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean') -> Tensor:
     """Negative log-likelihood under normal distributions with means ``input`` and variances ``var`` (at least eps)."""
@@ -218,11 +218,11 @@ def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int |
     """The largest element of each window of volumes; see ``max_pool2d``."""
 def max_pool3d_with_indices(*args: Any, _fn: Any = ..., **kwargs: Any) -> Any:
     """``max_pool3d`` with ``return_indices=True``."""
-def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, output_size: Any = None) -> Tensor:
+def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
     """The maxima of ``max_pool1d`` put back where its indices say."""
-def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, output_size: Any = None) -> Tensor:
+def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
     """The maxima of ``max_pool2d`` put back where its indices say, zeros elsewhere."""
-def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, output_size: Any = None) -> Tensor:
+def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, output_size: _int | Sequence[_int | None] | None = None) -> Tensor:
     """The maxima of ``max_pool3d`` put back where its indices say."""
 def mish(input: Tensor, inplace: _bool = False) -> Tensor:
     """``x * tanh(softplus(x))`` (Misra 2019)."""
@@ -244,7 +244,7 @@ def normalize(input: Tensor, p: _float = 2.0, dim: _int | Sequence[_int] = 1, ep
     """The vectors along ``dim`` divided by their p-norm, or by ``eps`` if that is larger."""
 def one_hot(tensor: Tensor, num_classes: _int = -1) -> Tensor:
     """For each class number a row of zeros with a one in its place."""
-def pad(input: Tensor, pad: Any, mode: _str = 'constant', value: _float | None = None) -> Tensor:
+def pad(input: Tensor, pad: _int | Sequence[_int], mode: _str = 'constant', value: _float | None = None) -> Tensor:
     """The tensor padded: ``pad`` is (left, right) for the last dimension, then for the one before it, and so on."""
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
     """The p-norm of ``x1 - x2 + eps`` along the last dimension."""

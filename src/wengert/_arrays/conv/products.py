@@ -1,8 +1,8 @@
 """The three products of convolution on NumPy arrays: forward, and its transposes in the input and in the weight.
 
 Each is a product of matrices, of which one has the windows as its columns (``columns``), or many small ones that need
-fewer copies (``row_windows``). The transpose in the input makes columns and adds them up: as runs, shifted, in one
-reduction. Independent samples are done by Python's threads, with BLAS on one thread each (``_blas.over_samples``).
+fewer copies (``rows``). The transpose in the input makes columns and adds them up: as runs, shifted, in one
+reduction. Independent samples are done by Python's threads, with BLAS on one thread each (``blas.over_samples``).
 
 What follows from the sizes alone is a ``_Convolution``, made once for them. Small ones keep their buffers and views
 too, which take longer to make than their arithmetic; of larger ones, where it is a tenth of the time, the last few do.

@@ -36,6 +36,7 @@ from typing import Self
 
 import numpy as np
 
+from ..._base.dtypes import FLOAT32, FLOAT64
 from .box_muller import CHUNK, LOW_24, ULP_24, NormalTable, box_muller_float32, words_for
 
 __all__ = ["DEFAULT_SEED", "STATE_BYTES", "Generator", "default_generator"]
@@ -295,7 +296,7 @@ class Generator:
 
     def _uniforms32(self, count: int) -> np.ndarray:
         """The next `count` float32 uniforms in [0, 1)."""
-        uniforms = (self._words(count) & LOW_24).astype(_FLOAT32)
+        uniforms = (self._words(count) & LOW_24).astype(FLOAT32)
         uniforms *= ULP_24
         return uniforms
 
@@ -316,7 +317,7 @@ class Generator:
     def _whole_numbers(self, count: int) -> np.ndarray:
         """The same times 2**53."""
         words = self._words(2 * count)
-        numbers = (words[0::2] & _LOW_21).astype(_FLOAT64)
+        numbers = (words[0::2] & _LOW_21).astype(FLOAT64)
         numbers *= _TWO_TO_32  # this and the sum are exact: 21 + 32 = 53 bits
         numbers += words[1::2]
         return numbers
@@ -392,7 +393,6 @@ class Generator:
 
 
 _NO_WORDS = np.empty(0, np.uint32)
-_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _LONG_DRAW = 4 * _BLOCK_WORDS  # words from which on a draw is made at once
 
 

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..._base import dtypes
+from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import here, noted, warn_once
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import T, public
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import cast, logical_dtype, type_text
 from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Const, Dual, Lift, Value
 from ..._tape.node import AccumulateGrad, Box, Node, cell_of, tick, view_of
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
 from ..._tape.view_chain import renamed
 from ..._tensor_api.construct import meta_device
@@ -66,7 +67,7 @@ def _order(memory_format: Any, rank: int) -> str:
         return _FORMATS[memory_format]
     except (KeyError, TypeError):
         raise TypeError(
-            f"clone(): argument 'memory_format' must be torch.memory_format, not {type_text(memory_format)}"
+            f"clone(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}"
         ) from None
 
 
@@ -207,7 +208,7 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
     ok = ok and (device is None or isinstance(device, (str, int, dtypes.device)))
     ok = ok and (dtype is None or isinstance(dtype, (Dtype, type)))
     if not ok:
-        got = [type_text(a) for a in args] + [f"{k}={type_text(v)}" for k, v in kwargs.items()]
+        got = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()]
         raise TypeError(
             f"to() received an invalid combination of arguments - got ({', '.join(got)}), but expected one of:\n"
             " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, "

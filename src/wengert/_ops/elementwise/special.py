@@ -12,15 +12,18 @@ from typing import Any
 
 from ..._arrays.library import NUMBERS
 from ..._arrays.library import lib as numpy_lib
-from ..._base.dtypes import COMPLEX, FLOATING
+from ..._base.constants import type_name
+from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import PUBLIC, REGISTRY, place, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.out import convertible, with_out, write_out
 from ..._kinds.parametric import parametric
-from ..._kinds.slow_path import logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import not_implemented
+from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import BOOL, like
+from ._common import like
 
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 
@@ -239,9 +242,8 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([1.6449])
     """
     if type(n) is not int:
-        raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type_text(n)}")
-    if not isinstance(input, Tensor):
-        raise TypeError(f"polygamma(): argument 'input' (position 2) must be Tensor, not {type_text(input)}")
+        raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type_name(n)}")
+    expect_tensor("polygamma", "input", 2, input)
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if logical_dtype(input) in COMPLEX:

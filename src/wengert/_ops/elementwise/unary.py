@@ -13,18 +13,19 @@ from typing import Any
 from numpy import ndarray
 
 from ..._arrays.library import NUMBERS
-from ..._base.dtypes import COMPLEX, FLOATING
+from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import REGISTRY, place, public
 from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
 from ..._kinds.parametric import parametric
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import logical_dtype, not_implemented
+from ..._kinds.slow_path import not_implemented
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
-from ._common import BOOL, tanh_cotangent
+from ._common import tanh_cotangent
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 FrexpResult = return_type("frexp", "mantissa", "exponent")

@@ -15,13 +15,15 @@ import numpy as np
 
 from ..._arrays.along import COLONS, NEW_AT
 from ..._base import errors as lines
+from ..._base.constants import type_name
 from ..._base.errors import warn
 from ..._base.modes import M
 from ..._base.registry import REGISTRY, Info, U, public
-from ..._kinds.slow_path import cast, logical_dtype, type_text
+from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
 from ..._tape.fast_results import recorded, tied
 from ..._tape.node import box_of, ticks
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, make, wrap
 from ..shape.views_primitive import alias
 from .index_primitive import INDEX, index, index_put, index_raw, result_shape, take_at, without_masks
@@ -96,9 +98,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         a = self._a
         x, _, dims, indices = read_key(self, a, key, tied if not M and type(a) is np.ndarray else None)
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
-        from ..._tensor_api.override_sites import recovered
-
-        return recovered("__getitem__", (self, key))
+        return recovered.run("__getitem__", (self, key))
     if indices:
         return indexed(x, dims, indices)
     return alias(x) if x is self else x
@@ -276,7 +276,8 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
                 indices.append(wrap(np.zeros(1 if item else 0, np.int64)) if ty is bool else item)
             dim += taken
     if misfits:
-        raise _mask_error(*misfits[0], tuple((x._a if make is None else a).shape))
+        mask, at = misfits[0]
+        raise _mask_error(mask, at, tuple((x._a if make is None else a).shape))
     return x, a, dims, indices
 
 
@@ -345,7 +346,7 @@ def normal_part(item: Any) -> Any:
         return operator.index(item)
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-        f"{type_text(item)})"
+        f"{type_name(item)})"
     )
 
 
@@ -359,7 +360,7 @@ def _array(items: Any) -> Any:
     if wide or (kind == "O" and all(isinstance(x, int) for x in a.flat)):
         raise ValueError("Overflow when unpacking long long")
     if kind not in "iuf":
-        raise TypeError(f"new(): invalid data type '{type_text(items)}'")
+        raise TypeError(f"new(): invalid data type '{type_name(items)}'")
     return a.astype(np.int64)
 
 

@@ -1,8 +1,4 @@
-"""Indexing: ``x[...]`` and ``x[...] = v`` as chains of views, then at most one operator on index tensors.
-
-As in PyTorch, what is an int, a slice, ``None`` or ``...`` makes views one after the other from left to right, and
-what is a tensor (a mask, a list, a NumPy array) is left for ``index`` or ``index_put`` on the last of them. So an int
-is no index tensor, unlike in NumPy: ``x[0, :, [1, 2]]`` keeps the order of its dimensions.
+"""The operators on index tensors: ``index``, ``index_back`` and ``index_put``, with their batching rules.
 
 ``index`` and ``index_back`` are each other's transposes, ``index_back`` adding up what falls on the same place.
 """

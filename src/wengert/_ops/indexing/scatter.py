@@ -1,4 +1,4 @@
-"""Reading and writing at places that a tensor names: ``gather``, ``scatter``, ``index_add``, ``embedding``, ..."""
+"""Reading and writing along a dim, at places that a tensor names: ``gather``, ``scatter``, ``scatter_reduce``, ..."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import add_along, check_range, read_along
+from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
 from ..._base.modes import M
@@ -15,12 +16,13 @@ from ..._base.registry import RAW, REGISTRY, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out, write_out
-from ..._kinds.slow_path import broadcast_error, logical_dtype, type_text
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Value
+from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.fast_results import recorded
 from ..._tape.inplace import inplace_of
 from ..._tape.node import box_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed, untied
 from ..._tape.views import unrecorded, written
@@ -220,12 +222,6 @@ def _limits(dtype: Any) -> tuple[int, int]:
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
-def tensor_argument(x: Any, name: str, argument: str, position: int) -> Tensor:
-    if not isinstance(x, Tensor):
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(x)}")
-    return x
-
-
 def dtype_name(dtype: Any) -> str:
     return BY_NUMPY[dtype].scalar_name
 
@@ -243,7 +239,7 @@ def known_values(x: Tensor, name: str) -> Any:
 
 def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
     """An index tensor of ``gather`` and its like."""
-    dtype = logical_dtype(tensor_argument(index, name, "index", position))
+    dtype = logical_dtype(expect_tensor(name, "index", position, index))
     if (dtype.kind != "i" or dtype.itemsize < 4) and index._a.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     return index  # type: ignore[no-any-return]
@@ -430,7 +426,7 @@ def scatter_public(
     if isinstance(src, np.generic):
         src = src.item()
     if not isinstance(src, (Tensor, bool, int, float, complex)):
-        got = f"int, {type_text(index)}" + ("" if src is None else f", {type_text(src)}")
+        got = f"int, {type_name(index)}" + ("" if src is None else f", {type_name(src)}")
         raise TypeError(
             f"scatter() received an invalid combination of arguments - got ({got}), but expected one of:\n"
             " * (int dim, Tensor index, Tensor src)\n * (int dim, Tensor index, Number value)\n"
@@ -471,7 +467,7 @@ def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, o
             if fx is None and fs is None:
                 return wrap(r)
             return recorded(SCATTER_ADD, (fx, None, fs), [None if fs is None else box_of(index), d], r)
-    return _scattered("scatter_add", input, dim, index, tensor_argument(src, "scatter_add", "src", 4), scatter_add)
+    return _scattered("scatter_add", input, dim, index, expect_tensor("scatter_add", "src", 4, src), scatter_add)
 
 
 @public("torch.scatter_reduce Tensor.scatter_reduce")
@@ -494,7 +490,7 @@ def scatter_reduce_public(
         input,
         dim,
         index,
-        tensor_argument(src, "scatter_reduce", "src", 4),
+        expect_tensor("scatter_reduce", "src", 4, src),
         lambda a, i, s, d: scatter_reduce(a, i, s, d, reduce, bool(include_self)),
     )
 
@@ -565,7 +561,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     tensor([[1, 2, 3]])
     """
     payload(input, "take_along_dim")
-    dtype = logical_dtype(tensor_argument(indices, "take_along_dim", "indices", 2))
+    dtype = logical_dtype(expect_tensor("take_along_dim", "indices", 2, indices))
     if dtype.kind != "i" or dtype.itemsize != 8:
         raise RuntimeError(
             "torch.take_along_dim(): dtype of indices should be Long but got " + BY_NUMPY[dtype].scalar_name

@@ -15,9 +15,9 @@ from ..._base.errors import warn_once
 from ..._base.registry import T, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import exactly, with_out
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import on_meta
 from ..._tape.inplace import apply_inplace
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed
 from ..create.create import beside

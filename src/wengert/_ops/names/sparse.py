@@ -19,7 +19,7 @@ from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import PUBLIC, place, public
-from ..._kinds.slow_path import type_text
+from ..._tape.error_text import expect_tensor
 from ..._tape.node import Node, leaf_node, tick
 from ..._tape.tensor import Tensor, current_fn, wrap
 
@@ -69,9 +69,7 @@ def is_sparse(t: Tensor) -> bool:
 
 
 def _sparse_of(t: Any, name: str) -> Any:
-    if not isinstance(t, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(t)}")
-    if not is_sparse(t):
+    if not is_sparse(expect_tensor(name, "input", 1, t)):
         raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got Strided")
     return t._a
 

@@ -13,17 +13,17 @@ from numpy import ndarray
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
 from ..._arrays.library import NUMBERS
-from ..._base.dtypes import FLOATING, INEXACT
+from ..._base.dtypes import FLOAT32, FLOATING, INEXACT
 from ..._base.registry import RAW, T, place, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out
 from ..._kinds.parametric import parametric
-from ..._kinds.slow_path import logical_dtype
 from ..._tape.inplace import apply_composed_inplace
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..elementwise._common import FLOAT32, activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
+from ..elementwise._common import activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
 
 FEW = 4096  # elements whose largest is found sooner than NumPy chooses
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946

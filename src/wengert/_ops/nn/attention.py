@@ -1,8 +1,8 @@
 """Attention: ``scaled_dot_product_attention``.
 
-Without dropout it is one operator, which works on a few heads of a few examples after the other, so that their weights
-are in cache from the first product to the last. Weights are as many as the product of both lengths; they are kept for
-the way back where that is not more than the operands take, and computed anew where it is.
+Without dropout it is one operator, whose bodies (``_arrays.attention``) work on a few heads of a few examples after the
+other, so that their weights are in cache from the first product to the last. Weights are as many as the product of both
+lengths; they are kept for the way back where that is not more than the operands take, and computed anew where it is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..._arrays.attention import block_weights, cut, mask_by_parts, over_cut
 from ..._base.grad_mode import is_grad_enabled
 from ..._base.registry import RAW, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
 

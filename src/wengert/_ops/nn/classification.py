@@ -16,10 +16,11 @@ from ..._arrays.softmax_large import row_starts
 from ..._base.errors import noted
 from ..._base.registry import T, public
 from ..._kinds.general import general, named_by
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..create.create import beside
-from ..linalg.matmul import as_tensors, dtype_name
+from ..linalg.matmul import dtype_name
 from .loss import reduce_values, reduction_code, refuse_weight_grad
 
 # --------------------------------------------------------------------------------------------- negative log-likelihoods
@@ -235,7 +236,7 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
         and all_below(t, a.shape[1])
     ):
         return nll(input, target, None, code, None)
-    as_tensors("nll_loss_nd", ("input", input), ("target", target))
+    expect_tensors("nll_loss_nd", input=input, target=target)
     _check_nll(input, target, weight)
     if logical_dtype(target).name not in ("int64", "uint8"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {dtype_name(target)}")

@@ -18,17 +18,19 @@ import numpy as np
 
 from ..._arrays.along import all_below
 from ..._arrays.library import ARITHMETIC, silently
-from ..._arrays.losses import FLOATS, INT64, MEAN, NONE, SUM, cross_entropies, cross_entropy_slopes, total_loss
+from ..._arrays.losses import MEAN, NONE, SUM, cross_entropies, cross_entropy_slopes, total_loss
 from ..._base import errors as lines
+from ..._base.dtypes import BLAS_FLOATS, INT64
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, T, public
-from ..._kinds.slow_path import cast, logical_dtype
 from ..._tape.engine import observers
+from ..._tape.error_text import expect_tensors
 from ..._tape.node import Box, Parts, box_of, ticks
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import stale
 from ..._tape.tensor import Tensor, make
 from ..._tape.unfused import node_of, shown_as
-from ..linalg.matmul import as_tensors, dtype_name
+from ..linalg.matmul import dtype_name
 from .classification import nll_nd
 from .loss import reduction_code
 
@@ -43,7 +45,7 @@ _NLL: Any = REGISTRY["nll"].node
 
 
 class OneStep(_NLL):  # type: ignore[misc]
-    """The node of both operators, see NOTE [ One node for two ]. ``meta`` is what ``cross_entropies`` gave, and the dtype."""
+    """The node of both operators, see NOTE [ One node for two ]; ``meta``: what ``cross_entropies`` gave, the dtype."""
 
     __slots__ = ()
     fx: Any
@@ -147,7 +149,7 @@ def cross_entropy(
     """
     code = reduction_code(reduction, size_average, reduce)
     a, t = getattr(input, "_a", None), getattr(target, "_a", None)
-    if type(a) is type(t) is ndarray and a.ndim == 2 and t.ndim == 1 and not label_smoothing and a.dtype in FLOATS:
+    if type(a) is type(t) is ndarray and a.ndim == 2 and t.ndim == 1 and not label_smoothing and a.dtype in BLAS_FLOATS:
         if (
             weight is None
             and not M
@@ -160,7 +162,7 @@ def cross_entropy(
         ):
             return _in_one_step(input, target, a, t, code)
         return nll_nd(T.log_softmax(input, 1), target, weight, code, ignore_index)  # type: ignore[no-any-return]
-    as_tensors("cross_entropy_loss", ("input", input), ("target", target))
+    expect_tensors("cross_entropy_loss", input=input, target=target)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     class_dim = 0 if input._a.ndim == 1 else 1

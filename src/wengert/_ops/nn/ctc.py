@@ -27,7 +27,7 @@ from ..._arrays.ctc import (
 from ..._base.registry import T, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..indexing.scatter import known_values
 from ..reduce.sums import unimplemented

@@ -14,7 +14,7 @@ from ..._arrays.segments import bag_of
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed

@@ -14,7 +14,7 @@ import numpy as np
 from ..._arrays.pooling import random_corners
 from ..._base.registry import T, public
 from ..._kinds.general import general, named_by
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..random.random import rand
 

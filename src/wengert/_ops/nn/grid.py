@@ -18,7 +18,7 @@ from ..._base.errors import warn
 from ..._base.registry import public
 from ..._kinds.general import general, named_by
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..create.ranges import _spaced
 from ..linalg.matmul import dtype_name

@@ -1,7 +1,7 @@
 """The softmax family: ``softmax``, ``log_softmax``, ``softmin``, ``logsumexp``.
 
 Each saves its result only. Its derivative is an operator of its own, as in PyTorch (``_softmax_backward_data``,
-``_log_softmax_backward_data``), with its own derivative. The bodies for NumPy work in place on one new array.
+``_log_softmax_backward_data``), with its own derivative. The bodies are in ``_arrays.softmax``.
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ from ..._base.dtypes import dtype as Dtype
 from ..._base.dtypes import type_name
 from ..._base.modes import M
 from ..._base.registry import public
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import Meta
 from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.inplace import apply_inplace
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
 from ..._tape.views import bump, check_inplace, unrecorded, writable, written
 from ..._tensor_api.construct import made, meta_device

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.counting import counts_between, equal_bins, outer_edges
+from ..._base.constants import type_name
 from ..._base.registry import public
 from ..._kinds.dims import rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .sums import is_kind, reduction, unimplemented
 
@@ -84,7 +85,7 @@ def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Te
     """
     rank(input, "histc")
     if not isinstance(bins, int):
-        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type_text(bins)}")
+        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type_name(bins)}")
     if not is_kind(input, "fV"):
         raise unimplemented("linspace_cpu" if is_kind(input, "b") else "histogram_cpu", input)
     if bins <= 0:

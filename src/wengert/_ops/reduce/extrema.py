@@ -273,9 +273,9 @@ def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[
     dim = given.get("dim")
     is_int = hasattr(dim, "__index__") and not isinstance(dim, bool)
     if not known or not (dim is None or is_int):
-        from ..._kinds.slow_path import type_text
+        from ..._base.constants import type_name
 
-        got = ", ".join([type_text(a) for a in (input, *args)] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
+        got = ", ".join([type_name(a) for a in (input, *args)] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
             f" * (Tensor input)\n * (Tensor input, Tensor other)\n * (Tensor input, int dim, bool keepdim = False)\n"

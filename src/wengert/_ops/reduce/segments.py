@@ -9,7 +9,8 @@ import numpy as np
 
 from ..._arrays.segments import START_VALUES, segment_places
 from ..._base.registry import REGISTRY, T, public
-from ..._kinds.slow_path import logical_dtype, not_implemented
+from ..._kinds.slow_path import not_implemented
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed
 from ..indexing.scatter import known_values

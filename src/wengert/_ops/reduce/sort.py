@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._arrays.sorting import flat_rows, runs_of_rows
+from ..._base.constants import type_name
 from ..._base.registry import T, public
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import cast, common_dtype, logical_dtype, type_text
+from ..._tape.error_text import not_a_tensor
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .extrema import along, put_chosen, without_dim
 from .sums import dtype_text, is_kind, reduction, unimplemented
@@ -361,7 +363,7 @@ def _as_values(input: Any, like: Tensor) -> Tensor:
         return input
     if isinstance(input, (int, float)) or hasattr(input, "item"):
         return wrap(np.asarray(input).astype(common_dtype((like, input))))
-    raise TypeError(f"searchsorted(): argument 'input' (position 2) must be Tensor, not {type_text(input)}")
+    raise not_a_tensor("searchsorted", "input", 2, input)
 
 
 def _check_rows(name: str, rows: Tensor, values: Tensor) -> None:
@@ -436,8 +438,8 @@ def _isin(
     """
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
         raise TypeError(
-            f"isin() received an invalid combination of arguments - got ({type_text(elements)}, "
-            f"{type_text(test_elements)}), but expected one of:\n * (Tensor elements, Tensor test_elements)\n"
+            f"isin() received an invalid combination of arguments - got ({type_name(elements)}, "
+            f"{type_name(test_elements)}), but expected one of:\n * (Tensor elements, Tensor test_elements)\n"
             " * (Number element, Tensor test_elements)\n * (Tensor elements, Number test_element)\n"
         )
     dtype = common_dtype((elements, test_elements))

@@ -1,4 +1,4 @@
-"""Spread, order statistics and counts: ``var``, ``std``, ``median``, ``mode``, ``quantile``, ``histc``, ``cov``, ..."""
+"""Spread and order statistics: ``var``, ``std``, ``median``, ``mode``, ``quantile``, ``cov``, ..."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import numpy as np
 from ..._arrays.order_statistics import median_along, median_of_all
 from ..._arrays.sums import count_of
 from ..._arrays.variance import narrowed, variance, variance_and_mean
+from ..._base.constants import type_name
 from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import cast, type_text
+from ..._tape.error_text import not_a_tensor
+from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
 from .extrema import along, put_chosen, shared_by_all
 from .sums import dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
@@ -127,7 +129,7 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
     known = {"dim", "unbiased", "keepdim", "correction"}
     clash = "unbiased" in given and "correction" in given
     if len(args) > len(names) or not set(given) <= known or clash or not isinstance(given.get("unbiased", True), bool):
-        got = ", ".join([type_text(a) for a in (input, *args)] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
+        got = ", ".join([type_name(a) for a in (input, *args)] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
             " * (Tensor input, tuple of ints dim, bool unbiased = True, bool keepdim = False)\n"
@@ -399,7 +401,7 @@ def _interpolated(values: Tensor, q: Tensor, interpolation: str, ignore_nan: boo
 def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
     if not isinstance(q, Tensor):
         if isinstance(q, bool) or not isinstance(q, (int, float)):
-            raise TypeError(f"{name}(): argument 'q' (position 2) must be Tensor, not {type_text(q)}")
+            raise not_a_tensor(name, "q", 2, q)
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")
         q = wrap(np.asarray(q, dtype=np.float64))

@@ -12,28 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.sums import (
-    FALSE,
-    FLOAT32,
-    SMALL,
-    TRUE,
-    UINT8,
-    add_up,
-    as_truth,
-    average,
-    count_of,
-    empty,
-    multiply_up,
-    no_mean,
-)
-from ..._base.dtypes import BY_NUMPY, INEXACT, as_dtype
+from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
+from ..._base.constants import type_name
+from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
 from ..._base.registry import RAW, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_keywords, write_out
-from ..._kinds.slow_path import cast, default_np, logical_dtype, type_text
+from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -85,7 +73,7 @@ def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callab
 def no_keepdim(name: str, keepdim: Any) -> TypeError:
     """PyTorch's error for a ``keepdim`` that is no bool: ``x.sum(0, 1)`` is not the sum over two dims."""
     return noted(
-        TypeError(f"{name}(): argument 'keepdim' (position 2) must be bool, not {type_text(keepdim)}"),
+        TypeError(f"{name}(): argument 'keepdim' (position 2) must be bool, not {type_name(keepdim)}"),
         f"What to do: several dims are given as a tuple, x.{name}((0, 1)).",
     )
 

@@ -21,9 +21,9 @@ from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_out
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import renamed
 from ..._tape.views import unrecorded, written

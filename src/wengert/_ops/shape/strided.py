@@ -1,8 +1,8 @@
-"""Views of a part of the elements, the operators that take a cotangent back through them, and chains of views.
+"""Views of a part of the elements, and the operators that take a cotangent back through them.
 
 A view of a part and the operator that puts its cotangent into zeros are each other's transposes: ``select`` and
 ``select_backward``, ``slice_dim`` and ``slice_backward``, ``diagonal_view`` and ``diagonal_backward``, ``unfold_view``
-and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``, ``view_gather`` and ``view_scatter``.
+and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``.
 """
 
 from __future__ import annotations
@@ -437,7 +437,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 
 def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) -> Tensor:
-    from ..._kinds.slow_path import cast, logical_dtype
+    from ..._tape.promotion import cast, logical_dtype
 
     payload(input, name)
     have = tuple(replay(np.empty(tuple(input._a.shape), np.bool_), chain).shape)
@@ -500,9 +500,9 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
     """The same bytes as elements of another type; what is made has no history."""
     if not hasattr(dtype, "np"):
-        from ..._kinds.slow_path import type_text
+        from ..._base.constants import type_name
 
-        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_text(dtype)}")
+        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_name(dtype)}")
     a = alias_payload(self)
     new = dtype.np
     if new is a.dtype:

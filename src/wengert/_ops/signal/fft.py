@@ -17,7 +17,7 @@ from ..._base.registry import T, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import linear
 from ..._kinds.out import of_kind, with_out
-from ..._kinds.slow_path import cast, default_np, logical_dtype
+from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tensor_api.construct import placed
 from ..linalg.matmul import dtype_name
