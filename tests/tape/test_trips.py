@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import wengert as torch
+from wengert._tape import view_chain
 
 PACKAGE = str(Path(torch.__file__).parent)
 
@@ -120,7 +121,8 @@ TRIPS: list[tuple[Callable[[], Callable[[], Any]], int, int]] = [  # calls, file
 
 
 @pytest.mark.parametrize(("make", "calls", "files"), TRIPS, ids=[make.__name__ for make, _, _ in TRIPS])
-def test_trips_stay_short(make: Any, calls: int, files: int) -> None:
+def test_trips_stay_short(make: Any, calls: int, files: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_chain, "moved", [])  # once a tensor was reshaped in place, chains are checked
     run = make()
     for _ in range(2):  # what is made or imported on first use
         run()

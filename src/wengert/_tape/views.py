@@ -408,10 +408,10 @@ def _set_node(tensor: Tensor, node: Node | None) -> None:
             hooks_of(node).retain = weakref.ref(tensor)
 
 
-def _set_history(base: Tensor, node: Node | None, written: Tensor | None = None) -> None:
+def _set_history(base: Tensor, node: Node | None, through: Tensor | None = None) -> None:
     """The new history of a tensor that is no view; views of its memory, if there are any, must look theirs up again.
 
-    ``written``: the view that was written to, which gets its own.
+    ``through``: the view that was written to, which gets its own.
     """
     cell = cell_of(base)
     if node is not None:
@@ -423,12 +423,12 @@ def _set_history(base: Tensor, node: Node | None, written: Tensor | None = None)
     _set_node(base, node)
     cell.rebased = tick()
     if not isinstance(base._a, np.ndarray):
-        _regenerate_views(base, written)
+        _regenerate_views(base, through)
         return
     owner, references = referred_owner(base._a)
     box = base._m
     boxed = box is not None and box.a is owner
-    if references - boxed <= ALONE + (written is not None and written._a.base is owner):
+    if references - boxed <= ALONE + (through is not None and through._a.base is owner):
         return
     if base._a is owner:  # a view of its own, so that from now on only views refer to the owner: see prune
         base._a = owner[...]
@@ -440,15 +440,15 @@ def _set_history(base: Tensor, node: Node | None, written: Tensor | None = None)
         stale_views[key] = weakref.ref(owner, lambda _: _forget(key))
 
 
-def _regenerate_views(base: Tensor, written: Tensor | None) -> None:
+def _regenerate_views(base: Tensor, through: Tensor | None) -> None:
     """The same for a transform's value, whose views are known: they get their history at once."""
     for ref in base.__dict__.get("_views", ()):
         view = ref()
         if view is None:
             continue
-        if view is not written:
+        if view is not through:
             view._fn = _view_node(*chain_of(view))
-        _regenerate_views(view, written)
+        _regenerate_views(view, through)
 
 
 def _view_node(base: Tensor, chain: tuple[Any, ...]) -> Node | None:
