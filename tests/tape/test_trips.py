@@ -122,7 +122,7 @@ TRIPS: list[tuple[Callable[[], Callable[[], Any]], int, int]] = [  # calls, file
 
 @pytest.mark.parametrize(("make", "calls", "files"), TRIPS, ids=[make.__name__ for make, _, _ in TRIPS])
 def test_trips_stay_short(make: Any, calls: int, files: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view_chain, "moved", [])  # once a tensor was reshaped in place, chains are checked
+    monkeypatch.setattr(view_chain, "reshaped_in_place", [])  # once a tensor was reshaped in place, chains are checked
     run = make()
     for _ in range(2):  # what is made or imported on first use
         run()

@@ -578,9 +578,9 @@ def set_data(self: Tensor, value: Tensor) -> None:
     fn = self._fn
     if fn is not None and (a.dtype.kind not in "fcV"):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    from .view_chain import moved
+    from .view_chain import reshaped_in_place
 
-    moved.append("data")
+    reshaped_in_place.append("data")
     self._a = a
     if self._m is not None:
         self._m.a = a

@@ -21,16 +21,16 @@ from .._base.torch_function import recovered, refused_in_place
 from .node import ticks
 from .tensor import Tensor, stale_views, wrap
 from .views import (
-    bump,
     check_inplace,
     check_result,
-    quiet_views,
+    count_write,
+    count_write_at,
+    no_grad_views,
     recorded_inplace,
     refresh_for_write,
-    refuse_quiet_view,
+    refuse_no_grad_view,
     unrecorded,
     writable,
-    written,
 )
 
 ndarray = np.ndarray
@@ -108,7 +108,7 @@ def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
             return otherwise(op, self)
         except ARITHMETIC:
             pass  # see ``warned``
-        written(self, getframe(1))
+        count_write_at(self, getframe(1))
         return self
 
     return form
@@ -133,7 +133,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
             return otherwise(op, self, other)
         if type(a) is not ndarray or a.dtype not in FLOATING:
             return otherwise(op, self, other)
-        if EVERY or quiet_views:
+        if EVERY or no_grad_views:
             if not unrecorded(self, fy):
                 return otherwise(op, self, other)
         elif self._fn is not None or fy is not None:
@@ -150,9 +150,9 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
         box = self._m
         cell = None if box is None else box.cell
         if cell is None or cell.writes is None:
-            written(self, getframe(1))
+            count_write_at(self, getframe(1))
             return self
-        f = getframe(1)  # as ``written`` does
+        f = getframe(1)  # as ``count_write_at`` does
         cell.code = c = f.f_code
         if c is not lines.user_code:
             f = lines.user_frame(f)
@@ -184,8 +184,8 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         raise TypeError(f"argument 'self' must be Tensor, not {type_name(self)}")
     if stale_views and is_grad_enabled():
         refresh_for_write(self)
-    if quiet_views:
-        refuse_quiet_view(self)
+    if no_grad_views:
+        refuse_no_grad_view(self)
     if _tracked(self, args, kwargs):
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
@@ -201,7 +201,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if type(a) is ndarray is type(r) and r.dtype is a.dtype and r.shape == a.shape and a.flags.writeable:
         if r is not a:
             a[...] = r
-        written(self, getframe(1))
+        count_write_at(self, getframe(1))
         return self
     check_result(self, result)
     a = writable(self)
@@ -210,10 +210,10 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
             np.copyto(a, result._a, casting="unsafe")
     else:
         del a
-        from .replaced import rebind
+        from .replaced import replace_payload
 
-        rebind(self, result._a, source is not self and source._a is self._a)
-    bump(self)
+        replace_payload(self, result._a, source is not self and source._a is self._a)
+    count_write(self)
     return self
 
 

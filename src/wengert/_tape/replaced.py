@@ -15,10 +15,10 @@ from .tensor import Tensor, note_view, wrap
 from .view_chain import replay
 from .views import ALONE, referred_owner
 
-rebound: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)
+payload_replaced: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)
 
 
-def rebind(self: Tensor, a: Any, held: int = 0) -> None:
+def replace_payload(self: Tensor, a: Any, held: int = 0) -> None:
     """A payload that cannot be written to (a transform's value, another library's array) is replaced.
 
     ``held``: how many of the callers' variables, or tensors in them, hold the tensor's array.
@@ -31,17 +31,17 @@ def rebind(self: Tensor, a: Any, held: int = 0) -> None:
     if type(self._a) is np.ndarray:
         _note_views(self, held)
     if view_of(self) is not None:
-        _rebind_base(self, a, held)
+        _replace_base(self, a, held)
     inside = in_transform()
     if inside is not None and getattr(self._a, "tag", None) != getattr(a, "tag", None):
         inside.rebound.append((weakref.ref(self), self._a, self._fn))
     self._a = a
     if self._m is not None:
         self._m = None  # what was saved keeps the old payload
-    for fn in rebound:
+    for fn in payload_replaced:
         fn(self)
     if "_views" in self.__dict__:
-        _rebind_views(self)
+        _replace_views(self)
 
 
 def _note_views(self: Tensor, held: int) -> None:
@@ -76,7 +76,7 @@ def _find_views(self: Tensor) -> None:
                     _find_views(view)
 
 
-def _rebind_views(self: Tensor) -> None:
+def _replace_views(self: Tensor) -> None:
     """Views of a payload that was replaced are made again from the new one, with the views of these."""
     for ref in self.__dict__["_views"]:
         view = ref()
@@ -90,15 +90,15 @@ def _rebind_views(self: Tensor) -> None:
         else:
             continue
         view._m = None
-        for fn in rebound:
+        for fn in payload_replaced:
             fn(view)
         if "_views" in view.__dict__:
-            _rebind_views(view)
+            _replace_views(view)
 
 
-def _rebind_base(self: Tensor, a: Any, held: int) -> None:
+def _replace_base(self: Tensor, a: Any, held: int) -> None:
     parent, info, p, _ = view_of(self)  # type: ignore[misc]
     new = T.view_scatter(wrap(parent._a), wrap(a), ((info.name, p),))
-    rebind(parent, new._a, held + (type(self._a) is np.ndarray and self._a.base is not None))
+    replace_payload(parent, new._a, held + (type(self._a) is np.ndarray and self._a.base is not None))
     if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # it was made while both were arrays
         note_view(parent, self)

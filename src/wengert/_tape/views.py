@@ -54,28 +54,28 @@ from .view_chain import AsStridedBackward0, CopySlices, chain_of
 # ------------------------------------------------------------------------------------------------- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
 
-quiet_views: list[None] = []  # one entry for each view made under no_grad of a tensor with a history
+no_grad_views: list[None] = []  # one entry for each view made under no_grad of a tensor with a history
 
 
-class QuietView(int):
+class NoGradView(int):
     """``NO_GRAD_VIEW`` of a tensor with a history: as long as one lives, writes in place look whether they hit one."""
 
-    def __new__(cls) -> QuietView:
-        quiet_views.append(None)
+    def __new__(cls) -> NoGradView:
+        no_grad_views.append(None)
         self = int.__new__(cls, NO_GRAD_VIEW)
         self.seq = tick()  # like a node's: the base's history is that of before
         return self
 
     def __del__(self) -> None:
-        quiet_views.pop()
+        no_grad_views.pop()
 
 
 def made_unrecorded(parent: Tensor) -> int:
     """How a view of ``parent`` that is made under no_grad was made."""
     if parent._fn is not None:
-        return QuietView()
+        return NoGradView()
     grand = view_of(parent)
-    return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], QuietView) else grand[3]
+    return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], NoGradView) else grand[3]
 
 
 def base_of(tensor: Tensor) -> Tensor | None:
@@ -92,8 +92,8 @@ def base_of(tensor: Tensor) -> Tensor | None:
 # ------------------------------------------------------------------------------------------------------------- refusals
 def unrecorded(self: Tensor, fy: Any) -> bool:
     """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
-    if quiet_views:
-        refuse_quiet_view(self)
+    if no_grad_views:
+        refuse_no_grad_view(self)
     if EVERY:
         return False
     if self._fn is None and fy is None:
@@ -135,7 +135,7 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
         )
 
 
-def refuse_quiet_view(self: Tensor) -> None:
+def refuse_no_grad_view(self: Tensor) -> None:
     """A view made under no_grad has no history, but its base has: a recorded write to it would be lost on the tape."""
     if self._fn is None and view_of(self) is not None:
         check_inplace(self, False)
@@ -144,7 +144,7 @@ def refuse_quiet_view(self: Tensor) -> None:
 def refuse_written(self: Tensor) -> None:
     """A view made under no_grad of what requires grad has no ``grad_fn`` to show once its memory was written to."""
     view = view_of(self)
-    if view is not None and isinstance(view[3], QuietView) and cell_of(self).seq > view[3].seq:
+    if view is not None and isinstance(view[3], NoGradView) and cell_of(self).seq > view[3].seq:
         raise _creation_error(self, NO_GRAD_VIEW, _WRITTEN_ELSEWHERE)
 
 
@@ -199,7 +199,7 @@ def _cpp(a: Any) -> str:
 
 
 # -------------------------------------------------------------------------------------------------------------- writing
-def bump(tensor: Tensor, seq: int | None = None) -> Cell:
+def count_write(tensor: Tensor, seq: int | None = None) -> Cell:
     """Count one write to the tensor's storage."""
     cell = cell_of(tensor)
     code, lasti = here()
@@ -207,8 +207,8 @@ def bump(tensor: Tensor, seq: int | None = None) -> Cell:
     return cell
 
 
-def written(self: Tensor, frame: Any) -> None:
-    """``bump`` where it is hot: one write by the line that ``frame`` is at."""
+def count_write_at(self: Tensor, frame: Any) -> None:
+    """``count_write`` where it is hot: one write by the line that ``frame`` is at."""
     box = self._m
     cell = None if box is None else box.cell
     if cell is None:
@@ -260,13 +260,13 @@ def writable(self: Tensor) -> Any:
 
 def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """``old`` stands for self as it was; a node that saves it gets a copy of its memory (``write_recorded``)."""
-    twins: list[Overwritten] = []
+    twins: list[StaleVersion] = []
     operands = []
     for a in args:
-        operands.append(_twin(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  no frame of its own
+        operands.append(_stale_alias(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  no frame of its own
     for k, a in kwargs.items():
         if isinstance(a, Tensor):
-            kwargs = {**kwargs, k: _twin(a, self, twins)}
+            kwargs = {**kwargs, k: _stale_alias(a, self, twins)}
     result = op(old, *operands, **kwargs)
     if result is NotImplemented:
         return result
@@ -278,7 +278,7 @@ def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], 
     return self
 
 
-class Overwritten:
+class StaleVersion:
     """The cell of another operand on the storage that an operator writes to: whoever saved it finds it stale.
 
     Its own cell would not say so: the write has the sequence number of the node that made what is written, so that
@@ -302,15 +302,15 @@ class Overwritten:
         return self.version_before
 
 
-def _twin(a: Tensor, self: Tensor, cells: list[Overwritten]) -> Tensor:
-    """What stands for another operand on self's storage (``Overwritten``)."""
+def _stale_alias(a: Tensor, self: Tensor, cells: list[StaleVersion]) -> Tensor:
+    """What stands for another operand on self's storage (``StaleVersion``)."""
     if getattr(a, "_v", None) is None and (a._m is None or a._m.cell is None) and a is not self:
         if a is not base_of(self):
             return a
     shared = cell_of(self)
     if cell_of(a) is not shared:
         return a
-    cell = Overwritten(shared)
+    cell = StaleVersion(shared)
     cells.append(cell)
     twin = wrap(a._a, a._fn)
     twin._m = box = Box()
@@ -328,11 +328,11 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
     r = result._a
     node = result._fn
     if not isinstance(a, np.ndarray) or not isinstance(r, (np.ndarray, np.generic)):
-        from .replaced import rebind
+        from .replaced import replace_payload
 
         del a
-        rebind(self, r)
-        rebase(self, node)
+        replace_payload(self, r)
+        rebase_history(self, node)
         return
     if saved is not None and saved.a is a:  # the formula needs the old value, which is overwritten now
         saved.a = a.copy()
@@ -351,7 +351,7 @@ def write_recorded(self: Tensor, saved: Box | None, result: Tensor) -> None:
         if view_of(self) is None:
             self._m = box
     del a
-    rebase(self, node)
+    rebase_history(self, node)
 
 
 def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
@@ -365,7 +365,7 @@ def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
 def record_write(tensor: Tensor, node: Node) -> None:
     """What ``write_recorded`` does where ``node``'s operator has written to the tensor itself, and saved no result."""
     cell_of(tensor).write(node.seq, node.code, node.lasti)
-    rebase(tensor, node)
+    rebase_history(tensor, node)
 
 
 def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
@@ -382,7 +382,7 @@ def record_slices(tensor: Tensor, chain: tuple[Any, ...], node: Node | None) -> 
 
 
 # ------------------------------------------------------------------------------------------------------------- rebasing
-def rebase(self: Tensor, node: Node | None) -> None:
+def rebase_history(self: Tensor, node: Node | None) -> None:
     """Give a tensor that was written in place its new history, and its base and other views theirs."""
     if getattr(self, "_v", None) is None:
         _set_history(self, node)
@@ -502,18 +502,18 @@ def refresh(tensor: Tensor) -> None:
         return
     fn = tensor._fn
     if fn is None:
-        if base._fn is None or _quiet_since(tensor) > box.cell.rebased:
+        if base._fn is None or _no_grad_view_since(tensor) > box.cell.rebased:
             return
     elif fn.seq > box.cell.rebased:
         return
     regenerate(tensor)
 
 
-def _quiet_since(tensor: Tensor) -> int:
+def _no_grad_view_since(tensor: Tensor) -> int:
     """When a view without history was made under no_grad of what had one; 0 for any other."""
     view = view_of(tensor)
     while view is not None:
-        if isinstance(view[3], QuietView):
+        if isinstance(view[3], NoGradView):
             return view[3].seq
         view = view_of(view[0])
     return 0

@@ -23,7 +23,7 @@ from .._payloads.meta import Meta, laid_out, no_kernel
 from .._tape.error_text import expect_tensor
 from .._tape.node import view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
-from .._tape.views import base_of, bump, check_inplace, writable
+from .._tape.views import base_of, check_inplace, count_write, writable
 from .protocol import array_of, attribute
 
 
@@ -415,7 +415,7 @@ def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: tuple[
             raise not_expandable(a.shape, b.shape) from None
     values = [fn(*row) for row in zip(a.ravel().tolist(), *columns, strict=True)]
     a[...] = np.array(values, a.dtype).reshape(a.shape)
-    bump(self)
+    count_write(self)
     return self
 
 

@@ -162,7 +162,7 @@ def enter_dual_level() -> int:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.level = _Level()
     modes.watch_operators(_record)
-    replaced.rebound.append(_adopt)
+    replaced.payload_replaced.append(_adopt)
     return 0
 
 
@@ -179,7 +179,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     with contextlib.suppress(ValueError):  # closed in another context than it was opened in
         now.depth.__exit__()
     modes.unwatch_operators(_record)
-    replaced.rebound.remove(_adopt)
+    replaced.payload_replaced.remove(_adopt)
     for ref in now.members:
         t = ref()
         if t is not None:

@@ -21,7 +21,7 @@ from ..._base.modes import M
 from ..._base.registry import REGISTRY, Info, U, public
 from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
-from ..._tape.fast_results import recorded, tied
+from ..._tape.fast_results import result_of, view_result
 from ..._tape.node import box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, make, wrap
@@ -74,7 +74,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         start, end, step = slice_bounds(key, shape[0])
         if M or type(self._a) is not np.ndarray:
             return SLICE.op(self, 0, start, end, step)
-        return tied(SLICE, self, (0, start, end, step), self._a[start:end:step])
+        return view_result(SLICE, self, (0, start, end, step), self._a[start:end:step])
     elif not M:
         if ty is Tensor:
             i = key._a
@@ -93,10 +93,10 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             if taken is not None:
                 return taken
         elif key is None and type(self._a) is np.ndarray:
-            return tied(UNSQUEEZE, self, (0,), self._a[None])
+            return view_result(UNSQUEEZE, self, (0,), self._a[None])
     try:
         a = self._a
-        x, _, dims, indices = read_key(self, a, key, tied if not M and type(a) is np.ndarray else None)
+        x, _, dims, indices = read_key(self, a, key, view_result if not M and type(a) is np.ndarray else None)
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
         return recovered.run("__getitem__", (self, key))
     if indices:
@@ -123,7 +123,7 @@ def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
     if fx is None:
         return wrap(r)
     b = key._m
-    return recorded(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
+    return result_of(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
 
 
 def by_tensors(ndim: int, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
@@ -200,7 +200,7 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
     """What an index means for a tensor with the payload ``a``; PyTorch's errors for one that is wrong.
 
     Its ints, slices, ``None`` and ``...`` are views, one of the other. ``make(operator, x, parameters, array, depth)``
-    adds one to ``x``: a tensor of which ``tied`` makes the view, or a chain (``linked``); ``None``: the operator does.
+    adds one to ``x``: a tensor (``view_result``) or a chain (``linked``); without it the operator does, to a tensor.
     What comes of ``x`` and ``a`` is returned, and the index tensors after the dims of the view where they stand.
     """
     shape = a.shape
@@ -447,7 +447,7 @@ def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
             if fx is None:
                 return wrap(r)
             saved = [[box_of(i) for i in indices], [x._a.shape, *[i.shape for i in arrays]], dims]
-            return recorded(INDEX, (fx, *[None] * len(indices)), saved, r)
+            return result_of(INDEX, (fx, *[None] * len(indices)), saved, r)
         dims, indices = fitted([x], dims, indices)
         return index([x, *indices], dims)  # type: ignore[no-any-return]
     except IndexError as error:

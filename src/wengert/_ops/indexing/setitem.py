@@ -20,7 +20,7 @@ from ..._tape.node import AccumulateGrad, box_of, tick
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.view_chain import AsStridedBackward0
-from ..._tape.views import check_inplace, record_slices, record_write, unrecorded, writable, written
+from ..._tape.views import check_inplace, count_write_at, record_slices, record_write, unrecorded, writable
 from ..create.create import element
 from .getitem import _BASIC, all_plain, by_tensors, linked, place_error, put_at, read_key, value_error
 from .index_primitive import INDEX_PUT, write_at
@@ -100,7 +100,7 @@ def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
         a[key] = v
     except (ValueError, IndexError, TypeError):
         return False  # the other path says what is wrong
-    written(self, getframe(2))
+    count_write_at(self, getframe(2))
     return True
 
 
@@ -131,7 +131,7 @@ def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
             write_at(a, (0,), (i,), v)
     except (ValueError, IndexError, TypeError):
         return False
-    written(self, getframe(2))
+    count_write_at(self, getframe(2))
     return True
 
 
@@ -158,7 +158,7 @@ def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
         a[tuple([item if type(item) is slice else item._a for item in key])] = v
     except (ValueError, IndexError, TypeError):
         return False
-    written(self, getframe(2))
+    count_write_at(self, getframe(2))
     return True
 
 
@@ -183,7 +183,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
     n = None
     if fy is not None:
         if type(fy) is AsStridedBackward0 and fy.fx is self._fn and fy.chain == chain and _same_place(v, part):
-            written(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
+            count_write_at(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
             return True
         if v.ndim > part.ndim or may_share_memory(a, v):
             return False
@@ -281,7 +281,7 @@ def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool
             raise place_error(error, indices) from None
         except (ValueError, TypeError) as error:
             raise value_error(error, x, value, dims, indices) from None
-        written(x, getframe(2))
+        count_write_at(x, getframe(2))
         return x
     del a  # as in ``_assign_recorded``
     if _put_recorded(x, value, dims, indices, accumulate):
