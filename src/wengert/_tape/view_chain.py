@@ -1,7 +1,7 @@
 """Chains of views: what ``CopySlices`` replays, and the node that a view has when its base's history was rewritten.
 
 A chain is a tuple of (view operator's name, parameters); a multi-output view's parameters end with the output's number.
-The operators on chains (``view_gather``, ``view_scatter_zeros``, ``view_scatter``) are declared in ``_ops.shape.view_chain``.
+The operators on chains, ``view_gather``, ``view_scatter`` and ``view_scatter_zeros``, are in ``_ops.shape.view_chain``.
 """
 
 from __future__ import annotations
