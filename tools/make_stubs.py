@@ -1,18 +1,18 @@
-"""Writes the type stubs of what is put together at run time, so that mypy, pyright and editors know it.
+"""Writes type stubs for names that are put together at run time, for mypy, pyright and editors.
 
     python tools/make_stubs.py            write them
     python tools/make_stubs.py --check    exit with 1 if what is committed is not what would be written
 
-Operators, methods and the functions of some modules come from declarations, which no type checker runs. The stubs are
-made from the imported package by `inspect`: `__init__.pyi` (every name of `wengert.__all__`), `_tape/tensor.pyi` (class
-`Tensor`, and its module's own functions as they stand in the source), `return_types.pyi`, and one for every module that
+Operators, methods and the functions of some modules come from declarations, which no type checker runs. The tool
+inspects the imported package and writes `__init__.pyi` (every name of `wengert.__all__`), `_tape/tensor.pyi` (class
+`Tensor`, and its module's own functions as in the source), `return_types.pyi`, and one stub for every module that
 
 - fills itself with `globals().update(namespace(...))`,
 - only gathers names, in a way that a checker cannot follow (`gathers`),
 - stands in for one of PyTorch's and fills itself from tables (`stand_in_stub`), or is imported from there by name
   (`DOORS`).
 
-How a function is written is in `stub_signatures`.
+`stub_signatures` makes the signatures of functions.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def member(name: str, value: Any) -> str:
 
 
 def property_type(name: str, value: property) -> str:
-    """A property's type: from its function; what is named like a fact, `is_...`, is a bool."""
+    """A property's type, from its function's annotation; a property named `is_...` is a bool."""
     if name in SPECIAL:
         return SPECIAL[name]
     kind = return_type(value.fget, name)
@@ -104,7 +104,7 @@ def property_type(name: str, value: property) -> str:
 
 
 def own_definitions(path: Path) -> Iterator[str]:
-    """What a module defines beside Tensor, from its source: the library's own modules import it."""
+    """The names that a module defines beside Tensor, from its source: the library's own modules import them."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef):
             yield from _from_source(node)
@@ -153,7 +153,7 @@ def importable(value: Any) -> bool:
 
 
 def file_of(module: str) -> str:
-    """The dotted path of a module's file below the package: what type checkers find it by."""
+    """The dotted path of a module's file below the package, by which type checkers find it."""
     parts = Path(importlib.import_module(module).__file__ or "").relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -187,7 +187,7 @@ def entry(name: str, value: Any, home: types.ModuleType) -> str:
 
 
 def class_entry(name: str, cls: type, home: types.ModuleType) -> str:
-    """A class: imported from where it is written, or, if it is made at run time, declared."""
+    """A class: an import from its module, or a declaration if the class is made at run time."""
     if cls is wengert.Tensor:
         return ""
     if cls not in wengert.Tensor.__mro__ and issubclass(wengert.Tensor, cls):  # Variable: Tensor by another name
@@ -200,7 +200,7 @@ def class_entry(name: str, cls: type, home: types.ModuleType) -> str:
 
 
 def base_of(cls: type) -> str:
-    """The nearest base that Python has itself."""
+    """The nearest base class that is Python's own."""
     return next(base.__name__ for base in cls.__mro__[1:] if getattr(builtins, base.__name__, None) is base)
 
 
@@ -250,7 +250,7 @@ def return_types_stub() -> str:
 
 
 def gathers(tree: ast.Module) -> bool:
-    """Whether a module only gathers names from others, and does it in a way that a checker cannot follow."""
+    """Whether a module only gathers names from others, in a way that type checkers cannot follow."""
     defined = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     if defined - {"__getattr__", "__dir__"}:
         return False
@@ -262,7 +262,7 @@ def gathers(tree: ast.Module) -> bool:
 
 
 def gathered(module: types.ModuleType, tree: ast.Module) -> list[str]:
-    """What such a module is imported for: its list of names, what it imports by name, the modules in its folder."""
+    """The public names of such a module: its list of names, its imports by name, the modules in its folder."""
     imported = [
         name.asname or name.name
         for node in tree.body
@@ -276,7 +276,7 @@ def gathered(module: types.ModuleType, tree: ast.Module) -> list[str]:
 
 
 def listing(names: list[str]) -> str:
-    """The list of what a stub exports."""
+    """The list of names that a stub exports."""
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
 
 
@@ -307,7 +307,7 @@ def stand_in_stub(module: types.ModuleType, tree: ast.Module) -> str:
 
 
 def public_names(module: types.ModuleType, tree: ast.Module) -> list[str]:
-    """What a module lists and what it assigns, defines or imports, without underscore."""
+    """The names that a module lists, assigns, defines or imports, without those that begin with an underscore."""
     found = set(getattr(module, "__all__", ()))
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -321,7 +321,7 @@ def public_names(module: types.ModuleType, tree: ast.Module) -> list[str]:
 
 
 def door_stubs() -> dict[Path, str]:
-    """Of modules that lie in `_compat`: checkers do not look there for them, so each has its names at its own place."""
+    """The stubs of modules in `_compat`, at their public paths: type checkers do not look for them in `_compat`."""
     found = {}
     for path in sorted(path for door in DOORS for path in (STAND_INS / door).rglob("*.py")):
         parts = path.relative_to(STAND_INS).with_suffix("").parts
@@ -335,7 +335,7 @@ def door_stubs() -> dict[Path, str]:
 
 
 def is_module(package: types.ModuleType, name: str) -> bool:
-    """Whether a public name is a module of the package: seen from the files, so that none must be imported."""
+    """Whether a public name is a module of the package. The files tell, so no module has to be imported."""
     folders = map(Path, getattr(package, "__path__", ()))
     return any((folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists() for folder in folders)
 
@@ -378,7 +378,7 @@ def stale(wanted: dict[Path, str]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the stubs, or compare them."""
+    """Write the stubs, or compare them with the files."""
     parser = argparse.ArgumentParser(description="Writes the type stubs of what is put together at run time.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a stub is not up to date")
     options = parser.parse_args()

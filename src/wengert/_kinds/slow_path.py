@@ -69,7 +69,7 @@ def _in_mode(info: Info, args: tuple[Any, ...]) -> Any:
         return mark_results(info, quiet(info, args))
     result = _refusing(info.core(*args)) if inference_tensors else info.core(*args)
     if state.hooks:
-        from .._tape.graph import pack_saved
+        from .._tape.saved_hooks import pack_saved
 
         pack_saved(result, state.hooks[-1])
     return result

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from .._base.registry import REGISTRY
-from .node import FREED, AccumulateGrad, Box, Cell, Node, name_saved, named
+from .node import FREED, AccumulateGrad, Box, Cell, Node, named
+from .saved_names import name_saved
 
 _classes: dict[type, type] = {}
 

@@ -16,9 +16,7 @@ from .._base.registry import REGISTRY, XP
 from .node import Node, named, tick, view_of
 from .tensor import Tensor, wrap
 
-reshaped_in_place: list[
-    str
-] = []  # what gave a tensor another array than it was made with, if anything did in this process
+reshaped_in_place: list[str] = []  # what gave a tensor of this process another array than it was made with
 
 
 def replay(x: Any, chain: Any) -> Any:

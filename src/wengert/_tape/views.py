@@ -43,7 +43,7 @@ from .._arrays.memory import unlocked
 from .._base import errors as lines
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
-from .._base.modes import EVERY, MODE, add_reason, drop_reason, in_transform, inference_tensors, transforms
+from .._base.modes import EVERY, MODE, Count, add_reason, drop_reason, in_transform, inference_tensors, transforms
 from .inference import is_inference, refuse_write
 from .node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
 from .promotion import cast
@@ -54,20 +54,20 @@ from .view_chain import AsStridedBackward0, CopySlices, chain_of
 # ------------------------------------------------------------------------------------------------- how a view was made
 NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
 
-no_grad_views: list[None] = []  # one entry for each view made under no_grad of a tensor with a history
+no_grad_views = Count()  # views made under no_grad of a tensor with a history that live
 
 
 class NoGradView(int):
     """``NO_GRAD_VIEW`` of a tensor with a history: as long as one lives, writes in place look whether they hit one."""
 
     def __new__(cls) -> NoGradView:
-        no_grad_views.append(None)
+        no_grad_views.add()
         self = int.__new__(cls, NO_GRAD_VIEW)
         self.seq = tick()  # like a node's: the base's history is that of before
         return self
 
     def __del__(self) -> None:
-        no_grad_views.pop()
+        no_grad_views.drop()
 
 
 def made_unrecorded(parent: Tensor) -> int:

@@ -66,7 +66,7 @@ def text_of(self: Tensor, indent: int = 0) -> str:
 
     a = self._a
     if getattr(a, "is_sparse", False):
-        from .._payloads.sparse import text_of as sparse_text
+        from .printing_sparse import text_of as sparse_text
 
         return sparse_text(self, indent, _grad_fn_name(self))
     if isinstance(a, Tensor):

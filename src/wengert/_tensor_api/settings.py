@@ -15,6 +15,7 @@ from .._base.dtypes import dtype as Dtype
 from .._base.registry import public
 from .._tape.promotion import common_dtype
 from .construct import meta_device
+from .function_modes import DeviceContext, current_device
 
 _threads: dict[str, int] = {}
 _deterministic = {"on": False, "warn": False}
@@ -106,8 +107,6 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 @public("torch.get_default_device")
 def get_default_device() -> device:
     """The device on which tensors are made where none is given: the CPU, unless a program says another."""
-    from ..utils._device import current_device
-
     chosen = current_device()
     meta_device(chosen)  # one that is not there may be chosen, but nothing made on it
     return chosen
@@ -123,8 +122,6 @@ def set_default_device(device: Any) -> None:
     tensor(..., device='meta', size=(2,))
     >>> torch.set_default_device(None)
     """
-    from ..utils._device import DeviceContext
-
     chosen = None if device is None else DeviceContext(device)
     before = _other.get("device")
     if before is not None:

@@ -15,10 +15,10 @@ from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import T
-from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform, zeros_payload
+from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform
 from .._payloads.vmap_randomness import LEVELS
 from .._tape.replaced import replace_payload
-from .._tape.tensor import Tensor, current_fn, wrap
+from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, check_tangent
 from .function import Function, run
@@ -166,7 +166,9 @@ def _tangents(
         return (None,) * len(outs)
     if ctx.materialize_grads:
         tangents = tuple(
-            wrap(zeros_payload(x._a)) if t is None and isinstance(x, Tensor) and x._a.dtype.kind in "fcV" else t
+            wrap(payload_like(x._a, np.zeros))
+            if t is None and isinstance(x, Tensor) and x._a.dtype.kind in "fcV"
+            else t
             for x, t in zip(primals, tangents, strict=True)
         )
     with _forward_saved(ctx):

@@ -142,7 +142,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     @property
     def _raw_saved_tensors(self) -> tuple[Any, ...]:
-        from ._saved_hooks import SavedOfFunction
+        from .._tape.saved_hooks import SavedOfFunction
 
         if self._boxes is FREED:
             stale(self, FREED)

@@ -7,8 +7,8 @@ from itertools import count
 from sys import _getframe as getframe
 from typing import Any
 
-from .._tape import engine
-from .._tape.graph import GRAD_CODE
+from .._tape import delivery, engine
+from .._tape.engine import current_pass
 from .._tape.node import AccumulateGrad, Node, Port
 
 __all__: list[str] = []
@@ -18,12 +18,10 @@ _numbers = count()
 
 def _current_graph_task_id() -> int:
     """A number of the pass that is running in this thread, or -1."""
-    now = engine.current_pass()
+    now = current_pass()
     if now is None:
         return -1
-    if now.id.number is None:
-        now.id.number = next(_numbers)
-    return int(now.id.number)
+    return now.id
 
 
 def _current_autograd_node() -> Node | None:
@@ -32,7 +30,7 @@ def _current_autograd_node() -> Node | None:
         engine._walk.__code__: "n",
         engine._run_node.__code__: "n",
         engine._run_for.__code__: "n",
-        engine.accumulate.__code__: "m",
+        delivery.accumulate.__code__: "m",
     }
     frame: Any = getframe(1)
     while frame is not None:
@@ -48,7 +46,7 @@ def _will_engine_execute_node(node: Any) -> bool:
     """Whether the pass that is running runs this node, or ran it."""
     if not isinstance(node, Node):
         raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
-    now = engine.current_pass()
+    now = current_pass()
     if now is None:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
     if type(node) is AccumulateGrad:
@@ -59,7 +57,7 @@ def _will_engine_execute_node(node: Any) -> bool:
 
 def refuse_leaf(now: Any) -> None:
     """The error about a leaf in a pass of ``autograd.grad``, where no leaf runs."""
-    if now.inputs is not None and now.caller is GRAD_CODE:
+    if now.returned:
         raise RuntimeError(
             "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This "
             "is currently not supported."
@@ -70,7 +68,7 @@ def _current_graph_task_execution_order() -> list[Node]:
     """The nodes of the pass that is running, in the order in which it runs them."""
     from .grad_mode import is_multithreading_enabled
 
-    now = engine.current_pass()
+    now = current_pass()
     if now is None:
         return []
     if is_multithreading_enabled():

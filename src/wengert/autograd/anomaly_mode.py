@@ -108,10 +108,12 @@ class detect_anomaly:
 def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
     if mode and not _enabled:
+        modes.anomaly.add()
         modes.watch_operators(_record)
         _function.watchers.append(_record_call)
         engine.observers.append(_watch)
     elif not mode and _enabled:
+        modes.anomaly.drop()
         modes.unwatch_operators(_record)
         _function.watchers.remove(_record_call)
         engine.observers.remove(_watch)

@@ -408,7 +408,7 @@ def _save(ctx: Any, results: list[Any]) -> None:
             raise not_saved()
         k = next((k for k, r in enumerate(results) if r is t), None)
         if hooks:
-            from ._saved_hooks import pack_box
+            from .._tape.saved_hooks import pack_box
 
             boxes.append(pack_box(ctx, box, ctx._output_node(k) if k is not None else t._fn, hooks[-1], k is not None))
         else:

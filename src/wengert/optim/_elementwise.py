@@ -174,6 +174,14 @@ def check_betas(betas: Any) -> None:
         check_option(f"beta parameter at index {i}", betas[i], 0.0 <= betas[i] < 1.0)
 
 
+def check_adam(lr: Any, betas: Any, eps: Any, **not_negative: Any) -> None:
+    """What Adam's relatives require, in PyTorch's order."""
+    check_lr(lr)
+    check_not_negative(epsilon=eps)
+    check_betas(betas)
+    check_not_negative(**not_negative)
+
+
 def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
     """The two ways to be fast exclude each other, and one of them gradients of the step."""
     if fused:
@@ -210,14 +218,22 @@ def set_number(tensor: Tensor, value: float) -> float:
     return a.item()
 
 
+def options(arguments: dict[str, Any], names: str) -> dict[str, Any]:
+    """The defaults of an optimizer in PyTorch's order, from the arguments of its ``__init__`` (``locals()``)."""
+    return {name: arguments[name] for name in names.split()}
+
+
 class ElementwiseOptimizer(Optimizer):
     """An optimizer that updates each element by itself; see the module."""
 
     _late_options: dict[str, Any] = {"foreach": None, "maximize": False, "differentiable": False}  # for old checkpoints
     _late_numbers: tuple[str, ...] = ("step",)  # what old checkpoints hold as plain numbers
+    _state: tuple[str, ...] = ()  # what a parameter's state begins with: zeros, and "step"
 
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         """Make the state of a parameter that is stepped for the first time."""
+        for name in self._state:
+            state[name] = new_step() if name == "step" else torch.zeros_like(p)
 
     def _rule(
         self, group: dict[str, Any], state: dict[str, Any], number: Callable[[Any], Any]

@@ -351,7 +351,7 @@ def detach_(self: Tensor) -> Tensor:
             "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
     if type(self._fn) is AccumulateGrad:
-        from ..._tape.graph import set_requires_grad
+        from ..._tape.properties import set_requires_grad
 
         set_requires_grad(self, False)  # it keeps its gradient
     self._fn = None

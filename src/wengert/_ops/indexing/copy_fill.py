@@ -214,6 +214,8 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
 
 def _check_broadcast(self: Tensor, src: Tensor) -> None:
     have, want = tuple(self._a.shape), tuple(src._a.shape)
+    if want == have[len(have) - len(want) :]:
+        return
     try:
         both = np.broadcast_shapes(have, want)
     except ValueError:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.along import COLONS, NEW_AT
+from ..._arrays.index_shapes import result_shape, without_masks
 from ..._base import errors as lines
 from ..._base.constants import type_name
 from ..._base.errors import warn
@@ -26,7 +27,7 @@ from ..._tape.node import box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, make, wrap
 from ..shape.views_primitive import alias
-from .index_primitive import INDEX, index, index_put, index_raw, result_shape, take_at, without_masks
+from .index_primitive import INDEX, index, index_put, index_raw, take_at
 
 SELECT, SLICE, UNSQUEEZE = (REGISTRY[name] for name in ("select", "slice_dim", "unsqueeze_dim"))
 SELECT_NODE = SELECT.node

@@ -60,7 +60,7 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
 def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
     """An index that is out of range; ``None`` if there is none, or none can be known inside of a transform."""
     if is_plain(index) and index._a.size:
-        if not least and index._a.dtype.itemsize == 8 and all_below(index._a, n):
+        if least <= 0 and index._a.dtype.itemsize == 8 and all_below(index._a, n):
             return None
         low, high = int(np.minimum.reduce(index._a, None)), int(np.maximum.reduce(index._a, None))
         if low < least or high >= n:

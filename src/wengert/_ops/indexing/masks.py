@@ -95,11 +95,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     values = slice_dim(reshape_public(source, (source._a.size,)), 0, 0, n, 1)
     made = put_at(x, values, dims, found, False, False)
-    return (
-        with_node_name(made, "MaskedScatterBackward0")
-        if shape
-        else without_view(reshape_public(made, ()), "MaskedScatterBackward0")
-    )
+    node = "MaskedScatterBackward0"
+    return with_node_name(made, node) if shape else without_view(reshape_public(made, ()), node)
 
 
 public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))

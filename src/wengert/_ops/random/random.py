@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import random as _samplers
+from ..._arrays.memory import memory_order
 from ..._base import dtypes
 from ..._base.dtypes import dtype as Dtype
 from ..._base.dtypes import type_name
@@ -26,9 +27,9 @@ from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
 from ..._tape.views import check_inplace, count_write, count_write_at, unrecorded, writable
 from ..._tensor_api.construct import made, meta_device
-from ...random import Generator, default_generator
+from ..._tensor_api.generator import Generator, default_generator
 from ..create.create import allocate, options, plain_shape, resized, shape_of, tuple_shape
-from ..create.like import empty_array_like, like_options, memory_order, without_data
+from ..create.like import empty_array_like, like_options, without_data
 from . import _common as zero
 from ._common import Sampler, drawn, needs, source_of
 

@@ -408,7 +408,7 @@ def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) ->
             raise IndexError(f"aminmax: Expected reduction dim {d} to have non-zero size.")
     if is_kind(input, "c"):
         raise unimplemented("aminmax_cpu", input)
-    return AminmaxResult(aminmax(input, dims, keepdim))
+    return AminmaxResult._make(aminmax(input, dims, keepdim))
 
 
 # ---------------------------------------------------------------------------------------------------- argmax and argmin

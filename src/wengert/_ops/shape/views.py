@@ -278,9 +278,9 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     fast = type(a) is np.ndarray and not M
     if dim is None:
         payload(input, "squeeze")
-        return (
-            view_result(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...]) if fast else squeeze_all(input)
-        )
+        if not fast:
+            return squeeze_all(input)
+        return view_result(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...])
     ndim = payload(input, "squeeze").ndim
     if type(dim) is int and fast and -ndim <= dim < ndim:
         d = dim if dim >= 0 else dim + ndim
