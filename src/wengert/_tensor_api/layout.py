@@ -25,7 +25,7 @@ from .._tape.inference import is_inference
 from .._tape.node import view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
 from .._tape.view_chain import chain_of
-from .._tape.views import base_of, bump, check_inplace, writable
+from .._tape.views import base_of, check_inplace, count_write, writable
 from .legacy_types import dtype_of_type, name_of_type
 from .protocol import array_of, attribute
 
@@ -412,7 +412,7 @@ def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: tuple[
             raise not_expandable(a.shape, b.shape) from None
     values = [fn(*row) for row in zip(a.ravel().tolist(), *columns, strict=True)]
     a[...] = np.array(values, a.dtype).reshape(a.shape)
-    bump(self)
+    count_write(self)
     return self
 
 

@@ -22,7 +22,7 @@ from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.return_types import return_type
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import untied
+from ..._tape.view_chain import without_view
 from .sums import Dims, is_kind, reduction, restored, unimplemented, wanted_dims
 
 _SAME_AS_INPUT = exactly(
@@ -300,7 +300,7 @@ def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
 def without_dim(result: Tensor) -> Tensor:
     """The one element of a result that has one dim, 0-dimensional, under the name of the node that made it."""
     node = result.grad_fn
-    return untied(T.reshape(result, ()), node.name() if node else None)
+    return without_view(T.reshape(result, ()), node.name() if node else None)
 
 
 # -------------------------------------------------------------------------------------------------------- amax and amin

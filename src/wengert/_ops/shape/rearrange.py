@@ -20,10 +20,11 @@ from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_out
 from ..._payloads.meta import no_kernel, on_meta
-from ..._tape.inplace import inplace_of, unrecorded, written
+from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import renamed
+from ..._tape.view_chain import with_node_name
+from ..._tape.views import count_write_at, unrecorded
 from ..._tensor_api.construct import placed
 from ..create.convert import clone
 from ..create.create import allocate, element
@@ -324,7 +325,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     a = self._a
     if type(a) is np.ndarray and len(shape) == 2 and not wrap and a.flags.carray and unrecorded(self, None):
         a.reshape(-1)[: min(shape) * shape[1] : shape[1] + 1] = element(fill_value, logical_dtype(self))
-        written(self, getframe(1))
+        count_write_at(self, getframe(1))
         return self
     height, width, step = shape[0], shape[1], sum(self.stride())
     if min(shape):
@@ -438,7 +439,7 @@ def repeat_interleave(
     where = wrap(_counted(counts, np.int64, output_size))
     if not shape:
         input = reshape_public(input, (1,))
-    return renamed(index([input, where], (dim,)), "IndexSelectBackward0")
+    return with_node_name(index([input, where], (dim,)), "IndexSelectBackward0")
 
 
 def _counts(repeats: Tensor) -> Any:
