@@ -2,8 +2,8 @@
 
     import wengert as torch
 
-Functions and dtypes are here, by PyTorch's names; ``torch.nn``, ``torch.autograd``, ... are imported when they are
-first named.
+The package has functions and dtypes by PyTorch's names. ``torch.nn``, ``torch.autograd`` and the other modules are
+imported when they are first used.
 
 >>> import wengert as torch
 >>> x = torch.tensor([1., 2., 3.], requires_grad=True)

@@ -1,4 +1,4 @@
-"""``torch.overrides``: what a class needs that overrides PyTorch's functions by ``__torch_function__``.
+"""``torch.overrides``: functions, modes and tables for classes that define ``__torch_function__``.
 
 >>> import wengert as torch
 >>> class Logged:
@@ -60,10 +60,10 @@ def has_torch_function_variadic(*args: Any) -> bool:
 
 
 def handle_torch_function(public_api: Callable[..., Any], relevant_args: Any, *args: Any, **kwargs: Any) -> Any:
-    """The result of a function that is called with these arguments, from what overrides it.
+    """Call a function's overrides, modes first, with these arguments; return the first result.
 
     Raises:
-        TypeError: everything that could override it returns ``NotImplemented``.
+        TypeError: every override returns ``NotImplemented``.
     """
     state = STATE.get()
     found = overriding(tuple(relevant_args)) if state.classes and state.all else []
@@ -85,7 +85,7 @@ def handle_torch_function(public_api: Callable[..., Any], relevant_args: Any, *a
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: make a function of one's own overridable; ``dispatcher`` gives its relevant arguments.
+    """Decorator that makes a function overridable; ``dispatcher`` returns its relevant arguments.
 
     >>> import wengert as torch
     >>> @torch.overrides.wrap_torch_function(lambda a: (a,))
@@ -109,12 +109,12 @@ def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..
 
 
 def _get_overloaded_args(relevant_args: Any, get_type_fn: Callable[[Any], type] | None = None) -> list[Any]:
-    """One argument of each overriding type, subclasses before the classes that they are of."""
+    """One argument of each overriding type, subclasses before their base classes."""
     return overriding(tuple(relevant_args)) if STATE.get().classes else []
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether something is a tensor or may stand for one.
+    """Whether an object is a tensor or may take the place of one.
 
     >>> import wengert as torch
     >>> torch.overrides.is_tensor_like(torch.ones(1)), torch.overrides.is_tensor_like([1.0])
@@ -145,7 +145,7 @@ def _pop_mode_temporarily() -> Iterator[Any]:
 
 # --------------------------------------------------------------------------------------------------------------- tables
 def _spaces() -> Iterator[tuple[str, Any]]:
-    """PyTorch's names of the namespaces with overridable functions, and the namespaces."""
+    """The namespaces with overridable functions, by PyTorch's name."""
     import wengert
 
     yield "torch", wengert
@@ -158,16 +158,16 @@ def _spaces() -> Iterator[tuple[str, Any]]:
 
 
 def resolve_name(f: Any) -> str | None:
-    """By which name a function is public, such as ``"torch.linalg.solve"``; ``None`` for any other.
+    """The public name of a function, such as ``"torch.linalg.solve"``; ``None`` if it has none.
 
-    Where a function and a method are one object, it is the function's name.
+    If a function and a method are one object, the result is the function's name.
     """
     name = torch_function.name_of(f)
     return name if id(f) in SITES or (name is not None and name.startswith("torch.Tensor.")) else None
 
 
 def get_overridable_functions() -> dict[Any, list[Any]]:
-    """For each namespace the functions in it that may be overridden; attributes as their ``__get__``.
+    """The overridable functions of each namespace; attributes are listed as their ``__get__``.
 
     >>> import wengert as torch
     >>> torch.add in torch.overrides.get_overridable_functions()[torch]
@@ -186,7 +186,7 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
 
 
 def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
-    """For each overridable function a stand-in with its signature, which returns -1."""
+    """A function for each overridable function, with the same signature, that returns -1."""
     stand_ins = {}
     for functions in get_overridable_functions().values():
         for fn in functions:
@@ -208,7 +208,7 @@ def _stand_in(signature: inspect.Signature) -> Callable[..., Any]:
 
 
 def get_ignored_functions() -> set[Any]:
-    """Public functions that can not be overridden: they take no tensors, or make them."""
+    """The public functions that cannot be overridden: they take no tensors, or make them."""
     ignored = {
         getattr(owner, name)
         for space, owner in _spaces()
@@ -219,12 +219,12 @@ def get_ignored_functions() -> set[Any]:
 
 
 def get_default_nowrap_functions() -> set[Any]:
-    """What ``Tensor.__torch_function__`` returns as it is, not as an instance of the subclass."""
+    """The functions whose results ``Tensor.__torch_function__`` does not convert to the subclass."""
     return set(torch_function.nowrap())
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
-    """Whether a function is a method of ``Tensor``, or reads or writes one of its attributes."""
+    """Whether a function is a method of ``Tensor`` or accesses one of its attributes."""
     return func in _tensor_members() or getattr(func, "__name__", None) in ("__get__", "__set__", "__delete__")
 
 

@@ -1,4 +1,4 @@
-"""``torch.storage``: storages, and the names that old programs have for those of one dtype."""
+"""``torch.storage``: storages, and the classes for one dtype that old programs use (``FloatStorage``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ globals().update(STORAGES)
 
 
 def _load_from_bytes(b: bytes) -> Any:
-    """What PyTorch's own pickles of storages call."""
+    """Rebuild a storage; PyTorch's pickles of storages call this."""
     from .serialization import load
 
     return load(io.BytesIO(b), weights_only=False)

@@ -1,4 +1,4 @@
-"""``autograd.grad(is_grads_batched=True)``: one pass for a whole batch of cotangents, each a ``Batched`` payload."""
+"""``autograd.grad(is_grads_batched=True)``: one backward pass for a batch of cotangents, with ``Batched`` payloads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .transforms import Batched, entered
 
 @graph.batched_grads.set
 def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> list[Any]:
-    """The inputs' gradients, with the batch dimension in front; ``None`` where nothing arrived."""
+    """The inputs' gradients, with the batch dimension first; ``None`` for an input without gradient."""
     size = None
     for k, (y, g) in enumerate(zip(outputs, grads, strict=False)):
         if g is None:
@@ -64,7 +64,7 @@ def _check(k: int, y: Tensor, g: Tensor) -> None:
 def _unbatched(r: Tensor, tag: int, size: Any) -> Tensor:
     """A result with its batch dimension as an ordinary one.
 
-    Under ``create_graph`` the tape is inside of the batch: what is tracked went in as a payload.
+    Under ``create_graph`` the tape is inside the batch: tracked tensors were passed in as payloads.
     """
     a = r._a
     if isinstance(a, Batched) and a.tag == tag:

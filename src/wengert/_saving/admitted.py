@@ -1,12 +1,13 @@
-"""What a checkpoint may name and call, and what is looked at before it is called.
+"""The names that a checkpoint may use, the functions that it may call, and the checks before a call.
 
-``KNOWN`` has what PyTorch's files name. ``CALLS`` has, for what may be called, a form of it that looks at its
-arguments: none takes more memory than its arguments have, and none calls anything of the file's. That a file names the
-same long argument in a thousand calls is held in bounds by ``cost``.
+``KNOWN`` has the names in PyTorch's files. ``CALLS`` has, for each function that may be called, a version that checks
+its arguments: none allocates more memory than its arguments have, and none calls objects of the file. ``cost`` bounds
+the work for a file that passes the same long argument to a thousand calls.
 
 NOTE [ Keys ]
-To use a value as a key is to hash it, and CPython hashes a tuple by recursion: one nested a million deep ends the
-process, and one of 60 levels that hold the level below twice takes years. So a key is looked at first (``check_key``).
+A key of a dict is hashed, and CPython hashes tuples by recursion: a tuple nested a million levels deep ends the
+process, and one with 60 levels that each hold the level below twice takes years. So keys are checked first
+(``check_key``).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ MAX_KEY = 500  # items of a nested key
 
 
 class StorageType:
-    """A storage class of a file: it stands for a dtype."""
+    """A storage class in a file, which stands for a dtype."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -128,7 +129,7 @@ CALLS: dict[Any, Callable[..., Any]] = {
     rebuilding._refuse_kind: rebuilding._refuse_kind,
     **{function: function for function in rebuilding.REBUILDERS},
 }
-"""What a checkpoint may call, and what is called in its place: a form of it that looks at its arguments."""
+"""The functions that a checkpoint may call, and the versions with checked arguments that are called instead."""
 
 
 def _known_names() -> dict[str, Any]:
@@ -158,11 +159,11 @@ def _known_names() -> dict[str, Any]:
 
 
 KNOWN = _known_names()
-safe: set[Any] = set()  # what the program has allowed: classes, functions, or (object, name) pairs
+safe: set[Any] = set()  # the objects that the program has allowed: classes, functions, or (object, name) pairs
 
 
 def allowed_by_user() -> dict[str, Any]:
-    """What ``add_safe_globals`` has allowed, by the name that a file may use."""
+    """The objects that ``add_safe_globals`` has allowed, by the name in files."""
     found: dict[str, Any] = {}
     for entry in safe:
         if isinstance(entry, tuple):
@@ -204,7 +205,7 @@ _COPYING = (
 
 
 def cost(function: Any, args: tuple[Any, ...]) -> int:
-    """How many bytes a call may copy, roughly: what its arguments hold, and their memory if it works on that."""
+    """The approximate number of bytes that a call may copy: the size of its arguments, with their memory if used."""
     total = sum(len(a) for a in args if isinstance(a, (str, bytes, bytearray)))
     total += sum(8 * len(a) for a in args if isinstance(a, (list, tuple, dict, set)))
     if function in _COPYING or (function is rebuilding._rebuild_tensor_v2 and args[6:]):

@@ -1,4 +1,4 @@
-"""Storages of a file and tensors on them: where a tensor lies in its storage, and the tensor again from that."""
+"""Storages of a file, and the conversion of tensors to positions in storages and back."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ STORAGE_NAMES = {f"{name.removesuffix('Tensor')}Storage": kind.dtype for name, k
     "ComplexFloatStorage": dtypes.complex64,
     "ComplexDoubleStorage": dtypes.complex128,
 }
-"""The names that PyTorch's files give to the storages of a dtype."""
+"""The names of storages in PyTorch's files, by dtype."""
 NAME_OF_DTYPE = {dtype: name for name, dtype in STORAGE_NAMES.items()}
 
 
 class Place(NamedTuple):
-    """Where a tensor lies: in which flat array of its dtype, from which element on, with which strides."""
+    """The position of a tensor: a flat array of its dtype, the offset of the first element, the strides."""
 
     memory: np.ndarray
     offset: int
@@ -36,9 +36,9 @@ class Place(NamedTuple):
 
 
 def place_of(tensor: Tensor) -> Place:
-    """The memory that a tensor shares with its views, and where in it the tensor lies.
+    """The memory that a tensor shares with its views, and the tensor's position in it.
 
-    An array that is laid out as no tensor can be (backwards, or across the elements of its memory) is copied.
+    An array with a layout that tensors cannot have (negative strides, or unaligned elements) is copied.
     """
     a = _array(tensor, "saved")
     place = _place_in_owner(a)
@@ -69,10 +69,10 @@ def storage_on(memory: np.ndarray, typed: bool = True) -> Any:
 
 
 def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
-    """A tensor on a flat array. It takes no memory of its own.
+    """A tensor on a flat array, without allocating memory.
 
     Raises:
-        RuntimeError: it would reach beyond the array, or the numbers are none.
+        RuntimeError: the tensor would extend beyond the array, or an argument is not a number.
     """
     size, stride = whole_numbers(size, "sizes"), whole_numbers(stride, "strides")
     (offset,) = whole_numbers((offset,), "offset")

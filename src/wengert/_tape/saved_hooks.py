@@ -1,8 +1,8 @@
-"""Hooks on what nodes save: pack when a value is saved, unpack when a formula or the user reads it.
+"""Saved-tensor hooks: pack runs when a value is saved, unpack when a formula or the user reads it.
 
-A node whose saved values are packed gets a class of its own (of the same layout) whose backward step unpacks first,
-so that no other node pays for the possibility. While packed, a slot holds a ``PackedBox``; during the step it holds an
-ordinary ``Box`` of what the unpack hook returned. As in PyTorch, packed values are not checked for writes in place.
+A node with packed values gets a new class (of the same layout) whose backward step unpacks first; other nodes have no
+extra cost. A slot holds a ``PackedBox`` while the value is packed, and during the step an ordinary ``Box`` of the
+unpack hook's result. As in PyTorch, packed values are not checked for writes in place.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .saved import tensor_of, unbox
 from .tensor import Tensor, wrap
 
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
-_swap = threading.RLock()  # a packed node's slots are exchanged while it runs: one thread at a time
+_swap = threading.RLock()  # a packed node's slots are replaced while it runs: one thread at a time
 
 
 class PackedBox(Box):
-    """What a node holds in place of a saved value: the pack hook's result."""
+    """The pack hook's result, which a node holds in place of a saved value."""
 
     __slots__ = ("packed", "unpack_hook")
     packed: Any
     unpack_hook: Any
 
     def unpack(self) -> Tensor:
-        """What the unpack hook makes of it."""
+        """The result of the unpack hook."""
         with grad_mode(False):
             tensor = self.unpack_hook(self.packed)
         if not isinstance(tensor, Tensor):
@@ -53,7 +53,7 @@ class PackedBox(Box):
 
 
 def pack(box: Box, hooks: Hooks, fn: Node | None = None) -> PackedBox:
-    """Give a box's value to the pack hook, with the history ``fn``."""
+    """Pass a box's value to the pack hook, with the history ``fn``."""
     with grad_mode(False):
         return _pack(box, hooks, fn)
 
@@ -83,7 +83,7 @@ def _pack(box: Box, hooks: Hooks, fn: Node | None) -> PackedBox:
 
 
 # ------------------------------------------------------------------------------------------------ a node's saved values
-Place = tuple[Any, ...]  # where a box is: (slot,), ("s", index) or ("s", index, position in a list)
+Place = tuple[Any, ...]  # the position of a box: (slot,), ("s", index) or ("s", index, position in a list)
 
 
 class _KeptIn(dict[type, tuple[tuple[str, ...], bool]]):
@@ -129,7 +129,7 @@ def _put(n: Any, place: Place, box: Any) -> None:
 
 
 def pack_node(n: Any, hooks: Hooks) -> None:
-    """Pack everything that a node saved."""
+    """Pack all values that a node saved."""
     found = [
         (place, box) for place, box in ((p, _get(n, p)) for p in places(n)) if type(box) is Box and box is not FREED
     ]
@@ -195,7 +195,7 @@ def _packed_class(cls: Any) -> Any:
 
 
 def place_of(n: Any, name: str) -> Place | None:
-    """Where the saved value of this name is, if it is a tensor."""
+    """The position of the saved value of this name, if it is a tensor."""
     plan = getattr(type(n), "plan", None)
     if plan is not None:
         return ("s", plan.uses.index(name)) if name in plan.uses else None
@@ -213,7 +213,7 @@ def place_of(n: Any, name: str) -> Place | None:
 
 
 def edge_of(n: Any, place: Place | None) -> Node | None:
-    """The node of the tensor that was saved there."""
+    """The node of the tensor that is saved at a position."""
     assert place is not None
     if place[0] == "r":
         return n
@@ -238,12 +238,12 @@ def pack_box(ctx: Any, box: Box, fn: Any, hooks: Hooks, is_output: bool) -> tupl
 
 
 class _Opening:
-    """Unpacks one value of a custom function, with the history that it had."""
+    """Unpacks one value of a custom function, with its former history."""
 
     def __init__(self, packed: PackedBox, fn: Any, ctx: Any, port: Any) -> None:
         self.packed = packed
         self.fn = fn
-        self.ctx = None if ctx is None else weakref.ref(ctx)  # an output's history is the node that keeps this
+        self.ctx = None if ctx is None else weakref.ref(ctx)  # an output's history is the node that owns this object
         self.k = getattr(port, "k", None)
 
     def __call__(self) -> Tensor:
@@ -283,7 +283,7 @@ class SavedTensor:
 
     @property
     def unpack_hook(self) -> Any:
-        """The unpack hook in force, if any."""
+        """The current unpack hook, or None."""
         box = self._box()
         return box.unpack_hook if isinstance(box, PackedBox) else None
 

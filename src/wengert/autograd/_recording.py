@@ -1,7 +1,7 @@
-"""Recording what runs: operators, backward steps, named blocks, each with its times.
+"""The profiler's recorder of operators, backward steps and named blocks with their times.
 
-A recorder stands around every operator (``_kinds.slow_path.watch_operators``) and around every step of a backward pass
-(``_tape.engine.observers``) for as long as it records; when none does, nothing of it is on any path.
+While it records, a recorder wraps every operator (``_kinds.slow_path.watch_operators``) and every step of a backward
+pass (``_tape.engine.observers``). Without a recorder these paths have no extra cost.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OPERATOR, BACKWARD, USER = 0, 1, 7  # PyTorch's RecordScope
 
 
 class Span:
-    """One call while it is recorded; times in nanoseconds."""
+    """One recorded call; times are in nanoseconds."""
 
     __slots__ = ("args", "end", "flops", "memory", "name", "scope", "sequence", "shapes", "stack", "start")
 
@@ -42,7 +42,7 @@ class Span:
 
 
 class Recorder:
-    """Records what the thread that started it runs, until it is stopped."""
+    """Records the calls of the thread that started it, until it is stopped."""
 
     def __init__(self, *, shapes: bool = False, memory: bool = False, stack: bool = False, flops: bool = False) -> None:
         self.shapes = shapes or flops
@@ -64,7 +64,7 @@ class Recorder:
         delivery.leaf_observers.append(self._leaf)
 
     def stop(self) -> None:
-        """No more; what has not ended yet ends now."""
+        """Stop recording; calls that are still running end now."""
         self.ended = perf_counter_ns()
         active.remove(self)
         modes.unwatch_operators(self._operator)
@@ -76,7 +76,7 @@ class Recorder:
                 span.end = self.ended
 
     def here(self) -> bool:
-        """Whether the call that is being made is one to record."""
+        """Whether to record the current call."""
         return not self.paused and threading.get_ident() == self.thread
 
     def open(self, name: str, scope: int) -> Span:
@@ -166,7 +166,7 @@ def _shape(value: Any) -> list[int]:
 
 
 def _new_bytes(value: Any) -> int:
-    """The size of what was allocated for a result; nothing for a view."""
+    """The bytes allocated for a result; 0 for a view."""
     a = value._a if isinstance(value, Tensor) else value
     if isinstance(a, np.generic):
         return a.nbytes
@@ -174,6 +174,6 @@ def _new_bytes(value: Any) -> int:
 
 
 def _calls() -> list[str]:
-    """The user's calls that led here, the innermost first."""
+    """The user's part of the call stack, innermost call first."""
     frame = lines.user_frame(lines.sys._getframe(1))
     return [f"{s.filename}({s.lineno}): {s.name}" for s in reversed(traceback.extract_stack(frame))]

@@ -1,4 +1,4 @@
-"""What a program can ask about the backward pass that is running, by PyTorch's names in ``torch._C``."""
+"""Queries about the running backward pass, by PyTorch's names in ``torch._C``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _current_autograd_node() -> Node | None:
 
 
 def _will_engine_execute_node(node: Any) -> bool:
-    """Whether the pass that is running runs this node, or ran it."""
+    """Whether the running pass will run this node or has run it."""
     if not isinstance(node, Node):
         raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
     now = current_pass()
@@ -65,7 +65,7 @@ def refuse_leaf(now: Any) -> None:
 
 
 def _current_graph_task_execution_order() -> list[Node]:
-    """The nodes of the pass that is running, in the order in which it runs them."""
+    """The nodes of the running pass, in the order of execution."""
     from .grad_mode import is_multithreading_enabled
 
     now = current_pass()

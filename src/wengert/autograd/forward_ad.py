@@ -1,14 +1,13 @@
 """``torch.autograd.forward_ad``: forward mode by dual tensors, within a ``dual_level``.
 
-A dual tensor's payload is a ``Dual``, as inside of ``torch.func.jvp``. What is special here is that such tensors are in
-the user's hands and on his tape: they say that they require grad, ``autograd.grad`` takes them, and when the level ends
-they go on as ordinary tensors.
+A dual tensor's payload is a ``Dual``, as inside ``torch.func.jvp``. But here the user holds dual tensors and records
+them: they have ``requires_grad``, ``autograd.grad`` accepts them, and when the level ends they become ordinary tensors.
 
 NOTE [ Dual tensors and the tape ]
-    The tape is inside: primal and tangent are Tensors with histories of their own, so that reverse over forward
-    (``unpack_dual(y).tangent.backward()``) is nothing special. For forward over reverse (``autograd.grad`` of a dual
-    tensor) every primal stands on the tape, on a hidden leaf if need be; the gradient is computed by the primals' tape
-    with ``create_graph``, and its tangent by walking that tape twice more: ``g -> u dg/dx -> (dg/dx) v``.
+The tape is inside: primal and tangent are Tensors with their own histories, so reverse over forward
+(``unpack_dual(y).tangent.backward()``) needs no special code. For forward over reverse (``autograd.grad`` of a dual
+tensor) every primal is on the tape, as a hidden leaf if necessary. The primals' tape computes the gradient with
+``create_graph``, and two more passes over it compute the gradient's tangent: ``g -> u dg/dx -> (dg/dx) v``.
 """
 
 from __future__ import annotations
@@ -35,21 +34,21 @@ __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_le
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What ``unpack_dual`` returns: the value, and its tangent or ``None``."""
+    """The result of ``unpack_dual``: the value, and its tangent or ``None``."""
 
     primal: Tensor
     tangent: Tensor | None
 
 
 class DualTensor(Tensor):
-    """A tensor of a level, as long as the level lasts: its history is that of its primal."""
+    """A tensor of an open level, whose history is that of its primal."""
 
     __slots__ = ()
     __torch_function__ = DISABLED
 
     @property
     def requires_grad(self) -> bool:
-        """Whether the primal leads to anything but the level's own leaves."""
+        """Whether the primal depends on leaves other than the level's hidden ones."""
         return self._fn is not None or _visible(self._a)
 
     @requires_grad.setter
@@ -58,12 +57,12 @@ class DualTensor(Tensor):
 
     @property
     def is_leaf(self) -> bool:
-        """False for what was computed from something that requires grad."""
+        """False for results of operations on tensors that require grad."""
         return not self.requires_grad
 
     @property
     def data(self) -> Tensor:
-        """The primal alone, outside of any graph."""
+        """The primal without history."""
         return _primal_of(self).detach()  # type: ignore[attr-defined, no-any-return]
 
     @data.setter
@@ -93,25 +92,25 @@ class DualTensor(Tensor):
         *,
         retain_variables: Any = None,
     ) -> None:
-        """As ``Tensor.backward``; what arrives in ``.grad`` is a dual tensor. The graph is kept in any case."""
+        """``Tensor.backward`` for dual tensors: ``.grad`` becomes a dual tensor. The graph is always retained."""
         listed = None if inputs is None else graph._listed_inputs(inputs, "backward")
         backward_of_duals([self], [gradient], create_graph, listed)
 
 
 class _Level:
-    """The one level that can be open: its tag, what was made dual in it and the tensors to be set free at its end."""
+    """The level, of which only one can be open: its tag, its dual tensors, and the tensors to convert at its end."""
 
     def __init__(self) -> None:
         self.depth = entered()
         self.tag = self.depth.__enter__()
         self.duals: list[tuple[Tensor, Tensor]] = []  # (primal on the tape, tangent)
-        self.hidden: set[Any] = set()  # leaves that stand only for a primal
+        self.hidden: set[Any] = set()  # hidden leaves for primals
         self.members: list[weakref.ref[Tensor]] = []
 
     def adopt(self, t: Any) -> Any:
-        """Take care of a tensor that may be dual."""
+        """Register a tensor with the level if it is dual."""
         if isinstance(t, Tensor) and isinstance(t._a, Dual) and t._a.tag == self.tag and type(t) is Tensor:
-            if t._a.dtype.kind in "iub":  # converted into numbers without derivatives
+            if t._a.dtype.kind in "iub":  # converted to a dtype without derivatives
                 v = t._a.v
                 t._a = v._a if isinstance(v, Tensor) else v
                 return t
@@ -132,7 +131,7 @@ def _is_fwd_grad_enabled() -> bool:
 
 
 class _set_fwd_grad_enabled(_ModeDecorator):
-    """Whether results carry tangents; acts at once, and as a context manager."""
+    """Set whether results carry tangents, immediately or as a context manager."""
 
     def __init__(self, mode: bool) -> None:
         global _enabled
@@ -148,7 +147,7 @@ class _set_fwd_grad_enabled(_ModeDecorator):
         _enabled = self.prev
 
     def clone(self) -> _set_fwd_grad_enabled:
-        """The same setting once more."""
+        """A new context manager with the same setting."""
         return type(self)(self.mode)
 
 
@@ -178,7 +177,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
     _state.level = None
-    with contextlib.suppress(ValueError):  # closed in another context than it was opened in
+    with contextlib.suppress(ValueError):  # closed in a different context than the one that opened it
         now.depth.__exit__()
     modes.unwatch_operators(_record)
     replaced.payload_replaced.remove(_adopt)
@@ -208,7 +207,7 @@ def _set_free(t: Tensor, level: _Level) -> None:
 
 
 class dual_level(_ModeDecorator):
-    """Forward-mode differentiation happens inside of this.
+    """A context in which dual tensors exist, for forward-mode differentiation.
 
     >>> import wengert as torch
     >>> import wengert.autograd.forward_ad as fwAD
@@ -226,7 +225,7 @@ class dual_level(_ModeDecorator):
 
 
 def _record(info: Any, args: tuple[Any, ...], proceed: Any) -> Any:
-    """The hook on operators: run one as it would have run, and take care of its results."""
+    """The hook on operators: run the operator and register its results."""
     result = proceed()
     level = _level()
     if level is not None:
@@ -243,7 +242,7 @@ def _adopt(t: Tensor) -> None:
 
 # --------------------------------------------------------------------------------------------------------- dual tensors
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A tensor of the same value that carries ``tangent`` along in everything that is computed from it.
+    """A dual tensor with the value of ``tensor`` and a tangent, which operations on it propagate.
 
     Backward passes go through it to both.
     """
@@ -302,7 +301,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if now is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
     a = tensor._a
-    while tensor._fn is None and isinstance(a, (Const, Tensor)):  # what a level's operators made of constants
+    while tensor._fn is None and isinstance(a, (Const, Tensor)):  # results of operators on constants in a level
         tensor = _plain(a.v) if isinstance(a, Const) else a
         a = tensor._a
     if not (isinstance(a, Dual) and a.tag == now.tag):
@@ -312,7 +311,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def _shown(p: Any, level: _Level) -> Tensor:
-    """A part of a dual tensor for the user: without the level's hidden leaves."""
+    """The primal or tangent of a dual tensor for the user, without the level's hidden leaves."""
     t = _plain(p)
     if t._fn is not None and not _leads_out(t, level):
         return wrap(t._a)
@@ -340,14 +339,14 @@ def _visible(a: Any, level: _Level | None = None) -> bool:
 
 # ---------------------------------------------------------------------------------------- backward through dual tensors
 def _inner(t: Any, tag: int) -> Any:
-    """What stands on the tape for an output, an input or a cotangent."""
+    """The tensor on the tape that represents an output, an input or a cotangent."""
     while isinstance(t, Tensor) and isinstance(t._a, Dual) and t._a.tag == tag:
         t = _plain(t._a.v)
     return t
 
 
 def involves_duals(values: Any) -> bool:
-    """Whether a pass with these roots, inputs and cotangents is about dual tensors."""
+    """Whether these roots, inputs or cotangents are dual tensors."""
     level = _level()
     return level is not None and any(isinstance(t, DualTensor) for t in values)
 
@@ -355,7 +354,7 @@ def involves_duals(values: Any) -> bool:
 def grad_of_duals(
     outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool
 ) -> list[Tensor | None]:
-    """``autograd.grad`` where some tensors are dual: gradients that are dual themselves."""
+    """``autograd.grad`` if some tensors are dual; the gradients are dual too."""
     level = _level()
     assert level is not None
     tag = level.tag
@@ -381,7 +380,7 @@ def _with_tangent(g: Tensor, level: _Level, create_graph: bool) -> Tensor:
 
 
 def _tangent_of(g: Tensor, level: _Level) -> Tensor | None:
-    """How a tensor on the primals' tape moves with the tangents of everything that was made dual."""
+    """The tangent of a tensor on the primals' tape, from the tangents of all dual tensors."""
     if current_fn(g) is None or not level.duals:
         return None
     u = wrap(np.zeros(g._a.shape, g._a.dtype))
@@ -395,7 +394,7 @@ def _tangent_of(g: Tensor, level: _Level) -> Tensor | None:
 
 
 def backward_of_duals(tensors: list[Any], grads: list[Any], create_graph: bool, inputs: list[Any] | None) -> None:
-    """``autograd.backward`` where some tensors are dual."""
+    """``autograd.backward`` if some tensors are dual."""
     level = _level()
     if level is None:
         raise noted(RuntimeError("backward() of a dual tensor outside of its level"))

@@ -1,6 +1,6 @@
-"""``torch.distributed``, which is not there: one process computes.
+"""``torch.distributed``, which is not available: wengert computes in one process.
 
-``is_available()`` is False, as in a PyTorch that was built without it. What needs other processes is an error.
+``is_available()`` returns False, as in PyTorch built without it. Functions that need other processes raise an error.
 
 >>> import wengert as torch
 >>> torch.distributed.is_available(), torch.distributed.is_initialized()
@@ -21,11 +21,11 @@ class ReduceOp:
 
 
 class ProcessGroup:
-    """A group of processes, of which there is none: for annotations and ``isinstance``."""
+    """A group of processes. Never instantiated; for annotations and ``isinstance``."""
 
 
 class group:
-    """The group of all processes: none."""
+    """The group of all processes, which is None."""
 
     WORLD = None
 

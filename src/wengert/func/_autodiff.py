@@ -1,11 +1,10 @@
-"""``grad``, ``vjp``, ``jvp`` and the Jacobians made of them.
+"""``grad``, ``vjp``, ``jvp`` and the Jacobians built on them.
 
 NOTE [ Which tape ]
-    Reverse mode in an ordinary place uses the user's own tape: the function's variables are fresh leaves (or nodes on
-    the outer tape where the arguments are tracked there), and what is computed from them is differentiated as
-    ``autograd.grad`` would. Inside of another transform it needs a tape of its own level (``_payloads.transforms``,
-    NOTE [ Levels ]): the variables are ``Lift`` values then, and everything older, tracked or not, is a payload inside
-    of them.
+Outside other transforms, reverse mode uses the user's own tape: the function's variables are fresh leaves (or nodes on
+the outer tape if the arguments are tracked there), and the results are differentiated as by ``autograd.grad``. Inside
+another transform it needs a tape of its own level (``_payloads.transforms``, NOTE [ Levels ]): the variables are then
+``Lift`` values, and all older tensors, tracked or not, are payloads inside them.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ _P = ParamSpec("_P")
 
 # --------------------------------------------------------------------------------------------------------- reverse mode
 class _Tape:
-    """The variables of one use of reverse mode, and the way back to them."""
+    """The variables of one use of reverse mode, and the backward pass to them."""
 
     def __init__(self) -> None:
-        self.recording = is_grad_enabled()  # outside: whether results may be tracked by what the function closes over
+        self.recording = is_grad_enabled()  # whether captured tensors may track the results
         self.lifted = DEPTH.get() > 0
         self.level = entered() if self.lifted else None
         self.tag = 0
@@ -58,14 +57,14 @@ class _Tape:
     def __exit__(self, *exc: object) -> None:
         self.open = False
         self.inside.__exit__(*exc)
-        if self.inside.rebound and self.inside.outer is not None:  # looked at when the results are out of the way
+        if self.inside.rebound and self.inside.outer is not None:  # examined after the results are freed
             self.inside.outer.rebound += self.inside.rebound
         self.mode.__exit__(*exc)
         if self.level is not None:
             self.level.__exit__(*exc)
 
     def variable(self, x: Any) -> Tensor:
-        """A fresh variable on an argument."""
+        """A fresh variable for an argument."""
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         if self.lifted:
@@ -84,7 +83,7 @@ class _Tape:
         return t
 
     def left(self, y: Any) -> Any:
-        """A result on the way out: without this tape, unless an outer one is in it."""
+        """A result to return: detached from this tape, but not from outer ones."""
         if not isinstance(y, Tensor):
             return y
         if self.lifted:
@@ -94,7 +93,7 @@ class _Tape:
         return wrap(y._a)
 
     def pulled_back(self, outputs: list[Tensor], cotangents: list[Tensor], keep: bool) -> list[Tensor]:
-        """The gradients of the variables; zeros where nothing leads."""
+        """The gradients of the variables; zeros for a variable on which the outputs do not depend."""
         live = [(current_fn(y), g) for y, g in zip(outputs, cotangents, strict=True) if self._is_mine(y)]
         nodes: list[Any] = [x._fn for x in self.inputs]
         wanted = [n for n in nodes if n is not None]
@@ -169,7 +168,7 @@ def _replaced(args: tuple[Any, ...], positions: Any, values: Any) -> tuple[Any, 
 def grad_and_value(
     func: Callable[_P, Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[_P, tuple[Any, Any]]:
-    """A function that returns a scalar function's ``(gradient, value)``; with ``has_aux`` ``(gradient, (value, aux))``.
+    """A function that returns ``(gradient, value)`` of a scalar function; ``(gradient, (value, aux))`` if ``has_aux``.
 
     >>> import wengert as torch
     >>> torch.func.grad_and_value(lambda x: x ** 3)(torch.tensor(2.))
@@ -238,7 +237,7 @@ def grad(func: Callable[_P, Any], argnums: Argnums = 0, has_aux: bool = False) -
 def vjp(
     func: Callable[..., Any], *primals: Any, has_aux: bool = False
 ) -> tuple[Any, Callable[..., Any]] | tuple[Any, Callable[..., Any], Any]:
-    """``(func(*primals), vjp_fn)``: ``vjp_fn(cotangents)`` gives the vector-Jacobian products, one for each primal.
+    """``(func(*primals), vjp_fn)``: ``vjp_fn(cotangents)`` returns the vector-Jacobian products, one for each primal.
 
     >>> import wengert as torch
     >>> out, vjp_fn = torch.func.vjp(torch.sin, torch.zeros(2))
@@ -305,7 +304,7 @@ def jvp(
 ) -> tuple[Any, Any] | tuple[Any, Any, Any]:
     """``(func(*primals), tangent)``: the Jacobian-vector product, by forward mode.
 
-    ``strict``: an output that does not depend on the inputs is an error.
+    ``strict``: raise an error if an output does not depend on the inputs.
 
     >>> import wengert as torch
     >>> torch.func.jvp(torch.sin, (torch.zeros(2),), (torch.ones(2),))
@@ -379,7 +378,7 @@ def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """``(func(*primals), jvp_fn)``: ``jvp_fn(*tangents)`` is the linear map of the tangents at ``primals``.
+    """``(func(*primals), jvp_fn)``: ``jvp_fn(*tangents)`` is the Jacobian-vector product at ``primals``.
 
     >>> import wengert as torch
     >>> out, f = torch.func.linearize(torch.sin, torch.zeros(2))
@@ -391,7 +390,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         raise RuntimeError("linearize(f, *primals): Expected primals to contain at least one Tensor.")
     out, pull = vjp(func, *primals)
     outs, out_spec = tree_flatten(out)
-    # jvp is the transpose of vjp, which is linear: its transpose is recorded once and walked for each tangent
+    # vjp is linear and jvp is its transpose: vjp is recorded once, and its graph walked for each tangent
     with entered() as tag:
         zeros = [wrap(Lift(payload_like(y._a, np.zeros), tag)) for y in outs]
         leaves = [leaf_node(u) for u in zeros]
@@ -428,7 +427,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 # ------------------------------------------------------------------------------------------------------------ Jacobians
 def _basis(x: Tensor) -> Tensor:
-    """The standard basis of a tensor's space, one vector for each element, in front."""
+    """The standard basis of a tensor's space, with the basis vectors along a new first dim."""
     n = 1
     for s in x.shape:
         n *= s
@@ -451,9 +450,9 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Callable[_P, Any]:
-    """The Jacobian of a function by reverse mode: for each output, its derivative by each chosen argument.
+    """The Jacobian of a function by reverse mode: the derivative of each output with respect to each argument.
 
-    ``chunk_size``: how many rows at once.
+    ``argnums`` chooses the arguments; ``chunk_size`` is the number of rows to compute at once.
 
     >>> import wengert as torch
     >>> torch.func.jacrev(torch.sin)(torch.zeros(2))
@@ -541,7 +540,7 @@ def jacfwd(
 
 
 def _transposed(columns: list[Any], spec: TreeSpec, single: bool) -> Any:
-    """A list by input of structures by output, as a structure by output of structures by input."""
+    """Transpose a list over inputs of structures over outputs to a structure over outputs of structures over inputs."""
     flat = [tree_flatten(c) for c in columns]
     out_spec = flat[0][1]
     by_output = []
@@ -552,7 +551,7 @@ def _transposed(columns: list[Any], spec: TreeSpec, single: bool) -> Any:
 
 
 def hessian(func: Callable[_P, Any], argnums: Argnums = 0) -> Callable[_P, Any]:
-    """The Hessian of a function: forward mode over reverse mode.
+    """The Hessian of a function, by forward mode over reverse mode.
 
     >>> import wengert as torch
     >>> torch.func.hessian(lambda x: (x ** 3).sum())(torch.ones(2))

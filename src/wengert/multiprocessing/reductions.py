@@ -1,7 +1,7 @@
-"""How tensors are pickled on their way to another process.
+"""Pickling of tensors for other processes.
 
-In memory that was shared they go as the descriptor of that memory; else as a copy. A history stays behind, so a tensor
-that has one is refused.
+A tensor in shared memory is sent as the descriptor of the memory, other tensors as copies. History cannot be sent, so
+a tensor with a history raises an error.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["init_reductions", "reduce_tensor"]
 
 
 def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
-    """What pickle needs to make the tensor again in another process.
+    """The function and arguments with which pickle rebuilds the tensor in another process.
 
     Raises:
-        RuntimeError: the tensor is a result that requires grad.
+        RuntimeError: the tensor requires grad and is not a leaf.
     """
     if tensor.requires_grad and not tensor.is_leaf:
         raise noted(
@@ -53,7 +53,7 @@ def _attached(kind: type, descriptor: Any, size: int, layout: tuple[Any, ...], r
 
 
 def init_reductions() -> None:
-    """Teach ``multiprocessing`` about tensors; done when this package is imported."""
+    """Register the reductions of tensors with ``multiprocessing``, when this package is imported."""
     from ..nn.parameter import Buffer, Parameter
 
     for kind in (Tensor, Parameter, Buffer):

@@ -31,7 +31,7 @@ def _adadelta(x: Any, p: Any, g: Any, squares: Any, deltas: Any, t: Any, u: Any,
 
 
 class Adadelta(ElementwiseOptimizer):
-    """Scales the gradient by the ratio of two roots: of the average squared step and the average squared gradient.
+    """Adadelta: scales the gradient by the root mean square of past steps over that of past gradients.
 
     Source: Zeiler 2012.
 

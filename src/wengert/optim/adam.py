@@ -46,14 +46,14 @@ def _amsgrad(x: Any, p: Any, g: Any, m: Any, v: Any, most: Any, t: Any, u: Any, 
 
 
 def check_tensor_lr(lr: Any, foreach: Any, capturable: bool) -> None:
-    """``lr`` may be a tensor of one element, but for ``foreach=True``."""
+    """Check that ``lr`` is a number, or a tensor with one element unless ``foreach=True``."""
     if isinstance(lr, Tensor) and foreach and not capturable:
         raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
     check_lr(lr)
 
 
 def check_tensor_betas(betas: Any, foreach: Any, capturable: bool) -> None:
-    """Both decay rates are floats, or both are tensors of one element."""
+    """Check that both decay rates are floats, or both tensors with one element."""
     kinds = [float if isinstance(b, float) else Tensor if isinstance(b, Tensor) else None for b in betas[:2]]
     if kinds not in ([float, float], [Tensor, Tensor]):
         raise ValueError("betas must be either both floats or both Tensors")
@@ -69,8 +69,8 @@ class Adam(ElementwiseOptimizer):
     """Adam: steps by the average gradient, divided by the root of the average squared gradient.
 
     ``amsgrad``: divide by the largest such root so far. ``decoupled_weight_decay``: shrink the parameters instead of
-    adding to the gradient (AdamW). Source: Kingma and Ba 2014; Reddi et al. 2018. ``foreach``, ``fused`` and
-    ``capturable`` change nothing here.
+    adding to the gradient (AdamW). ``foreach``, ``fused`` and ``capturable`` have no effect. Source: Kingma and Ba
+    2014; Reddi et al. 2018.
 
     >>> import wengert as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)

@@ -28,7 +28,7 @@ def _adamax(
 
 
 class Adamax(ElementwiseOptimizer):
-    """Adam with the largest recent gradient in place of the root of the average square.
+    """Adamax: Adam with the decayed maximum of the gradient in place of the root of the average square.
 
     Source: Kingma and Ba 2014, section 7.1.
 

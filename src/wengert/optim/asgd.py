@@ -23,7 +23,7 @@ def _asgd(x: Any, p: Any, g: Any, average: Any, t: Any, u: Any, shrink: float, e
 
 
 class ASGD(ElementwiseOptimizer):
-    """Averaged stochastic gradient descent: from step ``t0`` on the mean of the parameters is kept, as state ``ax``.
+    """Averaged stochastic gradient descent. From step ``t0`` on, the state ``ax`` is the mean of the parameters.
 
     Source: Polyak and Juditsky 1992.
 

@@ -36,7 +36,7 @@ def _nadam(x: Any, p: Any, g: Any, m: Any, v: Any, t: Any, u: Any, *constants: A
 
 
 class NAdam(ElementwiseOptimizer):
-    """Adam with Nesterov's momentum, which grows from step to step. Source: Dozat 2016.
+    """NAdam: Adam with Nesterov momentum, which grows from step to step. Source: Dozat 2016.
 
     >>> import wengert as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)

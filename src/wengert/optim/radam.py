@@ -33,7 +33,7 @@ def _radam(x: Any, p: Any, g: Any, m: Any, v: Any, t: Any, u: Any, *constants: A
 
 
 class RAdam(ElementwiseOptimizer):
-    """Adam that divides by the average square only once that is known well enough, and then by degrees.
+    """RAdam: Adam that divides by the root of the average square only once its variance is known to be small.
 
     Source: Liu et al. 2019, "On the variance of the adaptive learning rate and beyond".
 
@@ -80,7 +80,7 @@ class RAdam(ElementwiseOptimizer):
         decay = group["weight_decay"]
         shrink = 1 - lr * decay if group["decoupled_weight_decay"] and decay != 0 else None
         correction2 = 1 - beta2**step
-        longest = 2 / (1 - beta2) - 1  # the length of the simple average that the exponential one amounts to
+        longest = 2 / (1 - beta2) - 1  # the length of the simple moving average equivalent to the exponential one
         length = longest - 2 * step * beta2**step / correction2
         rectification = None
         if length > 5.0:

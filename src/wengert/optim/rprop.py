@@ -31,12 +31,12 @@ def _rprop(
     factor = x.where(turned, shrink, x.where(sign == 0, 1.0, x.where(sign > 0, grow, sign)))
     size = x.multiply(size, factor, size)
     size = x.clip(size, least, most, size)
-    before = x.positive(x.where(turned, 0.0, g), before)  # where the sign turned there is no step now
+    before = x.positive(x.where(turned, 0.0, g), before)  # no step where the sign has changed
     return x.subtract(p, x.multiply(x.sign(before, u), size, u), p), before, size
 
 
 class Rprop(ElementwiseOptimizer):
-    """Looks at the signs of the gradient only: each element's step grows while its sign stays, and shrinks else.
+    """Rprop uses only the signs of the gradient: an element's step grows while its sign stays the same, else shrinks.
 
     ``etas`` are the two factors, ``step_sizes`` the bounds of the step. Source: Riedmiller and Braun 1993.
 

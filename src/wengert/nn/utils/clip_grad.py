@@ -1,4 +1,4 @@
-"""Clipping gradients, in place. Source of the clipping by norm: Pascanu et al. 2013."""
+"""Clipping of gradients in place, by norm (Pascanu et al. 2013) and by value."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def get_total_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """The norm of all tensors together, as if they were one vector."""
+    """The norm of all tensors, as if they were concatenated to one vector."""
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     norm_type = float(norm_type)
     if not tensors:
@@ -56,7 +56,7 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
-    """Multiply all gradients by ``max_norm / total_norm``, if that makes them shorter."""
+    """Multiply all gradients by ``max_norm / total_norm`` if that is less than 1."""
     grads = _grads(parameters)
     if grads:
         factor = torch.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
@@ -71,7 +71,7 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Shorten the gradients of all parameters together to ``max_norm``, in place; returns their norm before that.
+    """Scale the gradients of all parameters in place to a total norm of at most ``max_norm``; return the norm before.
 
     >>> import wengert as torch
     >>> p = torch.nn.Parameter(torch.zeros(2))
@@ -107,11 +107,11 @@ def _arrays(tensors: list[Tensor]) -> list[np.ndarray] | None:
 
 
 def _shortened(grads: list[Tensor], arrays: list[np.ndarray], max_norm: float, frame: Any) -> Tensor:
-    """``clip_grad_norm_`` on arrays, with the same roundings; returns the norm before."""
+    """``clip_grad_norm_`` on arrays, with the same rounding; return the norm before."""
     with np.errstate(all="ignore"):
         norms = np.array([vector_norm_over(lib, a, 2, tuple(range(a.ndim)), False) for a in arrays], arrays[0].dtype)
         total = vector_norm_over(lib, norms, 2, (0,), False)
-        factor = np.minimum(np.reciprocal(total + 1e-6) * max_norm, total.dtype.type(1))  # as Tensor divides
+        factor = np.minimum(np.reciprocal(total + 1e-6) * max_norm, total.dtype.type(1))  # the division of Tensors
         for grad, a in zip(grads, arrays, strict=True):
             np.multiply(a, factor, a)
             count_write_at(grad, frame)
