@@ -272,7 +272,7 @@ def dist(lib, self, other, p):
 
 
 @reduction("torch.dist Tensor.dist")
-def _dist(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
+def dist_public(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
     """The p-norm of the difference of two tensors, which broadcast.
 
     >>> import wengert as torch
