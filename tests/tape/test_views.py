@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import wengert as T
 from wengert._base.modes import EVERY, M
+from wengert._tape import replaced
 from wengert._tape.tensor import stale_views
 from wengert._tape.views import no_grad_views
 
@@ -796,3 +797,80 @@ def test_views_made_under_no_grad_print_as_in_pytorch(torch: Any) -> None:
             shown = [w[0], w.t(), w.view(-1)[2:], w.detach(), w.clone(), *w.unbind(), w[[1]], w.squeeze(), w.real]
             printed.append([(repr(v), v.requires_grad, v.is_leaf) for v in shown])
     assert printed[0] == printed[1]
+
+
+# ------------------------------------------------------------------------- an array that becomes a transform's value
+def write_to_the_base(x: Any) -> Any:
+    y = T.zeros(4)
+    v = y[1:]
+    w = v[1:]
+    u = y.view(2, 2)
+    y += x
+    return y.sum() + 2 * v.sum() + 3 * w.sum() + u[0].sum()
+
+
+def write_to_a_view_of_a_view(x: Any) -> Any:
+    y = T.zeros(4)
+    v = y[1:]
+    w = v[1:]
+    u = y.view(2, 2)
+    q = u[1]
+    w.mul_(0).add_(x[:2])
+    return y.sum() + 2 * v.sum() + 3 * w.sum() + u[0].sum() + q.sum()
+
+
+@pytest.mark.parametrize("f", [write_to_the_base, write_to_a_view_of_a_view])
+def test_all_views_of_an_array_see_a_transforms_value(f: Any) -> None:
+    x = T.rand(4)
+    rows = T.stack([x, 2 * x])
+    assert T.allclose(T.func.vmap(f)(rows), T.stack([f(x), f(2 * x)]))
+    value, tangent = T.func.jvp(f, (x,), (x,))
+    assert T.allclose(value, f(x))
+    assert T.allclose(tangent, f(x))
+
+
+WRITES = {
+    "y[0] = x[0]": lambda y, x: y.__setitem__(0, x[0]),
+    "y[1:] = x[1:]": lambda y, x: y.__setitem__(slice(1, None), x[1:]),
+    "y += x": lambda y, x: y.__iadd__(x),
+    "y[0].copy_(x[0])": lambda y, x: y[0].copy_(x[0]),
+    "y[1:].mul_(x[1:])": lambda y, x: y[1:].mul_(x[1:]),
+    "y.index_add_(0, i, x)": lambda y, x: y.index_add_(0, T.tensor([0, 1, 1, 2]), x),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_the_collector_is_asked_only_where_views_may_be(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looks at every object of the program, which takes as long as a hundred writes."""
+    asked = []
+
+    class Collector:
+        @staticmethod
+        def get_referrers(*objects: Any) -> list[Any]:
+            asked.append(objects)
+            return gc.get_referrers(*objects)
+
+    monkeypatch.setattr(replaced, "gc", Collector)
+
+    def f(x: Any) -> Any:
+        y = T.zeros(4)
+        write(y, x)
+        return y.sum()
+
+    T.func.vmap(f)(T.rand(2, 4))
+    T.func.jvp(f, (T.rand(4),), (T.rand(4),))
+    assert not asked
+
+
+def test_a_recorded_write_without_other_views_leaves_the_hot_path_free() -> None:
+    x = T.rand(4, requires_grad=True) * 1
+    x += 1
+    x.mul_(x.detach().clone())
+    x[1:] = 2.0
+    x[0] = x.sum()
+    v = x[:2]
+    v.mul_(2)
+    assert not stale_views
+    x.mul_(3)  # there is one now
+    assert stale_views
+    assert v.grad_fn.next_functions[0][0] is x.grad_fn

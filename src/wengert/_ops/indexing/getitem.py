@@ -66,9 +66,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
             t._fn = n
             return t
     ty = type(key)
-    if ty is tuple:
-        pass
-    elif ty is slice:
+    if ty is slice:
         shape = self._a.shape
         if not shape:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -76,7 +74,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         if M or type(self._a) is not np.ndarray:
             return SLICE.op(self, 0, start, end, step)
         return view_result(SLICE, self, (0, start, end, step), self._a[start:end:step])
-    elif not M:
+    elif ty is not tuple and not M:
         if ty is Tensor:
             i = key._a
             if (
@@ -223,13 +221,15 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
         items = [item if type(item) in _BASIC else normal_part(item) for item in items]
         dims, indices, misfits = [], [], []
     dim = source = 0  # of the view, of x
-    for place, item in enumerate(items):
+    left = iter(items)
+    for item in left:
         ty = type(item)
         if ty is int:
             n = shape[source] if source < ndim else 0
             if not -n <= item < n:
                 if _used(items) > ndim:
                     raise _too_many(key, ndim)
+                place = len(items) - operator.length_hint(left) - 1
                 raise IndexError(f"index {item} is out of bounds for dimension {place} with size {n}")
             if item < 0:
                 item += n
@@ -279,7 +279,7 @@ def read_key(x: Any, a: Any, key: Any, make: Any) -> tuple[Any, Any, Any, Any]:
     if misfits:
         mask, at = misfits[0]
         raise _mask_error(mask, at, tuple((x._a if make is None else a).shape))
-    return x, a, dims, indices
+    return x, a, tuple(dims), indices
 
 
 def linked(info: Info, chain: tuple[Any, ...], p: tuple[Any, ...], a: Any, depth: int) -> tuple[Any, ...]:
