@@ -143,7 +143,7 @@ def tensor_stub() -> str:
 
 # -------------------------------------------------------------------------------------------------------------- modules
 def importable(value: Any) -> bool:
-    """Whether a class or function can be imported by its own name, from a module whose source defines it."""
+    """Whether a class or function can be imported by its own name, from a module whose source defines or imports it."""
     if not value.__module__.startswith("wengert."):
         return False
     module = importlib.import_module(value.__module__)
@@ -153,7 +153,11 @@ def importable(value: Any) -> bool:
         tree = ast.parse(inspect.getsource(module))
     except (OSError, TypeError):
         return False
-    return any(isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == value.__name__ for node in tree.body)
+    return any(
+        (isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == value.__name__)
+        or (isinstance(node, ast.ImportFrom) and any(a.name == value.__name__ for a in node.names))
+        for node in tree.body
+    )
 
 
 def is_row(module: types.ModuleType) -> bool:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import wengert as T
 from wengert._base.modes import EVERY, M
 from wengert._tape.tensor import stale_views
-from wengert._tape.views import quiet_views
+from wengert._tape.views import no_grad_views
 
 SHAPES = [(), (1,), (3,), (4,), (2, 3), (3, 3), (1, 4), (2, 1, 3), (2, 2, 2), (0,), (2, 0), (4, 4)]
 small = st.integers(0, 8)
@@ -525,7 +525,7 @@ def test_every_view_refers_to_the_memorys_owner() -> None:
 
 
 def reasons() -> tuple[int, int, int, int]:
-    return len(M), len(EVERY), len(stale_views), len(quiet_views)
+    return len(M), len(EVERY), len(stale_views), len(no_grad_views)
 
 
 def test_nothing_is_left_of_stale_views(no_gc: None) -> None:
@@ -540,7 +540,7 @@ def test_nothing_is_left_of_stale_views(no_gc: None) -> None:
     assert v.grad_fn.name() == "AsStridedBackward0"
     with T.no_grad():
         q = y[0]
-    assert len(quiet_views) == 1
+    assert len(no_grad_views) == 1
     (v.sum() + y.sum()).backward()
     assert x.grad.tolist() == [8, 8, 4, 4]
     del v, w, q, y
@@ -638,7 +638,7 @@ def test_a_view_made_under_no_grad_is_not_written_with_grad_mode_on() -> None:
             for write in (v.add_, w.mul_):
                 write(2)
     del v, w, view, write
-    assert not quiet_views
+    assert not no_grad_views
 
 
 def test_a_zero_dimensional_view_made_under_no_grad_shares_memory() -> None:

@@ -9,7 +9,7 @@ by rule     ``_payloads.meta_rules`` knows the result's shape from those of the 
 the others  run on arrays of the same shape (``stand_in``), and what comes out is forgotten
 
 So a formula, a transform or an optimizer that runs on payloads runs on these as well. A write in place is checked and
-changes nothing (``views.rebind``). A program without such tensors does not import the rules.
+changes nothing (``replaced.replace_payload``). A program without such tensors does not import the rules.
 """
 
 from __future__ import annotations

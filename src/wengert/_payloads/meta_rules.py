@@ -332,7 +332,7 @@ RULES: dict[str, Rule] = {
     "nll_backward": lambda info, operands, p: Meta(tuple(p[0]), operands[0].dtype),
     **dict.fromkeys(
         ("sum_to", "select_backward", "slice_backward", "diagonal_backward", "unfold_backward", "as_strided_backward",
-         "view_back"),
+         "view_scatter_zeros"),
         _of_size(0),
     ),
     **dict.fromkeys(("mean_parts", "max_parts", "upsample"), _last_dims(0)),

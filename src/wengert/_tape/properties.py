@@ -22,7 +22,7 @@ from .error_text import cpp_name
 from .inference import is_inference
 from .node import AccumulateGrad, HookDict, RemovableHandle, hooks_of, leaf_node
 from .tensor import Tensor, alias_payload, current_fn, device_of, make, new
-from .view_chain import moved
+from .view_chain import reshaped_in_place
 
 
 def assign_requires_grad(self: Tensor, value: bool) -> None:
@@ -246,7 +246,7 @@ def set_data(self: Tensor, value: Tensor) -> None:
     fn = self._fn
     if fn is not None and (a.dtype.kind not in "fcV"):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    moved.append("data")
+    reshaped_in_place.append("data")
     self._a = a
     if self._m is not None:
         self._m.a = a
@@ -321,5 +321,5 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
 
 Tensor.requires_grad = Tensor.requires_grad.setter(assign_requires_grad)
-Tensor.grad = property(grad, set_grad, delete_grad)
-Tensor.data = property(data, set_data)
+Tensor.grad = property(grad, set_grad, delete_grad)  # type: ignore[assignment]  # the stub shows the value
+Tensor.data = property(data, set_data)  # type: ignore[assignment]  # as above

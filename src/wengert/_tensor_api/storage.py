@@ -20,7 +20,7 @@ from .._payloads.meta import Meta, no_data, whole
 from .._payloads.transforms import plain_dtype
 from .._tape.promotion import logical_dtype
 from .._tape.tensor import META, Tensor, alias_payload, device_of, wrap
-from .._tape.views import bump
+from .._tape.views import count_write
 from .protocol import array_of
 
 
@@ -74,12 +74,12 @@ class _Storage:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._array[index] = value
-        bump(self._tensor)
+        count_write(self._tensor)
 
     def fill_(self, value: Any) -> Any:
         """Set every element."""
         self._array[...] = value
-        bump(self._tensor)
+        count_write(self._tensor)
         return self
 
     def copy_(self, source: Any, non_blocking: bool = False) -> Any:
@@ -87,7 +87,7 @@ class _Storage:
         if len(source) != len(self):
             raise RuntimeError(f"size of source ({len(source)}) and destination ({len(self)}) storages differ")
         self._array[...] = source._array
-        bump(self._tensor)
+        count_write(self._tensor)
         return self
 
     def clone(self) -> Any:

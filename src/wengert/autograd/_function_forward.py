@@ -17,8 +17,8 @@ from .._base.grad_mode import grad_mode
 from .._base.registry import T
 from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform
 from .._payloads.vmap_randomness import LEVELS
+from .._tape.replaced import replace_payload
 from .._tape.tensor import Tensor, current_fn, payload_like, wrap
-from .._tape.views import rebind
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, check_tangent
 from .function import Function, run
@@ -91,7 +91,7 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     made = []
     for y in (outputs,) if single else outputs:
         if id(y) in written and y._version:
-            rebind(written[id(y)], Lift(_inside(y), tag))
+            replace_payload(written[id(y)], Lift(_inside(y), tag))
             made.append(written[id(y)])
         else:
             made.append(wrap(Lift(_inside(y), tag)) if isinstance(y, Tensor) else y)
@@ -229,7 +229,7 @@ def _dual_output(y: Any, t: Any, tag: int, dual_of: dict[int, Any]) -> Any:
         return y
     value = Dual(_inside(y), None if t is None else _inside(t), tag)
     if id(y) in dual_of:  # written in place: the dual tensor itself is returned
-        rebind(dual_of[id(y)], value)
+        replace_payload(dual_of[id(y)], value)
         return dual_of[id(y)]
     made = wrap(value)
     level = _level()

@@ -25,7 +25,7 @@ from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
 from .._base.torch_function import DISABLED
 from .._payloads.transforms import Const, Dual, entered
-from .._tape import graph, properties, views
+from .._tape import graph, properties, replaced
 from .._tape.delivery import accumulate
 from .._tape.node import AccumulateGrad, leaf_node
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
@@ -163,7 +163,7 @@ def enter_dual_level() -> int:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.level = _Level()
     modes.watch_operators(_record)
-    views.rebound.append(_adopt)
+    replaced.payload_replaced.append(_adopt)
     graph.interceptors.append(_DUALS)
     return 0
 
@@ -181,7 +181,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     with contextlib.suppress(ValueError):  # closed in another context than it was opened in
         now.depth.__exit__()
     modes.unwatch_operators(_record)
-    views.rebound.remove(_adopt)
+    replaced.payload_replaced.remove(_adopt)
     graph.interceptors.remove(_DUALS)
     for ref in now.members:
         t = ref()

@@ -25,7 +25,7 @@ from .._payloads.transforms import of_transform
 from .._tape.inference import is_inference, not_saved
 from .._tape.node import AccumulateGrad, Node, Port, box_of, tick, view_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
-from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, bump, check_inplace, rebase
+from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, check_inplace, count_write, rebase_history
 from ..utils._pytree import tree_flatten, tree_unflatten
 from ._function_node import BackwardCFunction, FunctionCtx
 
@@ -233,7 +233,7 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
     if not track:
         if ctx.dirty_tensors:
             for t in ctx.dirty_tensors:
-                bump(t)
+                count_write(t)
         fresh = tuple([_alias_input(o, args, ctx) for o in flat])
         return (fresh[0] if single else fresh), ctx
     ctx.fx = edges
@@ -357,7 +357,7 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
     if is_dirty:
         if type(o._fn) is AccumulateGrad:
             if stands_for_a_primal(o):
-                bump(o, ctx.seq)
+                count_write(o, ctx.seq)
                 o._fn = node
                 return o
             raise noted(
@@ -367,8 +367,8 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
                 code="W005",
             )
         check_inplace(o, True)
-        bump(o, ctx.seq)
-        rebase(o, node)
+        count_write(o, ctx.seq)
+        rebase_history(o, node)
         return o
     if is_input and node is None and isinstance(o._a, np.ndarray):
         return o.detach()

@@ -14,7 +14,7 @@ from .._tape.engine import current_pass
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, Node, Port, RemovableHandle, cell_of
 from .._tape.tensor import Tensor, current_fn, wrap
-from .._tape.views import bump
+from .._tape.views import count_write
 
 __all__ = [
     "GradientEdge",
@@ -87,7 +87,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         if not isinstance(t, Tensor):
             raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         if not is_inference(t):
-            bump(t)
+            count_write(t)
 
 
 # ------------------------------------------------------------------------------------------------ hooks on saved values

@@ -27,10 +27,9 @@ import wengert as torch
 from .._arrays.threads import cut_parts, freely
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
-from .._tape.inplace import written
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import bump, writable
+from .._tape.views import count_write, count_write_at, writable
 from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
 
 BLOCK = 65536  # elements in a pass over what is not contiguous
@@ -147,7 +146,7 @@ def step_at_rows(p: Tensor, g: Any, factor: Any) -> None:
     from .._payloads.sparse import add_into
 
     add_into(writable(p), g, factor)
-    bump(p)
+    count_write(p)
 
 
 def check_option(name: str, value: Any, ok: bool | Tensor) -> None:
@@ -204,7 +203,7 @@ def advance(state: dict[str, Any]) -> int | float:
     if isinstance(a, np.ndarray):
         a += 1
         if step._m is not None:
-            bump(step)
+            count_write(step)
         return a.item()
     step += 1
     return step.item()
@@ -215,7 +214,7 @@ def set_number(tensor: Tensor, value: float) -> float:
     a = alias_payload(tensor)
     a[...] = value
     if tensor._m is not None:
-        bump(tensor)
+        count_write(tensor)
     return a.item()
 
 
@@ -284,7 +283,7 @@ class ElementwiseOptimizer(Optimizer):
                 else:
                     kernel, names, constants = self._rule(group, state, number)
                     self._step_in_place(a, grad._a, [state[n] for n in names], kernel, constants, decay, maximize)
-                    written(p, frame)
+                    count_write_at(p, frame)
         return loss
 
     def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:
@@ -312,7 +311,7 @@ class ElementwiseOptimizer(Optimizer):
             s = tensor._a
             arrays.append(s if type(s) is np.ndarray and s.flags.writeable else writable(tensor))
             if tensor._m is not None:
-                bump(tensor)
+                count_write(tensor)
         if a.dtype.kind == "c":
             arrays = [x[..., None].view(x.real.dtype) for x in map(np.asarray, arrays)]
             a = arrays[0]

@@ -22,10 +22,10 @@ from ..._base.modes import M
 from ..._base.registry import public
 from ..._payloads.meta import Meta
 from ..._payloads.vmap_randomness import LEVELS
-from ..._tape.inplace import apply_inplace, unrecorded, written
+from ..._tape.inplace import apply_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
-from ..._tape.views import bump, check_inplace, writable
+from ..._tape.views import check_inplace, count_write, count_write_at, unrecorded, writable
 from ..._tensor_api.construct import made, meta_device
 from ..._tensor_api.generator import Generator, default_generator
 from ..create.create import allocate, options, plain_shape, resized, shape_of, tuple_shape
@@ -41,14 +41,14 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
     if type(a) is np.ndarray and a.flags.c_contiguous and a.flags.writeable and a.dtype in _NATIVE:
         if not LEVELS.get() and unrecorded(self, None):
             a[...] = sampler(generator, a.shape, a.dtype, *args)
-            written(self, getframe(2))
+            count_write_at(self, getframe(2))
             return self
     tracked = needs(self)
     check_inplace(self, tracked)
     if type(a) is Meta:  # nothing is drawn, and nothing written
         if tracked:
             return apply_inplace(node, self, (a,))
-        bump(self)
+        count_write(self)
         return self
     a = self._a if not isinstance(self._a, (np.ndarray, np.generic)) else writable(self)
     values = in_memory_order(a, sampler, generator, logical_dtype(self), *args)
@@ -56,7 +56,7 @@ def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args:
         return apply_inplace(node, self, (values,))
     if isinstance(a, np.ndarray) and isinstance(values, np.ndarray):
         np.copyto(a, values, casting="unsafe")
-        bump(self)
+        count_write(self)
         return self
     if isinstance(a, np.ndarray):
         raise RuntimeError(
