@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pkgutil
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -104,6 +103,8 @@ def namespace(space: str) -> dict[str, Any]:
 
 def module_names() -> list[str]:
     """The public modules of the package, and the names that are found in them when first asked for."""
+    import pkgutil  # the import of the package does without it
+
     found = {module.name for module in pkgutil.iter_modules(sys.modules[_PACKAGE].__path__) if module.name[0] != "_"}
     return sorted(found - {"ops"} | LATE.keys())
 
