@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import wengert
+from wengert._base import hooks
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(wengert.__file__).parent
@@ -47,26 +48,13 @@ ROOMS = (
     ("_saving", "serialization", "storage", "hub", "safetensors", "utils.model_zoo"),
     # programs for PyTorch, and what only says that something is not there
     ("_compat", "_cli", "__main__", "utils.collect_env", "profiler", "library", "ops", "compiler", "distributed", "fx",
-     "onnx", "nn.parallel", "testing._internal"),
+     "onnx", "testing._internal"),
     ("",),
 )  # fmt: skip
 RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
 PROGRAMS = RANK["linalg"]  # from here on a module may import the package itself, as a program does
 
-ALLOWED: dict[str, str] = {
-    **dict.fromkeys(
-        (
-            "wengert._saving.admitted -> wengert._utils",
-            "wengert._saving.pickling -> wengert._utils",
-            "wengert._saving.unpickling -> wengert._utils",
-            "wengert._tensor_api.copying -> wengert._utils",
-            "wengert.serialization -> wengert._utils",
-        ),
-        "on its way to _saving.rebuilding",
-    ),
-    "wengert.nn -> wengert.nn.parallel": "what answers for devices that are not there is on its way out of _compat",
-    "wengert.nn.modules.module -> wengert.__future__": "on its way to nn.modules",
-}
+ALLOWED: dict[str, str] = {}
 """Imports against the order, ``importer -> imported``, and the reason for each."""
 
 LARGEST_CIRCLE = 8
@@ -201,6 +189,15 @@ def test_circles_of_imports_are_small_and_inside_one_room() -> None:
     assert [circle for circle in found if len({name.split(".")[1] for name in circle}) > 1] == []
 
 
+def test_hooks_are_those_that_are_listed_and_each_is_set() -> None:
+    """What a lower room needs of a higher one goes through a hook (`_base.hooks`), and there are few."""
+    section = TEXT.partition("### Hooks between rooms")[2].partition("\n### ")[0]
+    assert sorted(re.findall(r"^\| `(\w[\w.]+)` \|", section, flags=re.MULTILINE)) == sorted(
+        name.removeprefix("wengert.") for name in hooks.DECLARED
+    )
+    assert [name for name, hook in hooks.DECLARED.items() if not hasattr(hook, "run") or not hook.__doc__] == []
+
+
 def test_every_private_room_is_in_the_order_and_in_the_table() -> None:
     there = {path.parent.name for path in PACKAGE.glob("_*/__init__.py")} | {"_compat"}
     assert there == {room for room in RANK if room.startswith("_") and (PACKAGE / room).is_dir()}
@@ -262,7 +259,7 @@ def is_there(dotted: str) -> bool:
 
 def test_what_the_readme_misses_is_missing() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (line,) = re.findall(r"^- Not here yet: (.*)$", readme, flags=re.MULTILINE)
+    (line,) = re.findall(r"^- (.*) are not implemented yet", readme, flags=re.MULTILINE)
     missing = re.findall(r"`(torch\.[\w.]+)`", line)
     assert missing
     assert [name for name in missing if is_there(name)] == []

@@ -63,7 +63,8 @@ class RowFinder:
         name = fullname.partition(".")[2]
         if name not in ROWS:
             return None
-        spec = ModuleSpec(fullname, RowLoader(), origin=TABLE, is_package=any(r.startswith(f"{name}.") for r in ROWS))
+        loader: Any = RowLoader()
+        spec = ModuleSpec(fullname, loader, origin=TABLE, is_package=any(row.startswith(f"{name}.") for row in ROWS))
         spec.has_location = True
         if spec.submodule_search_locations is not None:
             spec.submodule_search_locations.append(_entry(name))

@@ -399,7 +399,8 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "_utils": ("what PyTorch's pickles make their tensors with.", lambda module: _find("_saving.rebuilding:NAMES")),
     "_vmap_internals": (
         "where libraries found ``vmap`` before it was public.", aliases("func", "vmap"),
-        answers("_vmap", lambda func, in_dims=0, out_dims=0: _find("func:vmap")(func, in_dims, out_dims))),
+        answers("_vmap", lambda func, in_dims=0, out_dims=0: _find("func:vmap")(func, in_dims, out_dims),
+                "``torch.vmap``.")),
     "ao.quantization": (
         "", classes("HistogramObserver MinMaxObserver PerChannelMinMaxObserver QConfig"),
         refusals("convert fuse_modules get_default_qat_qconfig get_default_qconfig prepare prepare_qat quantize "

@@ -10,8 +10,8 @@ plain operand that meets a value here, and so does a value of another depth.
 NOTE [ Levels ]
     A tag grows with time, and its low byte is the depth: how many transforms were open when this one was entered. A
     Tensor's level is the tag of its payload (0 for an array). What an operator is given is first brought to one level,
-    the highest among the operands (``_dispatch.push_down``): a tensor of a lower level goes inside as a constant, with
-    its tape if it is tracked, so each tape stays outside of the transforms that are younger than it.
+    the highest among the operands (``_kinds.slow_path.push_down``): a tensor of a lower level goes inside as a
+    constant, with its tape if it is tracked, so each tape stays outside of the transforms that are younger than it.
     Reverse mode at depth 0 uses the user's own tape. Inside of another transform it needs a tape younger than that: its
     variables are ``Lift`` values, whose only purpose is their tag.
     What not to do: put two operands of different levels on one node.

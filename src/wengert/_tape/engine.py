@@ -32,7 +32,7 @@ observers: list[
 def run(
     roots: list[tuple[Node, Any]],
     *,
-    keep: bool | None,
+    keep: bool,
     create_graph: bool = False,
     inputs: list[Node] | None = None,
     returned: bool = False,

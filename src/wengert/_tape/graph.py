@@ -38,7 +38,7 @@ def _taken_by(values: Sequence[Any]) -> Interceptor | None:
 
 
 @hook
-def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> list[Any]:
+def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> Any:
     """``grad(is_grads_batched=True)``: the inputs' gradients with a batch dimension in front; from ``_payloads``."""
 
 
@@ -377,7 +377,7 @@ def tensor_backward(
         and not transforms
         and not stale_views
     ):
-        run([(fn, _ONE)], keep=retain_variables if retain_graph is None else retain_graph)
+        run([(fn, _ONE)], keep=bool(retain_variables if retain_graph is None else retain_graph))
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs, retain_variables=retain_variables)
 

@@ -54,7 +54,7 @@ def inplace_form(info: Info) -> Any:
 def _fallback(op: Any, self: Any, *args: Any) -> Any:
     try:
         return apply_inplace(op, self, args)
-    except (TypeError, AttributeError):  # the only trace of an operand that overrides operators (_overrides)
+    except (TypeError, AttributeError):  # the only trace of an operand that overrides operators
         return recovered.run(f"{op.__name__}_", (self, *args))
 
 

@@ -182,7 +182,7 @@ class Node:
     saved_names: tuple[str, ...] = ()
     outputs = 1
     by_user = False  # whether its backward step is the user's code
-    runs_on_nothing = False  # whether backward is called where no cotangent arrives (_engine.NothingArrives)
+    runs_on_nothing = False  # whether backward is called where no cotangent arrives (``engine.NothingArrives``)
 
     def edges(self) -> tuple[Node | None, ...]:
         """The node of each input, ``None`` where the input needs no gradient."""
@@ -214,7 +214,7 @@ class Node:
         return type(self.looked_at()).__name__
 
     def _sequence_nr(self) -> int:
-        return int(self.seq)  # that of a node between others (ops._unfused) is no whole number
+        return int(self.seq)  # that of a node between others (``unfused``) is no whole number
 
     @property
     def metadata(self) -> dict[Any, Any]:

@@ -321,5 +321,5 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
 
 Tensor.requires_grad = Tensor.requires_grad.setter(assign_requires_grad)
-Tensor.grad = property(grad, set_grad, delete_grad)
-Tensor.data = property(data, set_data)
+Tensor.grad = property(grad, set_grad, delete_grad)  # type: ignore[assignment]  # the stub shows the value
+Tensor.data = property(data, set_data)  # type: ignore[assignment]  # as above

@@ -178,7 +178,7 @@ class _RawSaved(_Saved):
             return self
         from .saved_hooks import SavedTensor, place_of  # seldom needed
 
-        node = getattr(node, "keeper", node)  # one that was taken apart (ops._unfused)
+        node = getattr(node, "keeper", node)  # one that was taken apart (``unfused``)
         if place_of(node, self.key) is None:
             raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{self.key}'")
         return SavedTensor(node, self.key)
@@ -198,4 +198,4 @@ name_saved(  # names in _saved_names that no formula has
     "U", "Vh", "S_sym_argsize_minus_1", "eigenvalues", "eigenvectors", "full_matrices", "kernel_size", "split_size",
     "ceil_mode", "normalized_shape",
 )  # fmt: skip
-Node.__dir__ = _dir  # type: ignore[method-assign]
+Node.__dir__ = _dir  # type: ignore[assignment, method-assign]

@@ -246,7 +246,7 @@ def alias_payload(tensor: Tensor, view: Tensor | None = None) -> Any:
     return a
 
 
-stale_views: dict[int, Any] = {}  # memory with views whose history may be out of date; see _alias
+stale_views: dict[int, Any] = {}  # memory with views whose history may be out of date; see ``views``
 
 
 def current_fn(tensor: Tensor) -> Node | None:

@@ -32,7 +32,7 @@ def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
 
     def names(n: Any) -> list[str]:
         _take_apart(n, graph)
-        return Node.__dir__(n)
+        return list(Node.__dir__(n))
 
     def register_hook(n: Any, fn: Any) -> Any:  # it is given the cotangents of the node's own inputs
         _take_apart(n, graph)

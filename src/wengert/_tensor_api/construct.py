@@ -18,10 +18,13 @@ from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, as_dtype, type_name
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, warn, warn_once
 from .._base.modes import M
+from .._payloads.meta import no_data, taken
+from .._tape.inference import mark_if_on
 from .._tape.node import leaf_node
 from .._tape.promotion import cast, logical_dtype
 from .._tape.tensor import CPU, Tensor, alias_payload, device_of, wrap
-from .nested import converted, is_sequence, listed, no_dtype, of_nested, of_numbers
+from .nested_lists import array_of_nested, array_of_numbers, converted, is_sequence, listed, no_dtype
+from .storage import on_storage
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]
 
@@ -40,8 +43,6 @@ def made(a: Any, requires_grad: Any = False) -> Tensor:
             )
         leaf_node(t)
     if M:
-        from .._tape.inference import mark_if_on
-
         mark_if_on(t)
     return t
 
@@ -77,7 +78,6 @@ def placed(a: Any, device: Any, function: str = "tensor") -> Any:
     """A new array on a device: on "meta" all of it but the data."""
     if device is None or not meta_device(device, function):
         return a
-    from .._payloads.meta import taken
 
     return taken(a)
 
@@ -153,8 +153,6 @@ def moved_array(a: Any, device: Any, function: str) -> Any:
     if device_of(a) is CPU:
         return placed(a, device) if meta else a
     if not meta:
-        from .._payloads.meta import no_data
-
         raise no_data()
     return a
 
@@ -163,9 +161,9 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
     """The payload of a new tensor with this data: an array or NumPy number that nothing else has."""
     ty = type(data)
     if ty is list or ty is tuple:
-        return of_nested(data, dtype)
+        return array_of_nested(data, dtype)
     if ty in PYTHON_NUMBERS:
-        return of_numbers([data], {ty: None}, dtype)[0]
+        return array_of_numbers([data], {ty: None}, dtype)[0]
     if isinstance(data, Tensor):
         return _copied(data, dtype)
     if isinstance(data, (np.ndarray, np.generic)):
@@ -179,9 +177,9 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
         a = np.array(np.from_dlpack(data))
         return a if dtype is None else converted(a, dtype.np)
     if is_sequence(data):
-        return of_nested(listed(data), dtype)
+        return array_of_nested(listed(data), dtype)
     if isinstance(data, (int, float, complex)) or dtype is not None:
-        return of_numbers([data], {ty: None}, dtype)[0]
+        return array_of_numbers([data], {ty: None}, dtype)[0]
     raise no_dtype(ty)
 
 
@@ -218,9 +216,6 @@ def checked_array(a: Any) -> Any:
                     "reallocate the memory."
                 )
     return a
-
-
-# --------------------------------------------------------------------------------------------------------- nested lists
 
 
 # ------------------------------------------------------------------------------------------------------- sharing memory
@@ -342,8 +337,6 @@ def _aliased(obj: Any, dtype: Dtype | None) -> Tensor | None:
     try:
         memoryview(obj)
     except TypeError:
-        from .storage import on_storage
-
         array = on_storage(obj, dtype)
         return None if array is None else wrap(array)
     return frombuffer(obj, dtype=dtype or _dtypes.default_dtype)

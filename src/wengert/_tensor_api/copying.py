@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import owner_of
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted
 from .._base.modes import inference_tensors
 from .._base.registry import public
 from .._payloads.meta import Meta
+from .._payloads.transforms import Value
 from .._tape.inference import is_inference
 from .._tape.node import leaf_node
 from .._tape.tensor import Tensor, alias_payload, current_fn, new, wrap
@@ -96,8 +98,6 @@ def _warn_of_hooks(self: Tensor) -> None:
 
 
 def _array(self: Tensor, what: str) -> Any:
-    from .._payloads.transforms import Value
-
     if type(self._a) is Meta:
         return self._a
     if isinstance(self._a, (Value, Tensor)):
@@ -141,8 +141,6 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def _deep_array(a: Any, memo: dict[int, Any]) -> Any:
     """A copy of an array; arrays on the same memory become arrays on the same copy."""
-    from .._arrays.memory import owner_of
-
     if not isinstance(a, np.ndarray):
         return copy.deepcopy(a, memo)
     owner = owner_of(a)

@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from .._base.errors import noted
 from .._base.registry import PUBLIC
 from .._payloads import batched_grads  # noqa: F401
 from .._tape import graph, properties, stochastic
@@ -126,7 +127,6 @@ def submodule(name: str) -> Any:
     error = AttributeError(f"module '{package.__name__}' has no attribute '{name}'")
     if not name.startswith("_"):
         from .._base.absent_names import why
-        from .._base.errors import noted
 
         raise noted(error, why(name) or "", "More: docs/absent.md")
     raise error

@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from .._arrays import blas, threads
+from .._base import errors
 from .._base.dtypes import BY_NUMPY, device
 from .._base.dtypes import dtype as Dtype
 from .._base.registry import public
 from .._tape.promotion import common_dtype
+from .._tape.tensor import Tensor
 from .construct import meta_device
 from .function_modes import DeviceContext, current_device
 
@@ -145,8 +147,6 @@ def result_type(tensor1: Any, tensor2: Any) -> Dtype:
 @public("torch.typename")
 def typename(obj: Any) -> str:
     """The name of an object's type: of a tensor its legacy type, such as ``torch.FloatTensor``."""
-    from .._tape.tensor import Tensor
-
     if isinstance(obj, Tensor):
         return obj.type()
     module = getattr(obj, "__module__", "")
@@ -173,8 +173,6 @@ def get_float32_matmul_precision() -> str:
 @public("torch.set_warn_always")
 def set_warn_always(b: bool, /) -> None:
     """Whether warnings that PyTorch shows once are shown each time."""
-    from .._base import errors
-
     _other["always"] = bool(b)
     errors.always = bool(b)
 

@@ -25,7 +25,7 @@ def _current_graph_task_id() -> int:
 
 
 def _current_autograd_node() -> Node | None:
-    """The node that the pass has come to."""
+    """The node that the pass has come to: a local variable of the engine's (its NOTE [ Found on the stack ])."""
     names = {
         engine._walk.__code__: "n",
         engine._run_node.__code__: "n",
@@ -85,7 +85,7 @@ def _current_graph_task_execution_order() -> list[Node]:
     ready: list[tuple[float, int, Node]] = []
     order: list[Node] = []
     number = count()
-    for n in {r.fx if type(r) is Port else r for r in now.roots}:
+    for n in {r.fx if type(r) is Port else r for r, _ in now.roots}:
         if n not in waiting:
             heappush(ready, (-(n.seq or float("inf")), next(number), n))
     while ready:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._tape.tensor import Tensor
 from ..._tensor_api.construct import from_numpy
-from ..shape.join import cat
+from ..shape.join import cat_public
 from .dropout import dropout as apply_dropout
 from .linear import linear
 from .recurrent import STEPS, Weights, layer
@@ -69,7 +69,7 @@ def recurrence(
                 output, state = _packed(mode, input, sizes, states[k], weights[k], bool(direction))
             outputs.append(output)
             last.append(state)
-        input = outputs[0] if directions == 1 else cat(outputs, -1)
+        input = outputs[0] if directions == 1 else cat_public(outputs, -1)
         if dropout and training and depth < layers - 1:
             input = apply_dropout(input, dropout, True)
     return input, last

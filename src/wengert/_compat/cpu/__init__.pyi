@@ -18,35 +18,44 @@ from ..._tape.node import RemovableHandle as _RemovableHandle
 from ..._tensor_api.storage import TypedStorage as _TypedStorage
 from ..._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ...random import Generator as _Generator
+from ..._compat._devices import NoStream as StreamContext
+from ..._compat.cpu import amp as amp
 from ..._tape.tensor import Tensor as Tensor
-import contextlib
-from collections.abc import Iterator
-from typing import Any
-from .._absent import refusing
-@contextlib.contextmanager
-def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
-    ...
 
 Number: TypeAlias = _bool | _int | _float | _complex
 _Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-def mark(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
-def range_end(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
-def range_pop(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
-def range_push(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
-def range_start(*args: Any, **kwargs: Any) -> Any:
-    """There is no such device: RuntimeError."""
+class Event(Any): ...
+class Stream(Any): ...
+def current_device(*args: Any, **kwargs: Any) -> _str:
+    """'cpu'."""
+def current_stream(*args: Any, **kwargs: Any) -> Any:
+    """The only one."""
+def device_count(*args: Any, **kwargs: Any) -> _int:
+    """1: all processors are one device."""
+def is_available(*args: Any, **kwargs: Any) -> _bool:
+    """True."""
+def is_initialized(*args: Any, **kwargs: Any) -> _bool:
+    """True."""
+def set_device(*args: Any, **kwargs: Any) -> None:
+    """Nothing to do."""
+def stream(stream: Any) -> Any:
+    """A context for a stream: it does nothing."""
+def synchronize(*args: Any, **kwargs: Any) -> None:
+    """Nothing to do."""
 
 __all__ = [
-    "mark",
-    "range",
-    "range_end",
-    "range_pop",
-    "range_push",
-    "range_start",
+    "Event",
+    "Stream",
+    "StreamContext",
+    "current_device",
+    "current_stream",
+    "device_count",
+    "is_available",
+    "is_initialized",
+    "set_device",
+    "stream",
+    "synchronize",
+    "amp",
 ]

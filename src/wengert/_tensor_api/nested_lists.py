@@ -1,4 +1,4 @@
-"""Arrays of nested lists of numbers, arrays and tensors, as ``tensor`` takes them."""
+"""Arrays from nested lists: which dtype a list has, which lists are none, and PyTorch's errors for those."""
 
 from __future__ import annotations
 
@@ -15,10 +15,6 @@ from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
 
 
-def listed(data: Any) -> list[Any]:
-    return [data[i] for i in range(len(data))]
-
-
 def converted(a: Any, np_dtype: Any) -> Any:
     """A copy in another dtype, by C++'s rules: complex to real drops the imaginary part, float64 goes to float16 by
     way of float32."""
@@ -30,7 +26,11 @@ def converted(a: Any, np_dtype: Any) -> Any:
         return a.astype(np_dtype)
 
 
-def of_nested(data: Any, dtype: Dtype | None) -> Any:
+def listed(data: Any) -> list[Any]:
+    return [data[i] for i in range(len(data))]
+
+
+def array_of_nested(data: Any, dtype: Dtype | None) -> Any:
     """An array from nested sequences: level by level flat, so that each level costs a few calls for all its items."""
     shape = [len(data)]
     flat = data
@@ -48,7 +48,7 @@ def of_nested(data: Any, dtype: Dtype | None) -> Any:
         kinds = dict.fromkeys(map(type, flat))
     if not flat:
         return np.empty(shape, (dtype or _dtypes.default_dtype).np)
-    a = of_numbers(flat, kinds, dtype)
+    a = array_of_numbers(flat, kinds, dtype)
     return a if len(shape) == 1 else a.reshape(shape)
 
 
@@ -67,7 +67,7 @@ def is_sequence(item: Any) -> bool:
 
 def _opened(flat: Any, kinds: dict[type, None], dim: int) -> tuple[Any, int]:
     """One level of sequences replaced by what is in them, and the length that they have in common."""
-    plain = kinds.keys() <= LISTS
+    plain = kinds.keys() <= _LISTS
     if not plain:
         if all(issubclass(ty, np.ndarray) for ty in kinds):
             return _stacked(flat, dim)
@@ -85,11 +85,11 @@ def _opened(flat: Any, kinds: dict[type, None], dim: int) -> tuple[Any, int]:
             "What to do: pad the shorter ones, or keep a list of tensors.",
         )
     if not plain:
-        flat = [item if type(item) in LISTS else listed(item) for item in flat]
+        flat = [item if type(item) in _LISTS else listed(item) for item in flat]
     return list(chain.from_iterable(flat)), length
 
 
-LISTS = frozenset((list, tuple))
+_LISTS = frozenset((list, tuple))
 
 
 def _stacked(arrays: Any, dim: int) -> tuple[Any, int]:
@@ -107,7 +107,7 @@ def _stacked(arrays: Any, dim: int) -> tuple[Any, int]:
     return np.array([converted(a, common.np) for a in arrays] if len(dtypes) > 1 else arrays), shape[0]
 
 
-def of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -> Any:
+def array_of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -> Any:
     """A one-dimensional array of numbers of these types."""
     if dtype is None:
         dtype = _inferred(flat, kinds)
