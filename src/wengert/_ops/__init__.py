@@ -6,7 +6,6 @@ Importing a module of this package enters its operators into the registry. A new
 import gc
 from importlib import import_module
 
-from .._arrays import large as large  # puts its functions in the place of NumPy's
 from .._base.dtypes import learners
 
 MODULES = (
