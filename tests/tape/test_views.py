@@ -417,10 +417,10 @@ def test_ten_thousand_written_views() -> None:
     y = x * 1
 
     def write(times: int) -> float:
-        start = time.perf_counter()
+        start = time.thread_time()
         for _ in range(times):
             y[:2].mul_(1.0)
-        return time.perf_counter() - start
+        return time.thread_time() - start
 
     write(100)
     short, long = write(1000), write(8000)
@@ -456,10 +456,10 @@ def test_a_hundred_thousand_writes_take_linear_time() -> None:
     x = T.zeros(3)
 
     def write(times: int) -> float:
-        start = time.perf_counter()
+        start = time.thread_time()
         for _ in range(times):
             x.add_(1.0)
-        return time.perf_counter() - start
+        return time.thread_time() - start
 
     write(1000)
     short, long = write(10_000), write(100_000)

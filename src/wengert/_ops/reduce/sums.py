@@ -160,7 +160,7 @@ def sum(
         except AttributeError:
             ndim = rank(input, "sum")
         if type(dim) is int and -ndim <= dim < ndim:
-            dims = (dim if dim >= 0 else dim + ndim,)
+            dims: tuple[int, ...] = (dim if dim >= 0 else dim + ndim,)
             if keepdim is False and input._fn is None and type(a) is np.ndarray and not M:  # nothing to record
                 t = make()
                 t._m = t._fn = None
