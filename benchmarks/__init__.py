@@ -6,6 +6,7 @@
     rounds.py      starts the workers and times them in turns
     footprint.py   import time and installed size
     report.py      ratios, table, data
+    sweep.py       some 1,500 small calls of every kind beside torch: `python -m benchmarks.sweep`
 
 All libraries are timed in one run: every round times each of them once, one after the other, so that a slow machine is
 slow for all. The figure is the minimum over the rounds. Each library has its own process and inherits no threads,

@@ -66,7 +66,10 @@ def text() -> str:
     lines = [
         "# PyTorch's modules in wengert",
         "",
-        "PyTorch's names, and whether wengert has them. Operators and functions are in [operators.md](operators.md).",
+        (
+            "PyTorch's layers, optimizers, schedules and distributions, and which of them wengert has. "
+            "Operators and functions are in [operators.md](operators.md)."
+        ),
         "",
         "<!-- Made by tools/make_module_table.py; do not edit. -->",
     ]

@@ -9,8 +9,8 @@ inspects the imported package and writes `__init__.pyi` (every name of `wengert.
 
 - fills itself with `globals().update(namespace(...))`,
 - only gathers names, in a way that a checker cannot follow (`gathers`),
-- stands in for one of PyTorch's and fills itself from tables (`stand_in_stub`), or is imported from there by name
-  (`DOORS`).
+- stands in for one of PyTorch's: a row of the table in `_compat` (`row_stubs`), or a file that takes the names of one
+  (`stand_in_stub`).
 
 `stub_signatures` makes the signatures of functions.
 """
@@ -23,8 +23,10 @@ import builtins
 import difflib
 import importlib
 import inspect
+import re
 import sys
 import types
+import typing
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,8 @@ from stub_signatures import (
 )
 
 import wengert
+from wengert._compat import TABLE
+from wengert._compat._rows import ROWS
 from wengert._tensor_api.publish import namespace
 
 PACKAGE = SOURCE / "wengert"
@@ -139,7 +143,7 @@ def tensor_stub() -> str:
 
 # -------------------------------------------------------------------------------------------------------------- modules
 def importable(value: Any) -> bool:
-    """Whether a class or function can be imported by its own name, from a module whose source defines it."""
+    """Whether a class or function can be imported by its own name, from a module whose source defines or imports it."""
     if not value.__module__.startswith("wengert."):
         return False
     module = importlib.import_module(value.__module__)
@@ -149,23 +153,44 @@ def importable(value: Any) -> bool:
         tree = ast.parse(inspect.getsource(module))
     except (OSError, TypeError):
         return False
-    return any(isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == value.__name__ for node in tree.body)
+    return any(
+        (isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == value.__name__)
+        or (isinstance(node, ast.ImportFrom) and any(a.name == value.__name__ for a in node.names))
+        for node in tree.body
+    )
+
+
+def is_row(module: types.ModuleType) -> bool:
+    """Whether a module is a row of the table in `_compat`, and no file."""
+    return module.__file__ == TABLE
+
+
+def stub_of(module: types.ModuleType) -> Path:
+    """Where the stub of a module is: beside its file; one of a row is in `_compat`, or in a package of the root."""
+    if not is_row(module):
+        return Path(module.__file__ or "").with_suffix(".pyi")
+    parts = module.__name__.split(".")[1:]
+    rooted = parts[0] in DOORS or (PACKAGE / parts[0] / "__init__.py").exists()
+    path = (PACKAGE if rooted else STAND_INS).joinpath(*parts)
+    return path / "__init__.pyi" if hasattr(module, "__path__") else path.with_suffix(".pyi")
 
 
 def file_of(module: str) -> str:
     """The dotted path of a module's file below the package, by which type checkers find it."""
-    parts = Path(importlib.import_module(module).__file__ or "").relative_to(PACKAGE).with_suffix("").parts
+    parts = stub_of(importlib.import_module(module)).relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imported(name: str, value: Any, home: types.ModuleType) -> str:
     """The import of a class or function from where it is written."""
-    up = "." * len(Path(home.__file__ or "").relative_to(PACKAGE).parts)
+    up = "." * len(stub_of(home).relative_to(PACKAGE).parts)
     return f"from {up}{file_of(value.__module__)} import {value.__name__} as {name}\n"
 
 
 def entry(name: str, value: Any, home: types.ModuleType) -> str:
     """One public name of a module."""
+    if value is not None and value is getattr(typing, name, None):
+        return f"from typing import {name} as {name}\n"
     if isinstance(value, type):
         return class_entry(name, value, home)
     if isinstance(value, types.FunctionType):
@@ -196,7 +221,24 @@ def class_entry(name: str, cls: type, home: types.ModuleType) -> str:
         return imported(name, cls, home)
     if issubclass(cls, BaseException):
         return f"class {name}({base_of(cls)}): ...\n"
-    return f"class {name}(Tensor): ...\n" if name.endswith("Tensor") else f"{name}: _type[Any]\n"
+    if name.endswith("Tensor"):
+        return f"class {name}(Tensor): ...\n"
+    if cls.__module__ != home.__name__:
+        ours = cls.__module__.startswith("wengert.")
+        return imported(name, cls, home) if ours else f"from {cls.__module__} import {cls.__name__} as {name}\n"
+    return made_class(name, cls, home)
+
+
+def made_class(name: str, cls: type, home: types.ModuleType) -> str:
+    """A class that a row makes: with the base that it has, or with any attributes."""
+    base, init, body = cls.__mro__[1], vars(cls).get("__init__"), "    ...\n"
+    if not importable(base):
+        return f"class {name}(Any): ...\n"
+    if init:
+        known = init.__annotations__.get("return") == "None"
+        body = "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
+        body = function("__init__", init, "torch", "    ", method=True) if known else body
+    return f"{imported(f'_Base_{name}', base, home)}class {name}(_Base_{name}):\n{body}"
 
 
 def base_of(cls: type) -> str:
@@ -207,14 +249,13 @@ def base_of(cls: type) -> str:
 def module_entry(package: types.ModuleType, name: str) -> str:
     """A module of the package, from the folder in which it lies."""
     home = file_of(f"{package.__name__}.{name}").rpartition(".")[0]
-    up = "." * len(Path(package.__file__ or "").relative_to(PACKAGE).parts)
+    up = "." * len(stub_of(package).relative_to(PACKAGE).parts)
     return f"from {up}{home} import {name} as {name}\n"
 
 
 def module_stub(module: types.ModuleType, names: list[str]) -> str:
     """The stub of a module that has these public names."""
-    path = Path(module.__file__ or "")
-    depth = len(path.relative_to(PACKAGE).parts)
+    depth = len(stub_of(module).relative_to(PACKAGE).parts)
     dots = "." * depth
     out = [HEADER]
     if module is wengert:
@@ -225,9 +266,10 @@ def module_stub(module: types.ModuleType, names: list[str]) -> str:
         else entry(name, getattr(module, name), module)
         for name in names
     ]
+    entries = [part for text in entries for part in re.split(r"(?<=\n)(?=class )", text)]
     imports = [text for text in entries if text.startswith("from ")]
     rest = [text for text in entries if not text.startswith("from ")]
-    if rest:
+    if rest or not names:
         imports.append(f"from {dots}_tape.tensor import Tensor as Tensor\n")
         out.append(PRELUDE.format(dots=dots))
     out += [*sorted(imports), "\n", *([ALIASES, *rest, "\n"] if rest else []), listing(names)]
@@ -320,22 +362,17 @@ def public_names(module: types.ModuleType, tree: ast.Module) -> list[str]:
     return sorted(name for name in found if not name.startswith("_"))
 
 
-def door_stubs() -> dict[Path, str]:
-    """The stubs of modules in `_compat`, at their public paths: type checkers do not look for them in `_compat`."""
-    found = {}
-    for path in sorted(path for door in DOORS for path in (STAND_INS / door).rglob("*.py")):
-        parts = path.relative_to(STAND_INS).with_suffix("").parts
-        if not parts[-1].startswith("_") or parts[-1] == "__init__":
-            inside = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            names = public_names(importlib.import_module(f"wengert.{inside}"), ast.parse(path.read_text("utf-8")))
-            source = f"from {'.' * len(parts)}{STAND_INS.name}.{inside} import"
-            imports = "".join(f"{source} {name} as {name}\n" for name in names)
-            found[PACKAGE / path.relative_to(STAND_INS).with_suffix(".pyi")] = HEADER + imports
-    return found
+def row_stubs() -> dict[Path, str]:
+    """Of public modules that are rows of the table in `_compat`."""
+    public = [f"wengert.{name}" for name in ROWS if not any(part.startswith("_") for part in name.split("."))]
+    modules = [module for module in map(importlib.import_module, public) if is_row(module)]
+    return {stub_of(module): module_stub(module, module.__all__) for module in modules}
 
 
 def is_module(package: types.ModuleType, name: str) -> bool:
-    """Whether a public name is a module of the package. The files tell, so no module has to be imported."""
+    """Whether a public name is a module of the package: seen from the files, so that none must be imported."""
+    if f"{package.__name__}.{name}".partition(".")[2] in ROWS:
+        return True
     folders = map(Path, getattr(package, "__path__", ()))
     return any((folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists() for folder in folders)
 
@@ -356,10 +393,11 @@ def stubs() -> dict[Path, str]:
         elif len(parts) > 2 and parts[-1] == "__init__" and parts[1][0] != "_" and gathers(ast.parse(text)):
             module = importlib.import_module(name)
             found[path.with_suffix(".pyi")] = module_stub(module, gathered(module, ast.parse(text)))
-        elif "\nglobals().update(" in text and path.is_relative_to(STAND_INS) and name.rpartition(".")[2][0] != "_":
-            module = importlib.import_module(name.replace(f".{STAND_INS.name}", ""))
-            found[path.with_suffix(".pyi")] = stand_in_stub(module, ast.parse(text))
-    found.update(door_stubs())
+        elif "\nopen_rows(" in text and (row := name.replace(f".{STAND_INS.name}.", ".").partition(".")[2]) in ROWS:
+            if row[0] != "_":
+                module = importlib.import_module(f"wengert.{row}")
+                found[path.with_suffix(".pyi")] = stand_in_stub(module, ast.parse(text))
+    found.update(row_stubs())
     found[PACKAGE / "return_types.pyi"] = return_types_stub()
     found[PACKAGE / "autograd/variable.pyi"] = module_stub(wengert.autograd.variable, ["Variable"])
     return found
@@ -393,7 +431,7 @@ def main() -> int:
         if path not in wanted and path.read_text(encoding="utf-8").startswith(HEADER):
             path.unlink()
     for path, text in wanted.items():
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text, encoding="utf-8")
         print(path.relative_to(SOURCE.parent))
     return 0

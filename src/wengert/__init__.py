@@ -18,7 +18,7 @@ from typing import Any
 from ._base import numpy_first as _first  # before anything that imports NumPy
 
 # isort: split
-from . import _ops, ops
+from . import _compat, _ops, ops
 from ._base.dtypes import (
     DTYPES,
     LAYOUTS,
@@ -55,7 +55,8 @@ from .random import (
 )
 from .torch_version import __version__
 
-__path__.append(f"{__path__[0]}/_compat")  # PyTorch's modules that have little to do here are found there
+__path__.append(_compat.FOLDER)  # PyTorch's modules that have little to do here are found there
+_compat.open_rows(globals())
 
 newaxis = None
 
@@ -69,12 +70,11 @@ for _name in _functions.keys() & globals().keys():
     del globals()[_name]
 
 
-_public = {n for n in (*globals(), *_functions) if not n.startswith("_")}.union(module_names())
-__all__ = sorted(_public - {"Any", "module_names", "namespace", "ops", "ready", "submodule"})  # noqa: PLE0605
-del _public
-
-
 def __getattr__(name: str) -> Any:
+    if name == "__all__":  # a list of modules and functions is no part of the import either
+        public = {n for n in (*globals(), *_functions) if not n.startswith("_")}.union(module_names())
+        globals()[name] = sorted(public - {"Any", "module_names", "namespace", "ops", "ready", "submodule"})
+        return globals()[name]
     if name in _functions and name not in globals():
         ready()
         globals().update(_functions)
@@ -83,4 +83,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__} - {"Any", "module_names", "namespace", "ready", "submodule"})
+    return sorted({*globals(), *__getattr__("__all__")} - {"Any", "module_names", "namespace", "ready", "submodule"})

@@ -21,12 +21,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from ._base.torch_function import STATE
-from ._C import _has_torch_function
 from ._tape.tensor import Tensor
 from ._tensor_api import override_sites, torch_function
 from ._tensor_api.construct import FACTORIES
+from ._tensor_api.function_modes import BaseTorchFunctionMode, TorchFunctionMode
 from ._tensor_api.override_sites import SITES, ready
-from ._tensor_api.torch_function import overriding
+from ._tensor_api.torch_function import has_torch_function, overriding
 
 ready()
 
@@ -49,24 +49,14 @@ __all__ = [
 
 
 # -------------------------------------------------------------------------------------------------------- in functions
-def has_torch_function(relevant_args: Any) -> bool:
-    """Whether one of these arguments has ``__torch_function__`` or a mode is active: see ``handle_torch_function``.
-
-    >>> import wengert as torch
-    >>> torch.overrides.has_torch_function((torch.ones(1), 2.0))
-    False
-    """
-    return _has_torch_function(relevant_args)
-
-
 def has_torch_function_unary(arg: Any) -> bool:
     """``has_torch_function`` of one argument."""
-    return _has_torch_function((arg,))
+    return has_torch_function((arg,))
 
 
 def has_torch_function_variadic(*args: Any) -> bool:
     """``has_torch_function`` of several arguments."""
-    return _has_torch_function(args)
+    return has_torch_function(args)
 
 
 def handle_torch_function(public_api: Callable[..., Any], relevant_args: Any, *args: Any, **kwargs: Any) -> Any:
@@ -134,53 +124,6 @@ def is_tensor_like(inp: Any) -> bool:
 
 
 # --------------------------------------------------------------------------------------------------------------- modes
-class BaseTorchFunctionMode:
-    """A mode that runs every function as it is."""
-
-    _tokens: list[Any]
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-        """Run the call unchanged."""
-        return func(*args, **(kwargs or {}))
-
-    def __enter__(self) -> Any:
-        token = override_sites.push_mode(self)
-        try:
-            self._tokens.append(token)
-        except AttributeError:
-            self._tokens = [token]
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        override_sites.pop_mode(self._tokens.pop())
-
-
-class TorchFunctionMode(BaseTorchFunctionMode):
-    """A context in which every call of a public function goes to the mode's ``__torch_function__`` first.
-
-    That includes functions that make tensors, and attributes. Inside ``__torch_function__`` the mode is off.
-
-    >>> import wengert as torch
-    >>> class Names(torch.overrides.TorchFunctionMode):
-    ...     def __torch_function__(self, func, types, args=(), kwargs=None):
-    ...         print(torch.overrides.resolve_name(func))
-    ...         return func(*args, **(kwargs or {}))
-    >>> with Names():
-    ...     x = torch.zeros(2).exp()
-    torch.zeros
-    torch.Tensor.exp
-    """
-
-    inner: TorchFunctionMode
-
-    def __init__(self) -> None:
-        pass
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-        """Handle a call and return its result; subclasses define this."""
-        raise NotImplementedError
-
-
 def _get_current_function_mode() -> Any:
     modes = STATE.get().modes
     return modes[-1] if modes else None

@@ -19,7 +19,7 @@ import wengert as torch
 from ._base.dtypes import dtype as Dtype
 from ._base.errors import noted
 from ._tape.tensor import Tensor
-from .random import Generator
+from ._tensor_api.generator import Generator
 
 __all__ = ["SobolEngine"]
 

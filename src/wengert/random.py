@@ -15,12 +15,9 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from ._arrays.random import generator
-from ._base.dtypes import device, type_name
-from ._tape.tensor import Tensor, wrap
+from ._tape.tensor import Tensor
 from ._tensor_api.construct import cpu_only
+from ._tensor_api.generator import Generator, default_generator
 
 __all__ = [
     "Generator",
@@ -33,46 +30,6 @@ __all__ = [
     "set_rng_state",
     "thread_safe_generator",
 ]
-
-
-class Generator(generator.Generator):
-    """A separate stream of random numbers, for the ``generator=`` argument of random functions.
-
-    >>> import wengert as torch
-    >>> g = torch.Generator().manual_seed(0)
-    >>> torch.rand(2, generator=g)
-    tensor([0.4963, 0.7682])
-    """
-
-    @property
-    def device(self) -> device:
-        """The CPU."""
-        return device("cpu")
-
-    def get_state(self) -> Tensor:
-        """The state as a uint8 tensor of 5056 elements, for ``set_state`` in wengert or PyTorch."""
-        return wrap(self.get_state_array())
-
-    def set_state(self, new_state: Tensor) -> Generator:
-        """Continue from a state that ``get_state`` returned, in wengert or PyTorch.
-
-        Raises TypeError if ``new_state`` is no uint8 tensor, RuntimeError if its size or content is invalid.
-        """
-        if not isinstance(new_state, Tensor):
-            raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
-        self.set_state_array(np.asarray(new_state._a))
-        return self
-
-    def __repr__(self) -> str:
-        return f"<torch._C.Generator object at {id(self):#x}>"
-
-
-class _DefaultGenerator(generator.DefaultGenerator, Generator):
-    """The generator that functions use if ``generator`` is not given."""
-
-
-generator.default_generator.__class__ = _DefaultGenerator
-default_generator: Generator = generator.default_generator  # type: ignore[assignment]
 
 
 def manual_seed(seed: int) -> Generator:

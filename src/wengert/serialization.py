@@ -28,13 +28,14 @@ from ._base.errors import noted
 from ._saving import legacy
 from ._saving.admitted import KNOWN, StorageType, allowed_by_user, safe
 from ._saving.file_reader import PyTorchFileReader  # noqa: F401  found as torch.PyTorchFileReader
+from ._saving.legacy import SourceChangeWarning
 from ._saving.pickling import StorageTable, make_pickler
 from ._saving.places import default_restore_location, location_tag, packages, restorer
 from ._saving.reading import StorageReader, byte_order_differs, load_archive, map_file
+from ._saving.rebuilding import _get_layout  # noqa: F401  a name that PyTorch's pickles use
 from ._saving.records import ALIGNMENT, Archive, ArchiveWriter
 from ._saving.replacing import replacing
 from ._saving.unpickling import WeightsUnpickler, globals_in, make_unpickler
-from ._utils import _get_layout  # noqa: F401  a name that PyTorch's pickles use
 
 __all__ = [
     "LoadEndianness", "SourceChangeWarning", "StorageType", "add_safe_globals", "clear_safe_globals",
@@ -47,10 +48,6 @@ DEFAULT_PROTOCOL = 2
 MAP_PRIVATE, MAP_SHARED = 2, 1
 FileLike = Any
 MAP_LOCATION = Any
-
-
-class SourceChangeWarning(Warning):
-    """Warning: the source of a class differs from the source in an old file that holds an instance."""
 
 
 class LoadEndianness(Enum):

@@ -17,6 +17,7 @@ from . import (
     order_statistics,
     recurrent,
     scan,
+    scipy_functions,
     softmax,
     sorting,
     sums,

@@ -1,4 +1,4 @@
-"""Places along one dimension, as ``gather`` and ``scatter`` name them: reading and adding there.
+"""Places along one dimension, as an index tensor names them: reading and adding there.
 
 NOTE [ Lines ]
     A line are the elements of an array that differ in their index along ``dim`` only. Where an index along ``dim``

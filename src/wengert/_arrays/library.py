@@ -1,4 +1,9 @@
-"""NumPy as wengert's array library: NumPy's functions under their own names, and what NumPy lacks beside them."""
+"""``lib``, the array library: what an operator's body computes with.
+
+It is NumPy's namespace and, beside it, every function of ``_arrays`` under ``@in_lib``: what NumPy lacks, and what
+takes the place of a function that NumPy is slow at. There is one library; raw functions are looked up by the payload's
+type (``registry.Impl``) because sparse arrays and the values of transforms have their own.
+"""
 
 from __future__ import annotations
 

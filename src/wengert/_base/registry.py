@@ -12,6 +12,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .hooks import hook
+
 
 class Namespace:
     """Functions by name: the ``xp`` that a derivative formula is given."""
@@ -92,6 +94,7 @@ class Info:
 
 
 REGISTRY: dict[str, Info] = {}
+WITH_SPARSE: dict[str, Callable[..., Any]] = {}  # what operators of several tensors do if some of them are sparse
 PUBLIC: dict[str, dict[str, Any]] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
 
 
@@ -151,14 +154,23 @@ def register(info: Info) -> None:
 
 def _bound_value(info: Info) -> Callable[..., Any]:
     def on_values(*args: Any) -> Any:
-        return bind(info, *args)  # looked up late: _values puts the real one here
+        return bind.run(info, *args)
 
     return on_values
 
 
+@hook
 def bind(info: Info, *args: Any) -> Any:
-    """Run one operator on payloads of any nesting; ``_payloads.transforms`` puts the real one here."""
-    raise NotImplementedError
+    """Run one operator on payloads of any nesting. Set by ``_payloads.transforms``."""
+
+
+def on_payloads(info: Info, *args: Any) -> Any:
+    """Run one operator on payloads of which some are no arrays: ``bind``, or what a payload's type does itself."""
+    for a in args[: info.arity] if info.arity >= 0 else args[0]:
+        own = getattr(type(a), "run_operator", None)
+        if own is not None:
+            return own(info, args)
+    return bind.run(info, *args)
 
 
 def own(

@@ -9,8 +9,9 @@ from typing import Any
 
 from .._arrays.threads import elementwise
 from .._base.registry import Info, own, place, register
-from .._tape.node import FREED, Box, Node, name_saved
+from .._tape.node import FREED, Box, Node
 from .._tape.saved import unbox
+from .._tape.saved_names import name_saved
 from .slow_path import second_of_method
 
 Formula = Callable[..., Any]

@@ -10,7 +10,7 @@ formula per operand. A formula may name, after ``xp`` and ``g``: an operand, ``O
 parameter, ``result`` (``result0``, ``result1``, ... with several outputs) and ``needs`` (a bool for each operand).
 With several differentiable outputs ``g`` is a tuple; an output that nothing used has zeros.
 
-Forward mode comes from the formula: the tangent is the transpose of the transpose (``_values.transposed_jvp``).
+Forward mode comes from the formula: the tangent is the transpose of the transpose (``transforms.transposed_jvp``).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Plain(dict[type, bool]):
     def __missing__(self, ty: type) -> bool:
         from .._payloads.transforms import Value
 
-        plain = self[ty] = not issubclass(ty, (Value, Tensor))
+        plain = self[ty] = not issubclass(ty, (Value, Tensor)) and not hasattr(ty, "run_operator")
         return plain
 
 
@@ -269,7 +269,7 @@ def _runner(info: Info, plan: Plan, N: Any, table: Any, broadcast: bool, many: b
                 from .._payloads.meta import check_devices
 
                 check_devices(info.name, raws)
-            result = registry.bind(info, *raws, *p) if tensors >= 0 else registry.bind(info, raws, *p)
+            result = registry.on_payloads(info, *raws, *p) if tensors >= 0 else registry.on_payloads(info, raws, *p)
         else:
             if view and type(raws[0]) is not np.ndarray:
                 raws[0] = alias_payload(operands[0])
@@ -371,7 +371,7 @@ def _refuse(info: Info, operands: Any, args: tuple[Any, ...]) -> Any:
     if result is not ...:
         return result
     if any(isinstance(t, Value) for t in operands):
-        return registry.bind(info, *args)
+        return registry.on_payloads(info, *args)
     if any(isinstance(t, np.generic) for t in operands):
         fixed = [t.item() if isinstance(t, np.generic) else t for t in operands]
         return info.core(*fixed, *args[len(fixed) :]) if info.arity >= 0 else info.core(fixed, *args[1:])
@@ -634,7 +634,7 @@ def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[
     """The cotangents of all outputs; for one that nothing used zeros, or ``None`` where declared ``absent``."""
     parts = g.parts
     if xp is None:
-        from .._tape.engine import xp_of
+        from .._tape.saved import xp_of
 
         xp = xp_of(next(iter(parts.values())))
     if single:

@@ -17,13 +17,13 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from .. import _utils
 from .._arrays.memory import owner_of
 from .._base import dtypes
 from .._base.constants import Size, device
 from .._tape.tensor import Tensor
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.parameter import Parameter
+from . import rebuilding
 from .storages import STORAGE_NAMES
 
 UnpicklingError = pickle.UnpicklingError
@@ -103,7 +103,7 @@ def _device(*args: Any) -> device:
 
 
 def _parameter(data: Any = None, requires_grad: Any = True) -> Any:
-    return _utils._rebuild_parameter(data, requires_grad, None)
+    return rebuilding._rebuild_parameter(data, requires_grad, None)
 
 
 def _empty_tensor(*args: Any) -> Tensor:
@@ -124,10 +124,10 @@ CALLS: dict[Any, Callable[..., Any]] = {
     set: _set,
     frozenset: _frozenset,
     complex: _complex,
-    _utils._get_layout: _utils._get_layout,
-    _utils._rebuild_from_type_v2: _utils._rebuild_from_type_v2,
-    _utils._refuse_kind: _utils._refuse_kind,
-    **{function: function for function in _utils.REBUILDERS},
+    rebuilding._get_layout: rebuilding._get_layout,
+    rebuilding._rebuild_from_type_v2: rebuilding._rebuild_from_type_v2,
+    rebuilding._refuse_kind: rebuilding._refuse_kind,
+    **{function: function for function in rebuilding.REBUILDERS},
 }
 """The functions that a checkpoint may call, and the versions with checked arguments that are called instead."""
 
@@ -137,13 +137,13 @@ def _known_names() -> dict[str, Any]:
         "collections.OrderedDict": OrderedDict,
         "collections.Counter": Counter,
         "torch.nn.parameter.Parameter": Parameter,
-        "torch.serialization._get_layout": _utils._get_layout,
+        "torch.serialization._get_layout": rebuilding._get_layout,
         "torch.Size": Size,
         "torch.Tensor": Tensor,
         "torch.device": device,
         "torch.storage.UntypedStorage": UntypedStorage,
         "torch.storage.TypedStorage": TypedStorage,
-        "torch._tensor._rebuild_from_type_v2": _utils._rebuild_from_type_v2,
+        "torch._tensor._rebuild_from_type_v2": rebuilding._rebuild_from_type_v2,
         "_codecs.encode": _encode,
         "builtins.bytearray": bytearray,
         "builtins.set": set,
@@ -153,8 +153,8 @@ def _known_names() -> dict[str, Any]:
     names |= {f"torch.{name}": StorageType(name) for name in STORAGE_NAMES}
     names |= {f"torch.{name}": kind for name, kind in dtypes.DTYPES.items()}
     names |= {f"torch.{name.replace('Storage', 'Tensor')}": Tensor for name in STORAGE_NAMES}
-    names |= {f"torch._utils.{f.__name__}": f for f in _utils.REBUILDERS}
-    names |= {f"torch._utils.{n}": _utils._refuse_kind for n in _utils.REFUSED}
+    names |= {f"torch._utils.{f.__name__}": f for f in rebuilding.REBUILDERS}
+    names |= {f"torch._utils.{n}": rebuilding._refuse_kind for n in rebuilding.REFUSED}
     return names
 
 
@@ -197,14 +197,18 @@ def check_key(key: Any) -> None:
         waiting.extend((item, depth + 1) for item in items if isinstance(item, (tuple, frozenset)))
 
 
-_COPYING = (_utils._rebuild_tensor_v3, _utils._rebuild_device_tensor_from_cpu_tensor, _utils._rebuild_sparse_tensor)
+_COPYING = (
+    rebuilding._rebuild_tensor_v3,
+    rebuilding._rebuild_device_tensor_from_cpu_tensor,
+    rebuilding._rebuild_sparse_tensor,
+)
 
 
 def cost(function: Any, args: tuple[Any, ...]) -> int:
     """The approximate number of bytes that a call may copy: the size of its arguments, with their memory if used."""
     total = sum(len(a) for a in args if isinstance(a, (str, bytes, bytearray)))
     total += sum(8 * len(a) for a in args if isinstance(a, (list, tuple, dict, set)))
-    if function in _COPYING or (function is _utils._rebuild_tensor_v2 and args[6:]):
+    if function in _COPYING or (function is rebuilding._rebuild_tensor_v2 and args[6:]):
         inner = [*args, *(i for a in args if type(a) is tuple for i in a)]
         total += sum(a._array.nbytes for a in inner if isinstance(a, _Storage))
         total += sum(min(a._a.nbytes, owner_of(a._a).nbytes) for a in inner if isinstance(a, Tensor))

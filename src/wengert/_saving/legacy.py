@@ -157,12 +157,16 @@ def _exactly(file: Any, size: int) -> bytes:
     return data
 
 
+class SourceChangeWarning(Warning):
+    """The source of a class has changed since an old file was written that holds it."""
+
+    __module__ = "wengert.serialization"
+
+
 def _warn_of_changes(cls: Any, source_file: Any, source: Any) -> None:
     """Compare the source of a module's class with the source in the file."""
     import inspect
     import warnings
-
-    from ..serialization import SourceChangeWarning
 
     if not source or cls.__module__.partition(".")[0] == __package__.partition(".")[0]:
         return

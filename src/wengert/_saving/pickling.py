@@ -19,29 +19,29 @@ from typing import Any
 
 import numpy as np
 
-from .. import _utils
 from .._arrays.memory import address_of
 from .._base import dtypes
 from .._base.dtypes import BY_NUMPY, dtype, layout, memory_format
 from .._tape.node import RemovableHandle
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import _attributes, _warn_of_hooks
+from .._tensor_api.generator import Generator
 from .._tensor_api.legacy_types import tensortype
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.modules._handles import HookDict, ModuleHandle, WrappedHook
 from ..nn.modules.attention import MultiheadAttention
 from ..nn.parameter import Parameter
-from ..random import Generator
+from . import rebuilding
 from .places import location_tag
-from .storages import NAME_OF_DTYPE, place_of, storage_on
+from .storages import NAME_OF_DTYPE, STORAGES, place_of, storage_on
 
 HOME: dict[Any, tuple[str, str]] = {
     Tensor: ("torch", "Tensor"),
     UntypedStorage: ("torch.storage", "UntypedStorage"),
     TypedStorage: ("torch.storage", "TypedStorage"),
     Generator: ("torch._C", "Generator"),
-    _utils._get_layout: ("torch.serialization", "_get_layout"),
-    _utils._rebuild_from_type_v2: ("torch._tensor", "_rebuild_from_type_v2"),
+    rebuilding._get_layout: ("torch.serialization", "_get_layout"),
+    rebuilding._rebuild_from_type_v2: ("torch._tensor", "_rebuild_from_type_v2"),
     RemovableHandle: ("torch.utils.hooks", "RemovableHandle"),
     ModuleHandle: ("torch.utils.hooks", "RemovableHandle"),
     WrappedHook: ("torch.nn.modules.module", "_WrappedHook"),
@@ -79,9 +79,7 @@ class StorageTable:
 @functools.cache
 def storage_class(of: np.dtype) -> Any:
     """The class of the storages of a dtype: ``torch.FloatStorage``."""
-    from .. import storage
-
-    return getattr(storage, NAME_OF_DTYPE[BY_NUMPY[of]])
+    return STORAGES[NAME_OF_DTYPE[BY_NUMPY[of]]]
 
 
 class TorchPickling:
@@ -118,7 +116,7 @@ class TorchPickling:
         if kind in (dtype, memory_format) and isinstance(self, TorchNames):
             return obj.name
         if kind is layout:
-            return _utils._get_layout, (repr(obj),)
+            return rebuilding._get_layout, (repr(obj),)
         inherited = getattr(super(), "reducer_override", None)
         return inherited(obj) if inherited is not None else NotImplemented
 
@@ -136,33 +134,33 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
     if type(obj) is Parameter:
         attributes = _attributes(obj)
         if attributes:
-            return _utils._rebuild_parameter_with_state, (obj.data, obj.requires_grad, hooks, attributes)
-        return _utils._rebuild_parameter, (obj.data, obj.requires_grad, hooks)
+            return rebuilding._rebuild_parameter_with_state, (obj.data, obj.requires_grad, hooks, attributes)
+        return rebuilding._rebuild_parameter, (obj.data, obj.requires_grad, hooks)
     if getattr(obj._a, "is_sparse", False):
         return _reduce_sparse(obj._a)
     if obj.is_meta:
-        function = _utils._rebuild_meta_tensor_no_storage
+        function = rebuilding._rebuild_meta_tensor_no_storage
         args = (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)
         state = _state(obj)
         if type(obj) is Tensor and not state:
             return function, args
-        return _utils._rebuild_from_type_v2, (function, type(obj), args, state)
+        return rebuilding._rebuild_from_type_v2, (function, type(obj), args, state)
     place = place_of(obj)
     by_name = BY_NUMPY[place.memory.dtype] in NAME_OF_DTYPE
     storage = storage_on(place.memory if by_name else place.memory.view(np.uint8), by_name)
-    function = _utils._rebuild_tensor_v2
+    function = rebuilding._rebuild_tensor_v2
     args = (storage, place.offset, place.size, place.stride, obj.requires_grad, hooks)
     if not by_name:
-        function, args = _utils._rebuild_tensor_v3, (*args, obj.dtype)
+        function, args = rebuilding._rebuild_tensor_v3, (*args, obj.dtype)
     state = _state(obj)
     if type(obj) is Tensor and not state:
         return function, args
-    return _utils._rebuild_from_type_v2, (function, type(obj), args, state)
+    return rebuilding._rebuild_from_type_v2, (function, type(obj), args, state)
 
 
 def _reduce_sparse(a: Any) -> tuple[Any, ...]:
     data = (wrap(a.indices), wrap(a.values), dtypes.Size(a.shape), a.coalesced)
-    return _utils._rebuild_sparse_tensor, (dtypes.sparse_coo, data)
+    return rebuilding._rebuild_sparse_tensor, (dtypes.sparse_coo, data)
 
 
 def _state(obj: Tensor) -> Any:

@@ -8,9 +8,10 @@ import numpy as np
 
 from .._arrays.memory import address_of, owner_of
 from .._base import dtypes
+from .._base.dtypes import dtype as Dtype
 from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
-from .._tensor_api.copying import _array
+from .._tensor_api.copying import _array, whole_numbers
 from .._tensor_api.layout import strides_of
 from .._tensor_api.legacy_types import TYPES
 from .._tensor_api.storage import TypedStorage, UntypedStorage
@@ -73,8 +74,8 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
     Raises:
         RuntimeError: the tensor would extend beyond the array, or an argument is not a number.
     """
-    size, stride = _whole_numbers(size, "sizes"), _whole_numbers(stride, "strides")
-    (offset,) = _whole_numbers((offset,), "offset")
+    size, stride = whole_numbers(size, "sizes"), whole_numbers(stride, "strides")
+    (offset,) = whole_numbers((offset,), "offset")
     if len(size) != len(stride) or len(size) > MAX_DIMS:
         raise RuntimeError(
             f"setStorage: sizes {list(size)} and strides {list(stride)} do not belong to a tensor of up to {MAX_DIMS} "
@@ -99,7 +100,30 @@ def tensor_on(memory: Any, offset: Any, size: Any, stride: Any) -> Tensor:
         raise RuntimeError(f"setStorage: sizes {list(size)} and strides {list(stride)} are too large") from None
 
 
-def _whole_numbers(values: Any, what: str) -> tuple[int, ...]:
-    if not isinstance(values, (tuple, list)) or not all(type(v) is int and 0 <= v < 2**63 for v in values):
-        raise RuntimeError(f"setStorage: the {what} of a tensor must be integers that are not negative")
-    return tuple(values)
+# ---------------------------------------------------------------------------------------------- storages by their names
+class _OfOneDtype(type):
+    """The class of ``FloatStorage`` and its like: a name for a dtype, as ``FloatTensor`` is."""
+
+    dtype: Dtype
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
+
+    def __call__(cls, *args: Any) -> TypedStorage:
+        if len(args) > 1:
+            raise TypeError(f"{cls.__name__}() takes a size or a sequence, not {len(args)} arguments")
+        if not args or isinstance(args[0], int):
+            return storage_on(np.empty(args[0] if args else 0, cls.dtype.np))
+        return storage_on(np.array(list(args[0]), cls.dtype.np))
+
+
+def _make(name: str, dtype: Dtype) -> _OfOneDtype:
+    doc = f"A storage of ``torch.{dtype.name}``; called with a size or a sequence, it makes one."
+    return _OfOneDtype(name, (), {"dtype": dtype, "__doc__": doc, "__module__": "wengert"})
+
+
+STORAGES: dict[str, Any] = {name: _make(name, dtype) for name, dtype in STORAGE_NAMES.items()}
+"""``torch.FloatStorage`` and its like, by name."""

@@ -16,9 +16,9 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any
 
-from .. import _utils
 from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
+from . import rebuilding
 from .admitted import CALLS, KNOWN, allowed_by_user, check_key, cost
 from .pickling import HOME
 
@@ -167,7 +167,7 @@ class WeightsUnpickler:
     def _old_tensor(state: Any) -> Tensor:
         """The form before PyTorch 0.4: an empty tensor, then ``(storage, offset, size, stride)``."""
         storage, offset, size, stride = state
-        return _utils._rebuild_tensor(storage, offset, size, stride)
+        return rebuilding._rebuild_tensor(storage, offset, size, stride)
 
     @staticmethod
     def _old_parameter(obj: Any, state: Any) -> None:

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
 from .._base.errors import noted, where
 from .node import AccumulateGrad
 from .promotion import logical_dtype
 from .tensor import Tensor
 
+type_text = type_name  # the kinds' word for it
 
-def type_text(value: Any) -> str:
-    """A value's type as PyTorch's messages name it."""
-    ty = type(value)
-    return (
-        ty.__name__ if ty.__module__ in ("builtins",) or isinstance(value, Tensor) else f"{ty.__module__}.{ty.__name__}"
+
+def not_a_tensor(function: str, argument: str, position: int, value: Any) -> TypeError:
+    """PyTorch's error for an argument that must be a tensor; positions count from 1."""
+    return TypeError(
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type_name(value)}"
     )
+
+
+def expect_tensor(function: str, argument: str, position: int, value: Any) -> Tensor:
+    """The argument, which must be a tensor."""
+    if not isinstance(value, Tensor):
+        raise not_a_tensor(function, argument, position, value)
+    return value
+
+
+def expect_tensors(function: str, **arguments: Any) -> Any:
+    """Refuse the first of a function's leading arguments that is no tensor."""
+    for position, (argument, value) in enumerate(arguments.items(), 1):
+        if not isinstance(value, Tensor):
+            raise not_a_tensor(function, argument, position, value)
 
 
 _CPP = {

@@ -5,7 +5,7 @@ a reason to leave the hot path for operators that record: ``refuse_saved`` looks
 is saved by another way is found in the backward pass: the cell's sequence number is later than every node's.)
 
 The tensor's array is a view that NumPy does not write to. So the direct ways of writing in place fail, and go where
-they always go then, to ``_alias.writable``, which knows whether the mode is on.
+they always go then, to ``views.writable``, which knows whether the mode is on.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class InferenceCell(Cell):
         super().__init__()
         if not inference_tensors:
             M.append("inference tensors")
-        inference_tensors.append(None)
+        inference_tensors.add()
 
     def __del__(self) -> None:
-        inference_tensors.pop()
+        inference_tensors.drop()
         if not inference_tensors:
             M.remove("inference tensors")
 

@@ -13,17 +13,21 @@ import numpy as np
 
 from .._arrays.memory import address_of, owner_of
 from .._base import dtypes
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, make_size
 from .._base.errors import noted
 from .._base.registry import REGISTRY, place
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
 from .._payloads.meta import Meta, laid_out, no_kernel
-from .._tape.error_text import type_text
+from .._tape.error_text import expect_tensor
+from .._tape.inference import is_inference
 from .._tape.node import view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
-from .._tape.views import base_of, bump, check_inplace, writable
-from .protocol import array_of, attribute, checked
+from .._tape.view_chain import chain_of
+from .._tape.views import base_of, check_inplace, count_write, writable
+from .legacy_types import dtype_of_type, name_of_type
+from .protocol import array_of, attribute
 
 
 def as_function(method: Callable[..., Any], name: str) -> None:
@@ -31,7 +35,7 @@ def as_function(method: Callable[..., Any], name: str) -> None:
     short = name.rpartition(".")[2]
 
     def function(input: Tensor, *args: Any) -> Any:
-        return method(checked(input, short), *args)
+        return method(expect_tensor(short, "input", 1, input), *args)
 
     function.__name__ = function.__qualname__ = short
     function.__doc__ = method.__doc__
@@ -55,7 +59,7 @@ def size(self: Tensor, dim: int | None = None) -> Any:
 
 def _own_dim(dim: Any, shape: tuple[int, ...], function: str) -> int:
     if isinstance(dim, (float, str)):
-        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type_text(dim)}")
+        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type_name(dim)}")
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return normal_dim(dim, len(shape), function)
@@ -252,7 +256,6 @@ def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
     same = base is not None and (base.shape, base.stride()) == (new_base.shape, new_base.stride())
     if not same:
         return None
-    from .._tape.view_chain import chain_of
 
     for name, p in chain_of(self)[1]:
         info = REGISTRY[name]
@@ -264,8 +267,6 @@ def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     """Raises RuntimeError: there is no accelerator to pin memory for."""
     if device_of(self._a) is META:
-        from .legacy_types import name_of_type
-
         kind = name_of_type(self.dtype).removeprefix("torch.").removesuffix("Tensor")
         raise RuntimeError(f"cannot pin 'Meta{kind}Type' only dense CPU tensors can be pinned")
     raise RuntimeError("Cannot access accelerator device when none is available.")
@@ -292,7 +293,7 @@ def is_floating_point(input: Tensor) -> bool:
     >>> torch.is_floating_point(torch.ones(2)), torch.is_floating_point(torch.tensor(1))
     (True, False)
     """
-    return BY_NUMPY[checked(input, "is_floating_point")._a.dtype].is_floating_point
+    return BY_NUMPY[expect_tensor("is_floating_point", "input", 1, input)._a.dtype].is_floating_point
 
 
 @method("Tensor.is_complex")
@@ -304,7 +305,7 @@ def _is_complex(self: Tensor) -> bool:
 @method("torch.is_complex")
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one."""
-    return BY_NUMPY[checked(input, "is_complex")._a.dtype].is_complex
+    return BY_NUMPY[expect_tensor("is_complex", "input", 1, input)._a.dtype].is_complex
 
 
 @method("Tensor.is_signed")
@@ -339,7 +340,6 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
     """
     if type(dtype) is dtypes.dtype and type(self._a) is np.ndarray:
         return self if dtype is self.dtype else self.to(dtype)
-    from .legacy_types import dtype_of_type, name_of_type
 
     meta = type(self._a) is not np.ndarray and device_of(self._a) is META
     if dtype is None:
@@ -353,8 +353,6 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
 @method("Tensor.is_inference")
 def _is_inference(self: Tensor) -> bool:
     """Whether the tensor was made under ``inference_mode``."""
-    from .._tape.inference import is_inference
-
     return is_inference(self)
 
 
@@ -414,7 +412,7 @@ def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: tuple[
             raise not_expandable(a.shape, b.shape) from None
     values = [fn(*row) for row in zip(a.ravel().tolist(), *columns, strict=True)]
     a[...] = np.array(values, a.dtype).reshape(a.shape)
-    bump(self)
+    count_write(self)
     return self
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from .._base import dtypes
 from .._base.grad_mode import is_grad_enabled
 from .._tape.tensor import Tensor
-from ..overrides import BaseTorchFunctionMode
+from .._tensor_api.function_modes import BaseTorchFunctionMode
 
 # In bfloat16 or float16: products, which save time in PyTorch and accumulate in float32.
 NARROW = frozenset((

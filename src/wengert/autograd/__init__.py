@@ -48,7 +48,7 @@ __all__ = [
 _LATE = {
     "DeviceType": ".profiler_util",
     "ProfilerActivity": "..profiler.profiler",
-    "SavedTensor": "._saved_hooks",
+    "SavedTensor": ".._tape.saved_hooks",
     "_calculate_shape": "._roots",
     "_functions": None,
     "_is_checkpoint_valid": "._roots",

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import T
-from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform, zeros_payload
+from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform
 from .._payloads.vmap_randomness import LEVELS
-from .._tape.error_text import type_text
-from .._tape.tensor import Tensor, current_fn, wrap
-from .._tape.views import rebind
+from .._tape.replaced import replace_payload
+from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, check_tangent
 from .function import Function, run
@@ -91,7 +91,7 @@ def apply_lift(cls: Any, args: tuple[Any, ...], tag: int) -> Any:
     made = []
     for y in (outputs,) if single else outputs:
         if id(y) in written and y._version:
-            rebind(written[id(y)], Lift(_inside(y), tag))
+            replace_payload(written[id(y)], Lift(_inside(y), tag))
             made.append(written[id(y)])
         else:
             made.append(wrap(Lift(_inside(y), tag)) if isinstance(y, Tensor) else y)
@@ -166,7 +166,9 @@ def _tangents(
         return (None,) * len(outs)
     if ctx.materialize_grads:
         tangents = tuple(
-            wrap(zeros_payload(x._a)) if t is None and isinstance(x, Tensor) and x._a.dtype.kind in "fcV" else t
+            wrap(payload_like(x._a, np.zeros))
+            if t is None and isinstance(x, Tensor) and x._a.dtype.kind in "fcV"
+            else t
             for x, t in zip(primals, tangents, strict=True)
         )
     with _forward_saved(ctx):
@@ -179,7 +181,7 @@ def _tangents(
         )
     for k, (t, y) in enumerate(zip(results, outs, strict=True)):
         if t is not None and not isinstance(t, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type_text(t)}) for grad output {k}.")
+            raise RuntimeError(f"expected Variable or None (got {type_name(t)}) for grad output {k}.")
         if t is not None and isinstance(y, Tensor):
             check_tangent(y, t)
     return results
@@ -227,7 +229,7 @@ def _dual_output(y: Any, t: Any, tag: int, dual_of: dict[int, Any]) -> Any:
         return y
     value = Dual(_inside(y), None if t is None else _inside(t), tag)
     if id(y) in dual_of:  # written in place: the dual tensor itself is returned
-        rebind(dual_of[id(y)], value)
+        replace_payload(dual_of[id(y)], value)
         return dual_of[id(y)]
     made = wrap(value)
     level = _level()

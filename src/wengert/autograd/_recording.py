@@ -16,7 +16,7 @@ import numpy as np
 from .._base import errors as lines
 from .._base import modes
 from .._base.aten_names import aten_name
-from .._tape import engine
+from .._tape import delivery, engine
 from .._tape.node import Port
 from .._tape.tensor import Tensor
 from . import function as _function
@@ -61,7 +61,7 @@ class Recorder:
         modes.watch_operators(self._operator)
         engine.observers.append(self._step)
         _function.watchers.append(self._call)
-        _watch_leaves()
+        delivery.leaf_observers.append(self._leaf)
 
     def stop(self) -> None:
         """Stop recording; calls that are still running end now."""
@@ -70,7 +70,7 @@ class Recorder:
         modes.unwatch_operators(self._operator)
         engine.observers.remove(self._step)
         _function.watchers.remove(self._call)
-        _watch_leaves()
+        delivery.leaf_observers.remove(self._leaf)
         for span in self.spans:
             if span.end == span.start:
                 span.end = self.ended
@@ -152,34 +152,12 @@ class Recorder:
             inner.memory = sum(_new_bytes(d) for d in pairs[1::2])
         return pairs
 
-    def leaf(self, m: Any, g: Any, run: Any) -> Any:
+    def _leaf(self, m: Any, g: Any, run: Any) -> Any:
         """A leaf accumulates."""
         return self._backward_step(m, g, run) if self.here() else run()
 
 
 active: list[Recorder] = []
-
-
-# ------------------------------------------------------------------------------------------------------------- leaves
-_accumulate = engine.accumulate
-
-
-def _accumulate_watched(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> None:
-    def run() -> None:
-        _accumulate(m, g, create_graph, hooks_done)
-
-    for recorder in tuple(active):
-        run = _around(recorder, m, g, run)
-    run()
-
-
-def _around(recorder: Recorder, m: Any, g: Any, run: Any) -> Any:
-    return lambda: recorder.leaf(m, g, run)
-
-
-def _watch_leaves() -> None:
-    """Replace the engine's ``accumulate`` while recording, because leaves have no observers."""
-    engine.accumulate = _accumulate_watched if active else _accumulate
 
 
 # --------------------------------------------------------------------------------------------------------------- facts

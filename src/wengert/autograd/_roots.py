@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .._tape.engine import current_pass
-from .._tape.graph import _check_cotangent, _edge_shape, ones_payload
-from .._tape.tensor import Tensor, wrap
+from .._tape.graph import _check_cotangent, _edge_shape
+from .._tape.tensor import Tensor, payload_like, wrap
 
 
 def _tensor_or_tensors_to_tuple(tensors: Any, length: int) -> tuple[Any, ...]:
@@ -42,7 +44,7 @@ def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: 
                     f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
                 )
             else:
-                made.append(wrap(ones_payload(output._a)))
+                made.append(wrap(payload_like(output._a, np.ones)))
         elif isinstance(g, Tensor):
             if isinstance(output, Tensor):
                 _check_cotangent(i, output, g[0] if is_grads_batched else g)  # type: ignore[index]

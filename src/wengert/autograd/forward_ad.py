@@ -24,10 +24,11 @@ from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
 from .._base.torch_function import DISABLED
 from .._payloads.transforms import Const, Dual, entered
-from .._tape import graph, views
-from .._tape.engine import accumulate
+from .._tape import graph, properties, replaced
+from .._tape.delivery import accumulate
 from .._tape.node import AccumulateGrad, leaf_node
-from .._tape.tensor import Tensor, current_fn, wrap
+from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
+from ..func._levels import check_tangent
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -52,7 +53,7 @@ class DualTensor(Tensor):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        graph.set_requires_grad(self, value)
+        properties.set_requires_grad(self, value)
 
     @property
     def is_leaf(self) -> bool:
@@ -66,7 +67,7 @@ class DualTensor(Tensor):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        graph.set_data(self, value)
+        properties.set_data(self, value)
 
     @property
     def grad_fn(self) -> Any:
@@ -161,7 +162,8 @@ def enter_dual_level() -> int:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.level = _Level()
     modes.watch_operators(_record)
-    views.rebound.append(_adopt)
+    replaced.payload_replaced.append(_adopt)
+    graph.interceptors.append(_DUALS)
     return 0
 
 
@@ -178,7 +180,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
     with contextlib.suppress(ValueError):  # closed in a different context than the one that opened it
         now.depth.__exit__()
     modes.unwatch_operators(_record)
-    views.rebound.remove(_adopt)
+    replaced.payload_replaced.remove(_adopt)
+    graph.interceptors.remove(_DUALS)
     for ref in now.members:
         t = ref()
         if t is not None:
@@ -273,29 +276,13 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     return now.adopt(t)
 
 
-def check_tangent(tensor: Tensor, tangent: Tensor) -> None:
-    """Check that a tangent has its tensor's shape."""
-    if tuple(tangent.shape) != tuple(tensor.shape):
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
-        )
-
-
 def _on_tape(tensor: Tensor, level: _Level) -> Tensor:
     if current_fn(tensor) is not None:
         with grad_mode(True):
             return tensor.view_as(tensor)  # type: ignore[attr-defined]
-    primal = wrap(_dense(tensor))
+    primal = wrap(alias_payload(tensor))
     level.hidden.add(leaf_node(primal))
     return primal
-
-
-def _dense(tensor: Tensor) -> Any:
-    from .._tape.tensor import alias_payload
-
-    return alias_payload(tensor)
 
 
 def _plain(p: Any) -> Tensor:
@@ -373,7 +360,7 @@ def grad_of_duals(
     tag = level.tag
     roots = graph._roots([_inner(y, tag) for y in outputs], [_inner(g, tag) for g in grads], True)
     nodes = [graph._input_node(_inner(x, tag)) for x in inputs]
-    found = graph._run(roots, True, True, nodes)
+    found = graph._run(roots, True, True, nodes, returned=True)
     return [None if g is None else _with_tangent(g, level, create_graph) for g in found]
 
 
@@ -437,3 +424,6 @@ def _leaves(roots: list[Any], level: _Level) -> list[Tensor]:
                 seen.add(m)
                 stack.append(m)
     return leaves
+
+
+_DUALS = graph.Interceptor(involves_duals, backward_of_duals, grad_of_duals)

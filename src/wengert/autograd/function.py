@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 from .._base import errors as lines
+from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.modes import in_transform, inference_tensors, is_grad_enabled, saved_tensors_hooks, transforms
 from .._base.registry import T
 from .._payloads.transforms import of_transform
-from .._tape.error_text import type_text
 from .._tape.inference import is_inference, not_saved
 from .._tape.node import AccumulateGrad, Node, Port, box_of, tick, view_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
-from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, bump, check_inplace, rebase
+from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, check_inplace, count_write, rebase_history
 from ..utils._pytree import tree_flatten, tree_unflatten
 from ._function_node import BackwardCFunction, FunctionCtx
 
@@ -233,7 +233,7 @@ def _run(cls: Any, args: tuple[Any, ...], old_style: Any) -> tuple[Any, Backward
     if not track:
         if ctx.dirty_tensors:
             for t in ctx.dirty_tensors:
-                bump(t)
+                count_write(t)
         fresh = tuple([_alias_input(o, args, ctx) for o in flat])
         return (fresh[0] if single else fresh), ctx
     ctx.fx = edges
@@ -334,10 +334,10 @@ def _warn_of_dirty(ctx: Any, inputs: dict[int, Any]) -> None:
 def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:
     for t in ctx.non_differentiable:
         if not isinstance(t, Tensor):
-            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type_text(t)}")
+            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type_name(t)}")
     for i, t in enumerate(ctx.dirty_tensors):
         if not isinstance(t, Tensor):
-            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type_text(t)}")
+            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type_name(t)}")
         if not any(t is o for o in flat):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
@@ -357,7 +357,7 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
     if is_dirty:
         if type(o._fn) is AccumulateGrad:
             if stands_for_a_primal(o):
-                bump(o, ctx.seq)
+                count_write(o, ctx.seq)
                 o._fn = node
                 return o
             raise noted(
@@ -367,8 +367,8 @@ def _one_output(ctx: Any, o: Any, node: Any, is_input: bool, is_dirty: bool) -> 
                 code="W005",
             )
         check_inplace(o, True)
-        bump(o, ctx.seq)
-        rebase(o, node)
+        count_write(o, ctx.seq)
+        rebase_history(o, node)
         return o
     if is_input and node is None and isinstance(o._a, np.ndarray):
         return o.detach()
@@ -401,14 +401,14 @@ def _save(ctx: Any, results: list[Any]) -> None:
             continue
         if not isinstance(t, Tensor):
             raise TypeError(
-                f"save_for_backward can only save variables, but argument {len(boxes)} is of type {type_text(t)}"
+                f"save_for_backward can only save variables, but argument {len(boxes)} is of type {type_name(t)}"
             )
         box = box_of(t)
         if inference_tensors and is_inference(t):
             raise not_saved()
         k = next((k for k, r in enumerate(results) if r is t), None)
         if hooks:
-            from ._saved_hooks import pack_box
+            from .._tape.saved_hooks import pack_box
 
             boxes.append(pack_box(ctx, box, ctx._output_node(k) if k is not None else t._fn, hooks[-1], k is not None))
         else:

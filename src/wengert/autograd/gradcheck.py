@@ -19,7 +19,7 @@ from .._base.grad_mode import enable_grad, grad_mode
 from .._ops.random.random import rand
 from .._tape.graph import grad
 from .._tape.tensor import Tensor, wrap
-from ..random import Generator
+from .._tensor_api.generator import Generator
 from ._differences import (
     Check,
     central_difference,

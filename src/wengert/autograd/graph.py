@@ -14,7 +14,7 @@ from .._tape.engine import current_pass
 from .._tape.inference import is_inference
 from .._tape.node import AccumulateGrad, Node, Port, RemovableHandle, cell_of
 from .._tape.tensor import Tensor, current_fn, wrap
-from .._tape.views import bump
+from .._tape.views import count_write
 
 __all__ = [
     "GradientEdge",
@@ -87,7 +87,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         if not isinstance(t, Tensor):
             raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         if not is_inference(t):
-            bump(t)
+            count_write(t)
 
 
 # ------------------------------------------------------------------------------------------------ hooks on saved values
@@ -278,7 +278,7 @@ def register_multi_grad_hook(
     return _MultiHandle(_on_all(tensors, fn))
 
 
-def _pass_id() -> tuple[Any, Any]:
+def _pass_id() -> tuple[Any, int]:
     now = current_pass()
     if now is None:
         raise AssertionError("expected this hook to be called inside a backward call")
@@ -287,12 +287,12 @@ def _pass_id() -> tuple[Any, Any]:
 
 def _on_any(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
     lock = threading.Lock()
-    latest: list[Any] = []  # the passes in which fn has run; they are compared by identity
+    latest: list[int] = []  # the passes in which fn has run
 
     def hook(grad: Tensor) -> None:
         _, key = _pass_id()
         with lock:
-            if any(k is key for k in latest):
+            if key in latest:
                 return
             latest.append(key)
             del latest[:-8]
@@ -303,7 +303,7 @@ def _on_any(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
 
 def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
     lock = threading.Lock()
-    state: dict[int, list[Any]] = {}  # by pass: [the pass's object, calls left, gradients]
+    state: dict[int, list[Any]] = {}  # by pass: [calls left, gradients]
     for t in tensors:
         if current_fn(t) is None:
             raise AssertionError("Expected gradient function to be set")
@@ -315,22 +315,22 @@ def _on_all(tensors: Sequence[Tensor], fn: Any) -> tuple[RemovableHandle, ...]:
             refuse_leaf(now)
         nodes = now.nodes()
         ports = {(n.fx, n.k) for n in nodes if type(n) is Port}
-        return [now.id, sum(_runs(t, nodes, ports) for t in tensors), [None] * len(tensors)]
+        return [sum(_runs(t, nodes, ports) for t in tensors), [None] * len(tensors)]
 
     def inner(i: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
             now, key = _pass_id()
             with lock:
-                if id(key) not in state or state[id(key)][0] is not key:
-                    state[id(key)] = start(now)
-                entry = state[id(key)]
-                entry[1] -= 1
-                entry[2][i] = grad
-                done = entry[1] == 0
+                if key not in state:
+                    state[key] = start(now)
+                entry = state[key]
+                entry[0] -= 1
+                entry[1][i] = grad
+                done = entry[0] == 0
                 if done:
-                    del state[id(key)]
+                    del state[key]
             if done:
-                fn(entry[2])
+                fn(entry[1])
 
         return hook
 

@@ -41,7 +41,7 @@ class VariableMeta(TensorMeta):
             )
             return mark_volatile(t)
         if requires_grad:
-            from .._tape.graph import check_floating
+            from .._tape.properties import check_floating
 
             check_floating(t)
             leaf_node(t)

@@ -18,14 +18,15 @@ import numpy as np
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled, transform
 from .._base.registry import T
-from .._payloads.transforms import DEPTH, Dual, Lift, entered, ones_payload, zeros_payload
+from .._payloads.transforms import DEPTH, Dual, Lift, entered
 from .._tape.engine import run
-from .._tape.graph import _check_cotangent, check_floating
+from .._tape.graph import _check_cotangent
 from .._tape.node import leaf_node
 from .._tape.promotion import logical_dtype
-from .._tape.tensor import Tensor, current_fn, wrap
+from .._tape.properties import check_floating
+from .._tape.tensor import Tensor, current_fn, payload_like, wrap
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
-from ._levels import TAPES, bare, check_adopted, check_captured, only_leads_to, payload, tensor
+from ._levels import TAPES, bare, check_adopted, check_captured, check_tangent, only_leads_to, payload, tensor
 from ._vmap import vmap
 
 Argnums = int | tuple[int, ...]
@@ -118,7 +119,7 @@ class _Tape:
 
     def _gradient(self, x: Tensor, g: Any) -> Tensor:
         if g is None:
-            a = zeros_payload(x._a)
+            a = payload_like(x._a, np.zeros)
             return wrap(a.v if self.lifted else a)
         if self.lifted:
             return tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == self.tag else g._a)
@@ -194,7 +195,7 @@ def grad_and_value(
             _check_scalar(value)
             if logical_dtype(value).kind not in "fV" and current_fn(value) is not None:
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {value.dtype}")
-            one = ones_payload(value._a)
+            one = payload_like(value._a, np.ones)
             one = wrap(one.v if isinstance(one, Lift) and one.tag == tape.tag else one)
             grads = tape.pulled_back([value], [one], False)
         result = tree_unflatten(grads, spec)
@@ -353,8 +354,6 @@ CAPTURED = (
 
 
 def _dual(x: Tensor, v: Tensor, tag: int) -> Tensor:
-    from ..autograd.forward_ad import check_tangent
-
     for t, what in ((x, "primal"), (v, "tangent")):
         if logical_dtype(t).kind not in "fcV":
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
@@ -375,7 +374,7 @@ def _unpacked(y: Tensor, tag: int, strict: bool) -> tuple[Any, Any]:
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
             "allowed with strict=True."
         )
-    return primal, wrap(zeros_payload(primal._a))
+    return primal, wrap(payload_like(primal._a, np.zeros))
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -393,7 +392,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     outs, out_spec = tree_flatten(out)
     # vjp is linear and jvp is its transpose: vjp is recorded once, and its graph walked for each tangent
     with entered() as tag:
-        zeros = [wrap(Lift(zeros_payload(y._a), tag)) for y in outs]
+        zeros = [wrap(Lift(payload_like(y._a, np.zeros), tag)) for y in outs]
         leaves = [leaf_node(u) for u in zeros]
         with grad_mode(True):
             back, _ = tree_flatten(pull(tree_unflatten(zeros, out_spec)))
@@ -417,7 +416,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         results = []
         for g, y in zip(found, outs, strict=True):
             if g is None:
-                results.append(wrap(zeros_payload(y._a)))
+                results.append(wrap(payload_like(y._a, np.zeros)))
                 continue
             t = tensor(g._a.v if isinstance(g._a, Lift) and g._a.tag == tag else g._a)
             results.append(bare(t) if only_leads_to([t._fn], set()) else t)
@@ -480,7 +479,7 @@ def jacrev(
         for k, y in enumerate(flat_out):
 
             def one(v: Tensor, k: int = k) -> Any:
-                given = [v if j == k else wrap(zeros_payload(z._a)) for j, z in enumerate(flat_out)]
+                given = [v if j == k else wrap(payload_like(z._a, np.zeros)) for j, z in enumerate(flat_out)]
                 return vjp_fn(tree_unflatten(given, out_spec))
 
             rows = vmap(one, chunk_size=chunk_size)(_basis(y))
@@ -524,7 +523,7 @@ def jacfwd(
         for k, x in enumerate(flat):
 
             def one(v: Tensor, k: int = k) -> Any:
-                tangents = tuple(v if j == k else wrap(zeros_payload(z._a)) for j, z in enumerate(flat))
+                tangents = tuple(v if j == k else wrap(payload_like(z._a, np.zeros)) for j, z in enumerate(flat))
                 pushed = jvp(partial, tuple(flat), tangents, has_aux=has_aux)
                 _refuse_complex("jacfwd", pushed[0], "output")
                 return (pushed[1], pushed[2]) if has_aux else pushed[1]

@@ -87,3 +87,13 @@ def only_leads_to(roots: list[Node | None], own: set[Node]) -> bool:
             continue
         stack.extend(m for m in n.edges() if m is not None and m not in seen)
     return True
+
+
+def check_tangent(tensor: Tensor, tangent: Tensor) -> None:
+    """A tangent must have its tensor's shape."""
+    if tuple(tangent.shape) != tuple(tensor.shape):
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )

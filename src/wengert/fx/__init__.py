@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from .._base.errors import noted
+from .._compat import open_rows
 from ..nn.modules.module import Module
 
 __all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "symbolic_trace", "wrap"]
@@ -50,6 +51,9 @@ Node = _absent("Node")
 Proxy = _absent("Proxy")
 Tracer = _absent("Tracer")
 Transformer = _absent("Transformer")
+_CodeOnlyModule = _absent("_CodeOnlyModule")
+
+open_rows(globals())
 
 
 def __getattr__(name: str) -> Any:

@@ -6,46 +6,19 @@ a tensor with a history raises an error.
 
 from __future__ import annotations
 
-import mmap
-import os
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
 
 import numpy as np
 
 from .._arrays.memory import address_of
+from .._arrays.shared_memory import SharedMemory
 from .._base.errors import noted
 from .._tape.tensor import Tensor
 from .._tensor_api.copying import rebuild
 from .._tensor_api.storage import memory_root
 
 __all__ = ["init_reductions", "reduce_tensor"]
-
-
-class SharedMemory(mmap.mmap):
-    """Memory with a descriptor, by which other processes can map it. Linux only."""
-
-    fd: int
-
-    def __new__(cls, fd: int, size: int) -> SharedMemory:
-        memory = super().__new__(cls, fd, size)
-        memory.fd = fd
-        return memory
-
-    def __init__(self, fd: int, size: int) -> None:
-        super().__init__()
-
-    def __del__(self) -> None:
-        os.close(self.fd)
-
-
-def shared_memory(size: int) -> mmap.mmap:
-    """New memory, filled with zeros. Without ``memfd`` only forked processes share it."""
-    if not hasattr(os, "memfd_create"):
-        return mmap.mmap(-1, size)
-    fd = os.memfd_create("wengert-tensor", os.MFD_CLOEXEC)
-    os.ftruncate(fd, size)
-    return SharedMemory(fd, size)
 
 
 def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:

@@ -12,8 +12,8 @@ import numpy as np
 from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import get_default_dtype
 from .._base.torch_function import DISABLED
-from .._tape.graph import check_floating
 from .._tape.node import Cell, box_of, cell_of, leaf_node
+from .._tape.properties import check_floating
 from .._tape.tensor import Tensor, TensorMeta, alias_payload, make, new
 from .._tensor_api.construct import placed
 from .._tensor_api.protocol import PLAIN_NAMES

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.errors import noted
+from .._compat import open_rows
 
 __all__ = [
     "OnnxExporterError", "dynamo_export", "export", "is_in_onnx_export", "is_onnxrt_backend_supported",
@@ -52,4 +53,7 @@ def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_vers
 
 
 def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
-    """Does nothing, since there is no export."""
+    """Nothing: there is no export that it would serve."""
+
+
+open_rows(globals())

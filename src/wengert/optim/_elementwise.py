@@ -26,10 +26,9 @@ import wengert as torch
 from .._arrays.threads import cut_parts, freely
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
-from .._tape.inplace import written
 from .._tape.node import AccumulateGrad
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import bump, writable
+from .._tape.views import count_write, count_write_at, writable
 from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
 
 BLOCK = 65536  # elements per block of a parameter that is not contiguous
@@ -146,7 +145,7 @@ def step_at_rows(p: Tensor, g: Any, factor: Any) -> None:
     from .._payloads.sparse import add_into
 
     add_into(writable(p), g, factor)
-    bump(p)
+    count_write(p)
 
 
 def check_option(name: str, value: Any, ok: bool | Tensor) -> None:
@@ -174,6 +173,14 @@ def check_betas(betas: Any) -> None:
         check_option(f"beta parameter at index {i}", betas[i], 0.0 <= betas[i] < 1.0)
 
 
+def check_adam(lr: Any, betas: Any, eps: Any, **not_negative: Any) -> None:
+    """What Adam's relatives require, in PyTorch's order."""
+    check_lr(lr)
+    check_not_negative(epsilon=eps)
+    check_betas(betas)
+    check_not_negative(**not_negative)
+
+
 def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
     """Check that ``fused`` is not combined with ``foreach`` or ``differentiable``."""
     if fused:
@@ -195,7 +202,7 @@ def advance(state: dict[str, Any]) -> int | float:
     if isinstance(a, np.ndarray):
         a += 1
         if step._m is not None:
-            bump(step)
+            count_write(step)
         return a.item()
     step += 1
     return step.item()
@@ -206,18 +213,26 @@ def set_number(tensor: Tensor, value: float) -> float:
     a = alias_payload(tensor)
     a[...] = value
     if tensor._m is not None:
-        bump(tensor)
+        count_write(tensor)
     return a.item()
+
+
+def options(arguments: dict[str, Any], names: str) -> dict[str, Any]:
+    """The defaults of an optimizer in PyTorch's order, from the arguments of its ``__init__`` (``locals()``)."""
+    return {name: arguments[name] for name in names.split()}
 
 
 class ElementwiseOptimizer(Optimizer):
     """Base of optimizers that update each element independently; see the module."""
 
     _late_options: dict[str, Any] = {"foreach": None, "maximize": False, "differentiable": False}  # for old checkpoints
-    _late_numbers: tuple[str, ...] = ("step",)  # entries that old checkpoints hold as plain numbers
+    _late_numbers: tuple[str, ...] = ("step",)  # what old checkpoints hold as plain numbers
+    _state: tuple[str, ...] = ()  # what a parameter's state begins with: zeros, and "step"
 
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         """Make the state of a parameter that is stepped for the first time."""
+        for name in self._state:
+            state[name] = new_step() if name == "step" else torch.zeros_like(p)
 
     def _rule(
         self, group: dict[str, Any], state: dict[str, Any], number: Callable[[Any], Any]
@@ -267,7 +282,7 @@ class ElementwiseOptimizer(Optimizer):
                 else:
                     kernel, names, constants = self._rule(group, state, number)
                     self._step_in_place(a, grad._a, [state[n] for n in names], kernel, constants, decay, maximize)
-                    written(p, frame)
+                    count_write_at(p, frame)
         return loss
 
     def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:
@@ -295,7 +310,7 @@ class ElementwiseOptimizer(Optimizer):
             s = tensor._a
             arrays.append(s if type(s) is np.ndarray and s.flags.writeable else writable(tensor))
             if tensor._m is not None:
-                bump(tensor)
+                count_write(tensor)
         if a.dtype.kind == "c":
             arrays = [x[..., None].view(x.real.dtype) for x in map(np.asarray, arrays)]
             a = arrays[0]

@@ -14,9 +14,8 @@ import wengert as torch
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
 from .._payloads.transforms import plain_dtype
-from .._tape.inplace import written
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import writable
+from .._tape.views import count_write_at, writable
 from ._elementwise import advance, new_step
 from .optimizer import Optimizer, ParamsT, _to_scalar
 
@@ -82,7 +81,7 @@ class Adafactor(Optimizer):
                     if refused:
                         raise RuntimeError(f"Adafactor does not support {reason}")
                 self._step_one(group, writable(p), alias_payload(p.grad), self._state_of(p))
-                written(p, frame)
+                count_write_at(p, frame)
         return loss
 
     def _state_of(self, p: Tensor) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from ._elementwise import (
     check_not_negative,
     new_step,
     number,
+    options,
     quotient_step,
     step_at_rows,
 )
@@ -69,18 +70,8 @@ class Adagrad(ElementwiseOptimizer):
             initial_accumulator_value=initial_accumulator_value,
             epsilon=eps,
         )
-        defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        names = "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused"
+        super().__init__(params, options(locals(), names))
         check_fused(fused, foreach, differentiable)
         for group in self.param_groups:
             for p in group["params"]:

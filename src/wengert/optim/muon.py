@@ -13,9 +13,8 @@ import wengert as torch
 
 from .._base.errors import user_frame
 from .._base.grad_mode import enable_grad
-from .._tape.inplace import written
 from .._tape.tensor import Tensor, alias_payload
-from .._tape.views import writable
+from .._tape.views import count_write_at, writable
 from .optimizer import Optimizer, ParamsT, _to_scalar
 
 __all__ = ["Muon"]
@@ -87,7 +86,7 @@ class Muon(Optimizer):
                 if "momentum_buffer" not in state:
                     state["momentum_buffer"] = torch.zeros_like(p.grad)
                 self._step_one(group, writable(p), alias_payload(p.grad), alias_payload(state["momentum_buffer"]))
-                written(p, frame)
+                count_write_at(p, frame)
         return loss
 
     @staticmethod

@@ -15,6 +15,7 @@ from ._elementwise import (
     ema_of_squares,
     lerp,
     new_step,
+    options,
     quotient_step,
 )
 from .optimizer import ParamsT
@@ -88,19 +89,8 @@ class RMSprop(ElementwiseOptimizer):
     ) -> None:
         check_lr(lr)
         check_not_negative(epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        names = "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable"
+        super().__init__(params, options(locals(), names))
 
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         state["step"] = new_step()

@@ -7,7 +7,7 @@ from typing import Any
 import wengert as torch
 
 from .._tape.tensor import Tensor
-from ._elementwise import ElementwiseOptimizer, advance, check_lr, new_step, number
+from ._elementwise import ElementwiseOptimizer, advance, check_lr, new_step, number, options
 from .optimizer import ParamsT
 
 __all__ = ["Rprop"]
@@ -66,16 +66,7 @@ class Rprop(ElementwiseOptimizer):
         check_lr(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        defaults = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options(locals(), "lr etas step_sizes foreach maximize differentiable capturable"))
 
     def _begin(self, group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> None:
         lr = number(group["lr"])

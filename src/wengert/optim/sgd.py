@@ -14,6 +14,7 @@ from ._elementwise import (
     check_lr,
     check_not_negative,
     number,
+    options,
     step_at_rows,
 )
 from .optimizer import ParamsT
@@ -74,18 +75,8 @@ class SGD(ElementwiseOptimizer):
         check_not_negative(momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        names = "lr momentum dampening weight_decay nesterov maximize foreach differentiable fused"
+        super().__init__(params, options(locals(), names))
         check_fused(fused, foreach, differentiable)
 
     def _step_sparse(self, group: dict[str, Any], p: Tensor, g: Any) -> None:

@@ -9,7 +9,7 @@ the window's first dimension, ``kh`` long, need not be repeated:
   columns are the same matrix, some rows further on.
 
 For windows of 3x3 a third is copied; no place is computed that does not exist, and forward, results are written where
-they belong. The products are smaller, which OpenBLAS does without copying (``convolving``, NOTE [ Narrow products ]).
+they belong. The products are smaller, which OpenBLAS does without copying (``products``, NOTE [ Narrow products ]).
 """
 
 from __future__ import annotations

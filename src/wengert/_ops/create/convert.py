@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._base import dtypes
+from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import here, noted, warn_once
@@ -15,11 +16,10 @@ from ..._base.registry import T, public
 from ..._kinds.linear import linear
 from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Const, Dual, Lift, Value
-from ..._tape.error_text import type_text
 from ..._tape.node import AccumulateGrad, Box, Node, cell_of, tick, view_of
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
-from ..._tape.view_chain import renamed
+from ..._tape.view_chain import with_node_name
 from ..._tensor_api.construct import meta_device
 from ..._tensor_api.protocol import array_of
 from ..shape.views_primitive import payload, shape_of_other
@@ -67,7 +67,7 @@ def _order(memory_format: Any, rank: int) -> str:
         return _FORMATS[memory_format]
     except (KeyError, TypeError):
         raise TypeError(
-            f"clone(): argument 'memory_format' must be torch.memory_format, not {type_text(memory_format)}"
+            f"clone(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}"
         ) from None
 
 
@@ -127,15 +127,15 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
         if memory_format is None or memory_format is dtypes.preserve_format:
             return self
         x = contiguous(self, memory_format)
-        return self if x is self else renamed(x, "ToCopyBackward0")
+        return self if x is self else with_node_name(x, "ToCopyBackward0")
     order = "keep" if memory_format is None else _order(memory_format, self._a.ndim)
     if same:
-        return renamed(clone(self, order), "ToCopyBackward0")
+        return with_node_name(clone(self, order), "ToCopyBackward0")
     x = self if dtype.is_floating_point or dtype.is_complex or self._fn is None else detach(self)
     if x._a.dtype.kind == "c" and not dtype.is_complex and want.kind != "b":
         warn_once("Casting complex values to real discards the imaginary part")
     x = T._to_copy(x, want)
-    return x if order == "keep" else renamed(clone(x, order), "ToCopyBackward0")
+    return x if order == "keep" else with_node_name(clone(x, order), "ToCopyBackward0")
 
 
 @public("Tensor.to")
@@ -208,7 +208,7 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
     ok = ok and (device is None or isinstance(device, (str, int, dtypes.device)))
     ok = ok and (dtype is None or isinstance(dtype, (Dtype, type)))
     if not ok:
-        got = [type_text(a) for a in args] + [f"{k}={type_text(v)}" for k, v in kwargs.items()]
+        got = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()]
         raise TypeError(
             f"to() received an invalid combination of arguments - got ({', '.join(got)}), but expected one of:\n"
             " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, "
@@ -351,7 +351,7 @@ def detach_(self: Tensor) -> Tensor:
             "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
     if type(self._fn) is AccumulateGrad:
-        from ..._tape.graph import set_requires_grad
+        from ..._tape.properties import set_requires_grad
 
         set_requires_grad(self, False)  # it keeps its gradient
     self._fn = None

@@ -10,7 +10,7 @@ from ..._arrays.library import lib
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
 from ..._base.registry import RAW, REGISTRY, place, public
 from ..._kinds.slow_path import cast_operand, not_implemented
-from ..._tape.error_text import type_text
+from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of, python_operand
 from ..._tape.promotion import common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -137,7 +137,15 @@ def activation(names: str, inplace: str = "") -> Any:
 
 def floats_only(input: Any, name: str, kernel: str | None = None) -> None:
     """PyTorch's errors for what is no tensor of real floating numbers."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
-    if logical_dtype(input) not in FLOATING:
+    if logical_dtype(expect_tensor(name, "input", 1, input)) not in FLOATING:
         raise not_implemented(REGISTRY["relu"], input, kernel or f"{name}_cpu")
+
+
+def real_only(kernel: str | None = None) -> Any:
+    """A ``check`` that refuses complex numbers with PyTorch's error."""
+
+    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+        if dtype in COMPLEX:
+            raise not_implemented(info, like(dtype), kernel)
+
+    return check

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import NUMBERS as CONSTANTS
+from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOAT16, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.modes import EVERY
@@ -23,11 +24,10 @@ from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, write_out
 from ..._kinds.slow_path import cast_operand
-from ..._tape.error_text import type_text
-from ..._tape.inplace import apply_composed_inplace, inplace_form, unrecorded, warned, written
+from ..._tape.inplace import apply_composed_inplace, inplace_form, warned
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
-from ..._tape.views import quiet_views
+from ..._tape.views import count_write_at, no_grad_views, unrecorded
 from ..create.like import _dense_like
 from ._common import number_or_item, python_operator
 
@@ -219,7 +219,7 @@ def _in_float32(f: Any, x: Any, y: Any, alpha: Any) -> Any:
 
 def _check_alpha(dtype: Any, alpha: Any, name: str) -> None:
     if isinstance(alpha, Tensor) or type(alpha) not in PYTHON_NUMBERS:
-        raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type_text(alpha)}")
+        raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type_name(alpha)}")
     if type(alpha) is bool and dtype is not BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if dtype not in INEXACT and type(alpha) in (float, complex):
@@ -334,7 +334,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
             a = None
         if type(a) is not ndarray or a.dtype not in FLOATING or third is not None or type(alpha) not in REAL_NUMBERS:
             return otherwise(self, other, third, alpha)
-        if (EVERY or quiet_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
+        if (EVERY or no_grad_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
             return otherwise(self, other, third, alpha)
         if alpha is not ONE:
             if a.dtype is FLOAT16:
@@ -349,7 +349,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
             return otherwise(self, other, third, alpha)
         except ARITHMETIC:
             warned(ufunc, a, b)
-        written(self, getframe(1))
+        count_write_at(self, getframe(1))
         return self
 
     def otherwise(self: Any, other: Any, third: Any, alpha: Any) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from ..._arrays import library
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import lib as numpy_lib
+from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.registry import PUBLIC, REGISTRY, own, place, public
@@ -22,10 +23,11 @@ from ..._kinds.elementwise import binary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
 from ..._kinds.slow_path import not_implemented
-from ..._tape.error_text import cpp_name, type_text
-from ..._tape.inplace import apply_composed_inplace, inplace_of, unrecorded, written
+from ..._tape.error_text import cpp_name, expect_tensors
+from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
+from ..._tape.views import count_write_at, unrecorded
 from ._common import NOTHING, integer_pairs, like, number_or_item, refuse_all_but_floats, refuse_complex
 
 LN2 = math.log(2.0)
@@ -189,7 +191,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
 
 def _no_lerp(*arguments: Any) -> TypeError:
     return TypeError(
-        f"lerp() received an invalid combination of arguments - got ({', '.join(map(type_text, arguments))}), but "
+        f"lerp() received an invalid combination of arguments - got ({', '.join(map(type_name, arguments))}), but "
         "expected one of:\n * (Tensor input, Tensor end, Tensor weight, *, Tensor out = None)\n * (Tensor input, "
         "Tensor end, Number weight, *, Tensor out = None)\n"
     )
@@ -205,7 +207,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
         a, b = self._a, end._a
         if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._fn):
             a[...] = REGISTRY["_lerp_number"].decl(numpy_lib, a, b, weight)  # type: ignore[misc]
-            written(self, getframe(1))
+            count_write_at(self, getframe(1))
             return self
     return _lerp_composed(self, end, weight)
 
@@ -270,15 +272,10 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
             f"instead:\n\t{name}(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None)",
         )
         value, tensor1, tensor2 = tensor1, tensor2, rest[0]
-    for position, t in enumerate((input, tensor1, tensor2)):
-        if not isinstance(t, Tensor):
-            names = ("input", "tensor1", "tensor2")
-            raise TypeError(
-                f"{name}(): argument '{names[position]}' (position {position + 1}) must be Tensor, not {type_text(t)}"
-            )
+    expect_tensors(name, input=input, tensor1=tensor1, tensor2=tensor2)
     value = number_or_item(value)
     if type(value) not in PYTHON_NUMBERS:
-        raise TypeError(f"{name}(): argument 'value' must be Number, not {type_text(value)}")
+        raise TypeError(f"{name}(): argument 'value' must be Number, not {type_name(value)}")
     return input, tensor1, tensor2, value
 
 
@@ -341,7 +338,7 @@ def _added_inplace(public_form: Any, term: Any) -> Any:
                         np.add(self._a, added, self._a)
                 except (ValueError, *ARITHMETIC):  # the other path says why, or knows how
                     return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})
-                written(self, getframe(1))
+                count_write_at(self, getframe(1))
                 return self
         return apply_composed_inplace(public_form, self, (tensor1, tensor2, *rest), {"value": value})
 
@@ -392,9 +389,7 @@ def nextafter(input, other):
 
 
 def _check_heaviside(operands: Any) -> None:
-    for name, t in zip(("input' (position 1", "values' (position 2"), operands, strict=True):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"heaviside(): argument '{name}) must be Tensor, not {type_text(t)}")
+    expect_tensors("heaviside", **dict(zip(("input", "values"), operands, strict=True)))
     a, b = (logical_dtype(t) for t in operands)
     if a in COMPLEX or b in COMPLEX:
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")

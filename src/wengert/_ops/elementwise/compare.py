@@ -1,9 +1,4 @@
-"""Comparing and choosing: comparisons, logic, bits, tests for nan and infinity, where, clamp, the larger and the
-smaller.
-
-None of what gives bools has a derivative. ``where``, ``clamp``, ``maximum`` and their like send the cotangent to the
-operand that was taken; on a tie ``maximum`` and ``minimum`` halve it, as PyTorch does.
-"""
+"""Comparisons, logic, operators on bits, and tests for nan, infinity and sign. None of them has a derivative."""
 
 from __future__ import annotations
 
@@ -19,7 +14,7 @@ from ..._kinds.general import general
 from ..._kinds.out import SAME, of_kind
 from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import no_item, no_kernel, on_meta
-from ..._tape.error_text import type_text
+from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import inplace_form
 from ..._tape.promotion import default_np, logical_dtype
 from ..._tape.tensor import Tensor
@@ -49,17 +44,22 @@ def ne(input, other):
     """Whether the elements differ, as bools."""
 
 
+_ORDER: dict[str, Any] = {  # of two real numbers
+    "overloads": True,
+    "integers": True,
+    "fast": FLOATING,
+    "pairs": REAL,
+    "check": refuse_complex(),
+    "dtypes": "fib",
+}
+
+
 @binary(
     symbol=operator.lt,
     names="torch.lt torch.less Tensor.lt Tensor.less",
     libname="less",
     dunder="__lt__",
-    overloads=True,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=refuse_complex(),
-    dtypes="fib",
+    **_ORDER,
 )
 def lt(input, other):
     """Whether the first element is the smaller one, as bools.
@@ -75,12 +75,7 @@ def lt(input, other):
     names="torch.le torch.less_equal Tensor.le Tensor.less_equal",
     libname="less_equal",
     dunder="__le__",
-    overloads=True,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=refuse_complex(),
-    dtypes="fib",
+    **_ORDER,
 )
 def le(input, other):
     """Whether the first element is smaller or equal, as bools."""
@@ -91,12 +86,7 @@ def le(input, other):
     names="torch.gt torch.greater Tensor.gt Tensor.greater",
     libname="greater",
     dunder="__gt__",
-    overloads=True,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=refuse_complex(),
-    dtypes="fib",
+    **_ORDER,
 )
 def gt(input, other):
     """Whether the first element is the larger one, as bools."""
@@ -107,12 +97,7 @@ def gt(input, other):
     names="torch.ge torch.greater_equal Tensor.ge Tensor.greater_equal",
     libname="greater_equal",
     dunder="__ge__",
-    overloads=True,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=refuse_complex(),
-    dtypes="fib",
+    **_ORDER,
 )
 def ge(input, other):
     """Whether the first element is larger or equal, as bools."""
@@ -381,9 +366,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1.000001, 2.1]))
     tensor([ True, False])
     """
-    if not isinstance(other, Tensor) or not isinstance(input, Tensor):
-        name, value = ("'other' (position 2)", other) if isinstance(input, Tensor) else ("'input' (position 1)", input)
-        raise TypeError(f"isclose(): argument {name} must be Tensor, not {type_text(value)}")
+    expect_tensors("isclose", input=input, other=other)
     if logical_dtype(input) is not logical_dtype(other):
         raise RuntimeError(
             f"{BY_NUMPY[input._a.dtype].scalar_name} did not match {BY_NUMPY[other._a.dtype].scalar_name}"
@@ -417,12 +400,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
     True
     """
-    for position, t in enumerate((input, other)):
-        if not isinstance(t, Tensor):
-            raise TypeError(
-                f"equal(): argument '{('input', 'other')[position]}' (position {position + 1}) must be Tensor, not "
-                f"{type_text(t)}"
-            )
+    expect_tensors("equal", input=input, other=other)
     a, b = input._a, other._a
     if on_meta(a) or on_meta(b):
         raise no_kernel("equal")

@@ -19,7 +19,7 @@ from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import SAME, exactly, with_out, write_out
-from ..._tape.error_text import type_text
+from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
@@ -40,9 +40,7 @@ def complex_samples(rng: Any) -> list[Any]:
 
 def _refuse_real(name: str, text: str) -> Any:
     def check(input: Tensor) -> None:
-        if not isinstance(input, Tensor):
-            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
-        if logical_dtype(input) not in COMPLEX:
+        if logical_dtype(expect_tensor(name, "input", 1, input)) not in COMPLEX:
             raise RuntimeError(text)
 
     return check
@@ -167,12 +165,7 @@ _SAME_PARTS = exactly("Expected object of scalar type {Result} but got scalar ty
 
 
 def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
-    for position, t in enumerate((x, y)):
-        if not isinstance(t, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{arguments[position]}' (position {position + 1}) must be Tensor, not "
-                f"{type_text(t)}"
-            )
+    expect_tensors(name, **dict(zip(arguments, (x, y), strict=True)))
     a, b = logical_dtype(x), logical_dtype(y)
     if a not in FLOATING or b not in FLOATING:
         raise RuntimeError(
@@ -283,9 +276,7 @@ def view_as_complex_public(input: Tensor) -> Tensor:
     >>> torch.view_as_complex(torch.tensor([[1., 2.]]))
     tensor([1.+2.j])
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(f"view_as_complex(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
-    dtype = logical_dtype(input)
+    dtype = logical_dtype(expect_tensor("view_as_complex", "input", 1, input))
     if dtype not in COMPLEX_OF:
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "

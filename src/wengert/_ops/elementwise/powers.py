@@ -10,13 +10,13 @@ import numpy as np
 
 from ..._arrays.kernels import recordable, with_sign_of
 from ..._arrays.large import MANY
+from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS
 from ..._base.registry import RAW, REGISTRY, place, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.out import exactly, with_out, write_out
 from ..._kinds.parametric import parametric
 from ..._kinds.slow_path import cast_operand, not_implemented
-from ..._tape.error_text import type_text
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.saved import is_complex
@@ -185,7 +185,7 @@ def pow_public(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tenso
     elif isinstance(exponent, Tensor) and type(number_or_item(input)) in PYTHON_NUMBERS:
         return rpow(exponent, input)
     raise TypeError(
-        f"pow() received an invalid combination of arguments - got ({type_text(input)}, {type_text(exponent)}), but "
+        f"pow() received an invalid combination of arguments - got ({type_name(input)}, {type_name(exponent)}), but "
         "expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = None)\n * (Number self, Tensor "
         "exponent, *, Tensor out = None)\n * (Tensor input, Number exponent, *, Tensor out = None)\n"
     )
@@ -206,8 +206,8 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     operands = [t.item() if isinstance(t, np.generic) else t for t in (input, exponent)]
     if not any(isinstance(t, Tensor) for t in operands):
         raise TypeError(
-            f"float_power() received an invalid combination of arguments - got ({type_text(input)}, "
-            f"{type_text(exponent)}), but expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = "
+            f"float_power() received an invalid combination of arguments - got ({type_name(input)}, "
+            f"{type_name(exponent)}), but expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = "
             "None)\n * (Number self, Tensor exponent, *, Tensor out = None)\n * (Tensor input, Number exponent, *, "
             "Tensor out = None)\n"
         )

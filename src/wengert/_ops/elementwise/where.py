@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.limits import finfo
@@ -18,7 +19,7 @@ from ..._kinds.general import general
 from ..._kinds.out import exactly, with_out, write_out
 from ..._kinds.parametric import parametric
 from ..._kinds.slow_path import cast_operand, not_implemented
-from ..._tape.error_text import type_text
+from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -72,7 +73,7 @@ def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out
     if not isinstance(condition, Tensor) or (input is None) is not (other is None):
         given = (condition, input, other) if other is not None else (condition, input)
         raise TypeError(
-            f"where() received an invalid combination of arguments - got ({', '.join(map(type_text, given))}), but "
+            f"where() received an invalid combination of arguments - got ({', '.join(map(type_name, given))}), but "
             "expected one of:\n * (Tensor condition)\n * (Tensor condition, Tensor input, Tensor other, *, Tensor "
             "out = None)\n * (Tensor condition, Number self, Tensor other)\n * (Tensor condition, Tensor input, "
             "Number other)\n * (Tensor condition, Number self, Number other)\n"
@@ -108,7 +109,7 @@ def _common(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     x, y = (t if isinstance(t, Tensor) else number_or_item(t) for t in (x, y))
     for t in (x, y):
         if not isinstance(t, Tensor) and type(t) not in PYTHON_NUMBERS:
-            raise TypeError(f"{name}(): argument 'input' (position 2) must be Tensor, not {type_text(t)}")
+            raise not_a_tensor(name, "input", 2, t)
     dtype = common_dtype((x, y))
     numbers_stay = dtype in INEXACT and (tx or ty)
     return tuple(
@@ -229,9 +230,7 @@ LIMITS = frozenset((int, float, type(None)))
 
 
 def _check_clamped(input: Any, name: str) -> None:
-    if not isinstance(input, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
-    if logical_dtype(input) in COMPLEX:
+    if logical_dtype(expect_tensor(name, "input", 1, input)) in COMPLEX:
         raise NotImplementedError(f"{name} is not supported for complex types")
 
 
@@ -272,8 +271,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
 
 def _no_clamp(min: Any, max: Any) -> TypeError:
     return TypeError(
-        f"clamp() received an invalid combination of arguments - got (Tensor, {type_text(min)}, "
-        f"{type_text(max)}), but expected one of:\n * (Tensor input, Tensor min = None, Tensor max = None, *, "
+        f"clamp() received an invalid combination of arguments - got (Tensor, {type_name(min)}, "
+        f"{type_name(max)}), but expected one of:\n * (Tensor input, Tensor min = None, Tensor max = None, *, "
         "Tensor out = None)\n * (Tensor input, Number min = None, Number max = None, *, Tensor out = None)\n"
     )
 
@@ -288,7 +287,7 @@ def _check_bound(input: Any, bound: Any, name: str, kernel: str) -> None:
         isinstance(bound, Tensor) or type(number_or_item(bound)) in PYTHON_NUMBERS
     ):
         raise TypeError(
-            f"{name}() received an invalid combination of arguments - got ({type_text(input)}, {type_text(bound)}), "
+            f"{name}() received an invalid combination of arguments - got ({type_name(input)}, {type_name(bound)}), "
             f"but expected one of:\n * (Tensor input, Tensor {name[-3:]}, *, Tensor out = None)\n * (Tensor input, "
             f"Number {name[-3:]}, *, Tensor out = None)\n"
         )
@@ -333,17 +332,22 @@ def _refuse_complex_extremum(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
         raise RuntimeError(f"{info.called} not implemented for complex tensors.")
 
 
+_EXTREMUM: dict[str, Any] = {
+    "inplace": False,
+    "numbers": NOTHING,
+    "integers": True,
+    "fast": FLOATING,
+    "pairs": REAL,
+    "check": _refuse_complex_extremum,
+    "dtypes": "fib",
+}
+
+
 @binary(
     self=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
     other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
     names="torch.maximum Tensor.maximum",
-    inplace=False,
-    numbers=NOTHING,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=_refuse_complex_extremum,
-    dtypes="fib",
+    **_EXTREMUM,
 )
 def maximum(input, other):
     """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient.
@@ -358,13 +362,7 @@ def maximum(input, other):
     self=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
     other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
     names="torch.minimum Tensor.minimum",
-    inplace=False,
-    numbers=NOTHING,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=_refuse_complex_extremum,
-    dtypes="fib",
+    **_EXTREMUM,
 )
 def minimum(input, other):
     """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
@@ -374,13 +372,7 @@ def minimum(input, other):
     self=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), g, 0),
     other=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), 0, g),
     names="torch.fmax Tensor.fmax",
-    inplace=False,
-    numbers=NOTHING,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=_refuse_complex_extremum,
-    dtypes="fib",
+    **_EXTREMUM,
 )
 def fmax(input, other):
     """The larger of each pair of elements; of nan and a number the number."""
@@ -390,13 +382,7 @@ def fmax(input, other):
     self=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), g, 0),
     other=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), 0, g),
     names="torch.fmin Tensor.fmin",
-    inplace=False,
-    numbers=NOTHING,
-    integers=True,
-    fast=FLOATING,
-    pairs=REAL,
-    check=_refuse_complex_extremum,
-    dtypes="fib",
+    **_EXTREMUM,
 )
 def fmin(input, other):
     """The smaller of each pair of elements; of nan and a number the number."""

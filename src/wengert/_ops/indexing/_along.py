@@ -1,11 +1,4 @@
-"""Places along one dimension, as ``gather`` and ``scatter`` name them: reading, writing and adding there, on arrays.
-
-NOTE [ Lines ]
-    A line are the elements of an array that differ in their index along ``dim`` only. Where an index along ``dim``
-    points to in the contiguous array: at the index times the dimension's stride, plus where its line begins. That
-    is made for a block at a time, which stays in the cache. Reading may be cut anywhere; where a place can be written
-    twice, no line is given to two threads, and its elements come in order.
-"""
+"""What ``_arrays.along`` needs from operators: whether an index fits, and writing at places along a dim."""
 
 from __future__ import annotations
 

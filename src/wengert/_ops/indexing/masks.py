@@ -10,11 +10,11 @@ from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
 from ..._kinds.out import exactly, with_out
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
-from ..._tape.error_text import broadcast_error
+from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.view_chain import renamed, untied
+from ..._tape.view_chain import with_node_name, without_view
 from ..create.convert import clone
 from ..create.create import beside
 from ..shape.join import unbind
@@ -23,7 +23,7 @@ from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from .getitem import fitted, is_plain, put_at
 from .index_primitive import index
-from .scatter import dtype_name, known_values, tensor_argument
+from .scatter import dtype_name, known_values
 
 
 # ---------------------------------------------------------------------------------------------------------------- masks
@@ -56,13 +56,13 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     payload(input, "masked_select")
     if on_meta(input) or on_meta(mask):
         raise no_kernel("masked_select")
-    if logical_dtype(tensor_argument(mask, "masked_select", "mask", 2)).kind != "b":
+    if logical_dtype(expect_tensor("masked_select", "mask", 2, mask)).kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     x, m = _broadcast_pair(input, mask)
     if not x._a.ndim:
         x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
     dims, found = _masked(x, m)
-    return renamed(index([x, *found], dims), "MaskedSelectBackward0")
+    return with_node_name(index([x, *found], dims), "MaskedSelectBackward0")
 
 
 @public("torch.masked_scatter Tensor.masked_scatter")
@@ -74,11 +74,11 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     tensor([1., 0., 2.])
     """
     payload(input, "masked_scatter")
-    if logical_dtype(tensor_argument(mask, "masked_scatter", "mask", 2)).kind != "b":
+    if logical_dtype(expect_tensor("masked_scatter", "mask", 2, mask)).kind != "b":
         raise RuntimeError(
             f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtype_name(logical_dtype(mask))}"
         )
-    if logical_dtype(tensor_argument(source, "masked_scatter", "source", 3)) is not logical_dtype(input):
+    if logical_dtype(expect_tensor("masked_scatter", "source", 3, source)) is not logical_dtype(input):
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{dtype_name(logical_dtype(input))} "
             f"and {dtype_name(logical_dtype(source))}"
@@ -95,9 +95,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     values = slice_dim(reshape_public(source, (source._a.size,)), 0, 0, n, 1)
     made = put_at(x, values, dims, found, False, False)
-    return (
-        renamed(made, "MaskedScatterBackward0") if shape else untied(reshape_public(made, ()), "MaskedScatterBackward0")
-    )
+    node = "MaskedScatterBackward0"
+    return with_node_name(made, node) if shape else without_view(reshape_public(made, ()), node)
 
 
 public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))

@@ -1,4 +1,4 @@
-"""Inverses, systems of equations and decompositions of (batches of) matrices: the primitives of linear algebra.
+"""Decompositions of (batches of) matrices: Cholesky, eigenvalues, singular values, QR, LU; pseudo-inverse, exponential.
 
 The derivatives are the ones of ATen's ``FunctionsManual.cpp``; each names the paper or gives the derivation in a line.
 A decomposition is unique only up to signs, phases and order, and degenerate where values coincide: the derivatives of
@@ -7,8 +7,6 @@ an output that nothing used, so a loss of singular values only never sees that d
 
 Those of ``dtypes="f"`` take complex matrices as well; as their results have a free phase then, a numeric derivative of
 them means nothing, and tests/ops/test_ops_linalg.py differentiates losses that do not depend on it.
-
-``mul`` is a product of (batches of) matrices, ``H`` the conjugate transpose; both work on arrays, Tensors and values.
 """
 
 from __future__ import annotations

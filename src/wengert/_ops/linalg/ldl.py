@@ -12,10 +12,11 @@ from ..._base.registry import T, public
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out
 from ..._kinds.return_types import return_type
+from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..elementwise._common import not_derived
-from .matmul import as_tensors, dtype_name
+from .matmul import dtype_name
 from .public import matrix_shape, no_half, square_size
 
 LdlFactor = return_type("linalg_ldl_factor", "LD", "pivots")
@@ -132,7 +133,7 @@ def _refuse_singular(name: str, info: Tensor) -> None:
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
     """X with ``A X = B`` for the decomposition of A that ``ldl_factor`` made; (*, n, k), the batches broadcast."""
     name = "torch.linalg.ldl_solve"
-    as_tensors("linalg_ldl_solve", ("LD", LD), ("pivots", pivots), ("B", B))
+    expect_tensors("linalg_ldl_solve", LD=LD, pivots=pivots, B=B)
     n = square_size(name, LD)
     shape = tuple(B._a.shape)
     if len(shape) < 2:

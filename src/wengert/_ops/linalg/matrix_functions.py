@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.constants import type_name
 from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.dims import normal_dim
@@ -14,13 +15,14 @@ from ..._kinds.linear import bilinear, linear
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._payloads.meta import no_kernel, on_meta
-from ..._tape.error_text import type_text
+from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
+from ..reduce.norms import vector_norm
 from .decompositions import threshold
-from .matmul import as_tensors, dtype_name, matmul
+from .matmul import dtype_name, matmul
 from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
 
 place(LinAlgError, "linalg.LinAlgError")
@@ -151,8 +153,6 @@ def matrix_norm(
     if dtype is not None:
         A = A.to(dtype)
     if ord == "fro":
-        from ..reduce.norms import vector_norm
-
         return vector_norm(A, 2, (first, second), keepdim)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
@@ -217,7 +217,7 @@ def matrix_exp(A: Tensor) -> Tensor:
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
     if isinstance(n, bool) or not isinstance(n, int):
-        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_text(n)}")
+        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_name(n)}")
     square_size("linalg.matrix_power", A)
     if n == 0:
         return T.where(wrap(np.zeros((), np.bool_)), A, eye_of(A))  # ones that depend on A, with a derivative of zero
@@ -263,7 +263,7 @@ def cross_product(lib, self, other, dim):
 @with_out(EXACT)
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
-    as_tensors("cross", ("input", input), ("other", other))
+    expect_tensors("cross", input=input, other=other)
     a, b = tuple(input._a.shape), tuple(other._a.shape)
     if len(a) != len(b):
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")

@@ -12,12 +12,13 @@ from ..._base.registry import T, place, public
 from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
 from ..._payloads.meta import on_meta
+from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
 from .decompositions import unpack_lu
-from .matmul import as_tensors, dtype_name, matmul
+from .matmul import dtype_name, matmul
 
 place(LinAlgError, "linalg.LinAlgError")
 
@@ -42,7 +43,7 @@ TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficien
 # --------------------------------------------------------------------------------------------------------------- checks
 def matrix_shape(name: str, A: Any, what: str = "A") -> tuple[int, ...]:
     """The shape of what must be (a batch of) matrices."""
-    as_tensors(name.replace(".", "_"), (what, A))
+    expect_tensors(name.replace(".", "_"), **{what: A})
     shape = tuple(A._a.shape)
     if len(shape) < 2:
         raise RuntimeError(f"{name}: The input tensor {what} must have at least 2 dimensions.")

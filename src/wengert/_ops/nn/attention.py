@@ -1,8 +1,8 @@
 """Attention: ``scaled_dot_product_attention``.
 
-Without dropout it is one operator, which works on a few heads of a few examples after the other, so that their weights
-are in cache from the first product to the last. Weights are as many as the product of both lengths; they are kept for
-the way back where that is not more than the operands take, and computed anew where it is.
+Without dropout it is one operator, whose bodies (``_arrays.attention``) work on a few heads of a few examples after the
+other, so that their weights are in cache from the first product to the last. Weights are as many as the product of both
+lengths; they are kept for the way back where that is not more than the operands take, and computed anew where it is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Normalisation by channel: ``batch_norm`` and ``instance_norm``.
 
-The work is done on ``(N, C, M)``, block after block, so that a block is read from memory once for each of the two
-things that need all of the one before: the sums of elements and squares, and the result. The way back has two as well.
+The bodies are in ``_arrays.batch_norm``; with vmap's dimension in front it is a case of ``normalization``.
 """
 
 from __future__ import annotations

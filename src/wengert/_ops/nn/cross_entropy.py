@@ -24,12 +24,13 @@ from ..._base.dtypes import BLAS_FLOATS, INT64
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, T, public
 from ..._tape.engine import observers
+from ..._tape.error_text import expect_tensors
 from ..._tape.node import Box, Parts, box_of, ticks
 from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import stale
 from ..._tape.tensor import Tensor, make
 from ..._tape.unfused import node_of, shown_as
-from ..linalg.matmul import as_tensors, dtype_name
+from ..linalg.matmul import dtype_name
 from .classification import nll_nd
 from .loss import reduction_code
 
@@ -161,7 +162,7 @@ def cross_entropy(
         ):
             return _in_one_step(input, target, a, t, code)
         return nll_nd(T.log_softmax(input, 1), target, weight, code, ignore_index)  # type: ignore[no-any-return]
-    as_tensors("cross_entropy_loss", ("input", input), ("target", target))
+    expect_tensors("cross_entropy_loss", input=input, target=target)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     class_dim = 0 if input._a.ndim == 1 else 1

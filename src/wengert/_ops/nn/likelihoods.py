@@ -12,9 +12,10 @@ from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.general import general
+from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import as_tensors, dtype_name
+from ..linalg.matmul import dtype_name
 from .loss import loss_batch, reduce_values, reduction_code, refuse_weight_grad, shared
 
 
@@ -157,7 +158,7 @@ def binary_cross_entropy_with_logits(
         a, t = input._a, target._a
         if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING:
             return bernoulli_logits_nll(input, target, None, None, code)
-    as_tensors("binary_cross_entropy_with_logits", ("input", input), ("target", target))
+    expect_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     if tuple(target.shape) != tuple(input.shape):
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     given = [t for t in (input, target, weight, pos_weight) if t is not None]

@@ -17,9 +17,10 @@ from ..._arrays.threads import LARGE
 from ..._base.errors import warn
 from ..._base.registry import RAW, T, public
 from ..._kinds.general import general
+from ..._tape.error_text import expect_tensors
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import as_tensors, dtype_name
+from ..linalg.matmul import dtype_name
 
 # ----------------------------------------------------------------------------------------------------------- reductions
 LEGACY_WARNING = "size_average and reduce args will be deprecated, please use reduction='{}' instead."
@@ -95,7 +96,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
     try:
         a, b = input._a, target._a
     except AttributeError:
-        return as_tensors(name, ("input", input), ("target", target))
+        return expect_tensors(name, input=input, target=target)
     if a.shape != b.shape:
         warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "

@@ -1,8 +1,8 @@
-"""Normalisation by mean and deviation: ``layer_norm``, ``group_norm``, ``batch_norm``, ``instance_norm``, ``rms_norm``.
+"""Normalisation by mean and deviation: ``layer_norm``, ``group_norm``, ``rms_norm``. ``batch_norm`` has its module.
 
 All of them standardise a view of the input over some of its dimensions, then scale and shift. ``standardize`` is that
 step; its Jacobian is symmetric, so ``standardize_backward`` is its own transpose, and second derivatives are made of
-the two. The sums over a contiguous last dimension are left to BLAS.
+the two.
 """
 
 from __future__ import annotations
@@ -192,11 +192,11 @@ def _normalized_shape(
     name: str, input: Any, normalized_shape: Any, star: str, *given: tuple[str, Any]
 ) -> tuple[int, ...]:
     if not isinstance(normalized_shape, (tuple, list)):
-        from ..._tape.error_text import type_text
+        from ..._base.constants import type_name
 
         raise TypeError(
             f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
-            f"{type_text(normalized_shape)}"
+            f"{type_name(normalized_shape)}"
         )
     shape = tuple(int(n) for n in normalized_shape)
     if not shape:

@@ -1,4 +1,4 @@
-"""Windows of signals, images and volumes: the primitives of pooling.
+"""The primitives of pooling: maxima and means of windows, and what takes their cotangents back.
 
 The primitives work on the last dimensions whatever stands in front of them. A maximum keeps where it was found (an
 index into the flattened last dimensions); its derivative scatters to there, and the transpose of that gathers. A mean

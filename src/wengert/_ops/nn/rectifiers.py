@@ -21,7 +21,7 @@ from ..._kinds.out import SAME, with_out
 from ..._kinds.parametric import parametric
 from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import on_meta
-from ..._tape.error_text import type_text
+from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
@@ -194,10 +194,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     >>> torch.prelu(torch.tensor([-2., 4.]), torch.tensor([0.25]))
     tensor([-0.5000,  4.0000])
     """
-    for position, t in enumerate((input, weight)):
-        if not isinstance(t, Tensor):
-            name = ("input", "weight")[position]
-            raise TypeError(f"prelu(): argument '{name}' (position {position + 1}) must be Tensor, not {type_text(t)}")
+    expect_tensors("prelu", input=input, weight=weight)
     if logical_dtype(input) is not logical_dtype(weight):
         raise RuntimeError(
             f"prelu: Type promoting not supported. Got {BY_NUMPY[logical_dtype(input)].scalar_name} and "

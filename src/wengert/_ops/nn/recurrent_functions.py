@@ -1,6 +1,6 @@
 """``torch.lstm``, ``torch.gru``, ``torch.rnn_tanh``, ``torch.rnn_relu`` and their cells: layers as plain functions.
 
-Each takes its parameters as one flat list, as a module's ``_flat_weights`` gives it, and either sequences of one
+Each takes its parameters as one flat list, in a module's order, and either sequences of one
 length, or the data and batch sizes of a packed sequence.
 """
 
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._base.constants import type_name
 from ..._base.registry import T, public
-from ..._tape.error_text import type_text
 from ..._tape.tensor import Tensor
 
 
 def _no_form(name: str, args: tuple[Any, ...]) -> TypeError:
-    got = ", ".join(type_text(a) for a in args)
+    got = ", ".join(type_name(a) for a in args)
     states = "tuple of Tensors hx" if name == "lstm" else "Tensor hx"
     rest = "tuple of Tensors params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
     return TypeError(

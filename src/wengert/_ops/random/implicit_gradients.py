@@ -30,10 +30,11 @@ from ..._arrays.random.implicit import (
 )
 from ..._base.registry import public
 from ..._kinds.general import general
+from ..._tape.error_text import expect_tensor
 from ..._tape.tensor import Tensor, wrap
-from ...random import Generator
+from ..._tensor_api.generator import Generator
 from ._common import needs, sampled, source_of
-from .sampling import _array, _tensor
+from .sampling import _array
 
 _IMPLICIT = "PyTorch differentiates a draw with its quantile fixed, once: a difference of two draws is no test of it"
 
@@ -78,7 +79,7 @@ def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor
     (tensor([0.0113, 0.6664]),)
     """
     source = source_of(generator, "_standard_gamma")
-    payload = _array(_tensor(input, "_standard_gamma"))
+    payload = _array(expect_tensor("_standard_gamma", "input", 1, input))
     draws = wrap(sampled(_samplers.standard_gamma, source, payload))
     return gamma_draws(input, draws) if needs(input) else draws
 
@@ -140,7 +141,7 @@ def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tens
     tensor([0.8638, 0.1362])
     """
     source = source_of(generator, "_sample_dirichlet")
-    payload = _array(_tensor(input, "_sample_dirichlet"))
+    payload = _array(expect_tensor("_sample_dirichlet", "input", 1, input))
     draws = wrap(sampled(_samplers.dirichlet, source, payload))
     return dirichlet_draws(input, draws) if needs(input) else draws
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.counting import counts_between, equal_bins, outer_edges
+from ..._base.constants import type_name
 from ..._base.registry import public
 from ..._kinds.dims import rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._tape.error_text import type_text
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .sums import is_kind, reduction, unimplemented
@@ -42,7 +42,7 @@ def bincount(lib, self, weights, minlength):
 
 
 @public("torch.bincount Tensor.bincount")
-def _bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+def bincount_public(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements.
 
     >>> import wengert as torch
@@ -76,7 +76,7 @@ def histc(lib, self, bins, min, max):
 
 
 @reduction("torch.histc Tensor.histc", out_rule=_SAME_HISTOGRAM)
-def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+def histc_public(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0).
 
     >>> import wengert as torch
@@ -85,7 +85,7 @@ def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Te
     """
     rank(input, "histc")
     if not isinstance(bins, int):
-        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type_text(bins)}")
+        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type_name(bins)}")
     if not is_kind(input, "fV"):
         raise unimplemented("linspace_cpu" if is_kind(input, "b") else "histogram_cpu", input)
     if bins <= 0:

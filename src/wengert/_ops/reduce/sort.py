@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._arrays.sorting import flat_rows, runs_of_rows
+from ..._base.constants import type_name
 from ..._base.registry import T, public
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
 from ..._kinds.return_types import return_type
-from ..._tape.error_text import type_text
+from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .extrema import along, put_chosen, without_dim
@@ -66,7 +67,7 @@ def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
 
 
 @reduction("torch.sort Tensor.sort", out_rule=EXACT)
-def _sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
+def sort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
     """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest.
 
     >>> import wengert as torch
@@ -79,7 +80,7 @@ def _sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool |
 
 
 @reduction("torch.argsort Tensor.argsort", out_rule=EXACT)
-def _argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+def argsort_public(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Indices that put the elements in order along a dim; equal elements keep their order.
 
     >>> import wengert as torch
@@ -101,7 +102,7 @@ def msort(input: Tensor) -> Tensor:
     tensor([[2., 1.],
             [3., 4.]])
     """
-    return _sort(input, 0).values  # type: ignore[no-any-return]
+    return sort_public(input, 0).values  # type: ignore[no-any-return]
 
 
 # ------------------------------------------------------------------------------------------------------- topk, kthvalue
@@ -120,7 +121,7 @@ def topk(lib, self, k, dim, largest):
 
 
 @reduction("torch.topk Tensor.topk", out_rule=EXACT)
-def _topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk_public(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along a dim, always in order, and where they are.
 
     >>> import wengert as torch
@@ -162,7 +163,7 @@ def kthvalue(lib, self, k, dim, keepdim):
         exactly("output indices must be of scalar type Long"),
     ),
 )
-def _kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue_public(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th smallest element along a dim (k counts from 1), and where it is.
 
     >>> import wengert as torch
@@ -362,7 +363,7 @@ def _as_values(input: Any, like: Tensor) -> Tensor:
         return input
     if isinstance(input, (int, float)) or hasattr(input, "item"):
         return wrap(np.asarray(input).astype(common_dtype((like, input))))
-    raise TypeError(f"searchsorted(): argument 'input' (position 2) must be Tensor, not {type_text(input)}")
+    raise not_a_tensor("searchsorted", "input", 2, input)
 
 
 def _check_rows(name: str, rows: Tensor, values: Tensor) -> None:
@@ -426,7 +427,7 @@ def isin(lib, elements, test_elements, invert):
 
 
 @reduction("torch.isin", out_rule=EXACT)
-def _isin(
+def isin_public(
     elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
     """Whether each element is among the test elements (is not, with ``invert``).
@@ -437,8 +438,8 @@ def _isin(
     """
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
         raise TypeError(
-            f"isin() received an invalid combination of arguments - got ({type_text(elements)}, "
-            f"{type_text(test_elements)}), but expected one of:\n * (Tensor elements, Tensor test_elements)\n"
+            f"isin() received an invalid combination of arguments - got ({type_name(elements)}, "
+            f"{type_name(test_elements)}), but expected one of:\n * (Tensor elements, Tensor test_elements)\n"
             " * (Number element, Tensor test_elements)\n * (Tensor elements, Number test_element)\n"
         )
     dtype = common_dtype((elements, test_elements))

@@ -1,4 +1,4 @@
-"""Spread, order statistics and counts: ``var``, ``std``, ``median``, ``mode``, ``quantile``, ``histc``, ``cov``, ..."""
+"""Spread and order statistics: ``var``, ``std``, ``median``, ``mode``, ``quantile``, ``cov``, ..."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 from ..._arrays.order_statistics import median_along, median_of_all
 from ..._arrays.sums import count_of
 from ..._arrays.variance import narrowed, variance, variance_and_mean
+from ..._base.constants import type_name
 from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._tape.error_text import type_text
+from ..._tape.error_text import not_a_tensor
 from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
 from .extrema import along, put_chosen, shared_by_all
@@ -128,7 +129,7 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
     known = {"dim", "unbiased", "keepdim", "correction"}
     clash = "unbiased" in given and "correction" in given
     if len(args) > len(names) or not set(given) <= known or clash or not isinstance(given.get("unbiased", True), bool):
-        got = ", ".join([type_text(a) for a in (input, *args)] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
+        got = ", ".join([type_name(a) for a in (input, *args)] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
             " * (Tensor input, tuple of ints dim, bool unbiased = True, bool keepdim = False)\n"
@@ -152,7 +153,7 @@ def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: di
 
 
 @reduction("torch.var Tensor.var")
-def _var(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+def var_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0.
 
     >>> import wengert as torch
@@ -164,7 +165,7 @@ def _var(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 @reduction("torch.std Tensor.std")
-def _std(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+def std_public(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``.
 
     >>> import wengert as torch
@@ -175,7 +176,7 @@ def _std(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 @reduction("torch.var_mean")
-def _var_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+def var_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Variance and mean; arguments as of ``var``.
 
     >>> import wengert as torch
@@ -186,7 +187,7 @@ def _var_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 @reduction("torch.std_mean")
-def _std_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+def std_mean_public(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Standard deviation and mean; arguments as of ``std``.
 
     >>> import wengert as torch
@@ -297,7 +298,7 @@ def mode(lib, self, dim, keepdim):
         exactly("expected scalar type '{Result}' but got '{Out}' for indices output"),
     ),
 )
-def _mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+def mode_public(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dim (the smallest of several), and where it is last.
 
     >>> import wengert as torch
@@ -400,7 +401,7 @@ def _interpolated(values: Tensor, q: Tensor, interpolation: str, ignore_nan: boo
 def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
     if not isinstance(q, Tensor):
         if isinstance(q, bool) or not isinstance(q, (int, float)):
-            raise TypeError(f"{name}(): argument 'q' (position 2) must be Tensor, not {type_text(q)}")
+            raise not_a_tensor(name, "q", 2, q)
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")
         q = wrap(np.asarray(q, dtype=np.float64))

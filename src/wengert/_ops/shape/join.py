@@ -10,13 +10,13 @@ import numpy as np
 
 from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import concatenate
+from ..._base.constants import type_name
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_out, write_out
-from ..._tape.error_text import type_text
-from ..._tape.fast_results import recorded, tied_parts
+from ..._tape.fast_results import result_of, view_results
 from ..._tape.tensor import Tensor, wrap
 from .broadcasting import atleast_1d, atleast_2d, atleast_3d
 from .strided import slice_dim
@@ -157,10 +157,10 @@ assert CAT.formulas.uses == ("tensors_shape", "dim", "needs")  # type: ignore[at
 def tensor_list(tensors: Any, name: str) -> list[Tensor]:
     """A function's sequence of tensors, checked."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
-        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_text(tensors)}")
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_name(tensors)}")
     for place, x in enumerate(tensors):
         if not isinstance(x, Tensor):
-            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_text(x)}")
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_name(x)}")
     return list(tensors)
 
 
@@ -213,7 +213,7 @@ def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: i
                 return wrap(r)
             shapes = [a.shape for a in arrays]
             needs = tuple([e is not None for e in edges])
-            return recorded(CAT, edges, [shapes, dim if dim >= 0 else dim + r.ndim, needs], r)
+            return result_of(CAT, edges, [shapes, dim if dim >= 0 else dim + r.ndim, needs], r)
     tensors = tensor_list(tensors, "cat")
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -270,7 +270,7 @@ def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis:
             index = NEW_AT[dim]
             r = in_order(concatenate([a[index] for a in arrays], dim))
             edges = tuple([x._fn for x in tensors])
-            return wrap(r) if edges.count(None) == len(edges) else recorded(STACK, edges, [dim], r)
+            return wrap(r) if edges.count(None) == len(edges) else result_of(STACK, edges, [dim], r)
     tensors = tensor_list(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -351,7 +351,7 @@ def split_public(
 def _split(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
     if M or type(x._a) is not np.ndarray:
         return split(x, size, dim)  # type: ignore[no-any-return]
-    return tied_parts(SPLIT, x, (size, dim), _split_raw(x._a, size, dim), [dim])
+    return view_results(SPLIT, x, (size, dim), _split_raw(x._a, size, dim), [dim])
 
 
 _split_raw, _sizes_raw, _unbind_raw = RAW.split, RAW.split_with_sizes, RAW.unbind
@@ -373,13 +373,13 @@ def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
     sizes = _pieces(split_sizes, n, dim)
     if M or type(input._a) is not np.ndarray:
         return split_with_sizes(input, sizes, dim)  # type: ignore[no-any-return]
-    return tied_parts(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._a, sizes, dim), [dim])
+    return view_results(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._a, sizes, dim), [dim])
 
 
 def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
     if not isinstance(sizes, (tuple, list)):
         raise TypeError(
-            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type_text(sizes)}"
+            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type_name(sizes)}"
         )
     sizes = ints((sizes,), "split_with_sizes", "split_sizes")
     if any(s < 0 for s in sizes):
@@ -475,7 +475,7 @@ def _split_along(name: str, dim: int, least: int) -> Any:
         d = 0 if name == "hsplit" and len(shape) == 1 else dim
         if not isinstance(where, (tuple, list, Tensor)) and not hasattr(where, "__index__"):
             raise TypeError(
-                f"{name}() received an invalid combination of arguments - got (Tensor, {type_text(where)}), but "
+                f"{name}() received an invalid combination of arguments - got (Tensor, {type_name(where)}), but "
                 "expected one of:\n"
                 " * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)\n"
             )
@@ -510,4 +510,4 @@ def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     dim = normal_dim(dim, len(shape), "unbind")
     if M or type(input._a) is not np.ndarray:
         return unbind(input, dim)  # type: ignore[no-any-return]
-    return tied_parts(UNBIND, input, (dim,), _unbind_raw(input._a, dim), [dim])
+    return view_results(UNBIND, input, (dim,), _unbind_raw(input._a, dim), [dim])

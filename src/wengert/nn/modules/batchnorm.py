@@ -9,7 +9,7 @@ import numpy as np
 import wengert as torch
 
 from ..._tape.tensor import Tensor, alias_payload
-from ..._tape.views import bump
+from ..._tape.views import count_write
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedBuffer
@@ -134,7 +134,7 @@ def _count(tracked: Any) -> None:
     a = alias_payload(tracked)
     if type(a) is np.ndarray and tracked._fn is None:
         np.add(a, _ONE, a)
-        bump(tracked)
+        count_write(tracked)
     else:
         tracked.add_(1)
 

@@ -89,6 +89,35 @@ class LinearCrossEntropyOptions:
             return self.acc_dtype
         return torch.float32 if str(dtype) in _HALVES else dtype
 
+    def in_chunks(
+        self,
+        input: Tensor,
+        linear_weight: Tensor,
+        target: Tensor,
+        bias: Tensor | None,
+        weight: Tensor | None,
+        reduction: str,
+        ignored: int,
+    ) -> Tensor:
+        """``linear_cross_entropy`` of classes, a chunk of rows at a time."""
+        single = input.dim() == 1
+        if single:
+            input, target = input.unsqueeze(0), target.unsqueeze(0)
+        rows, features = input.shape
+        size = self.rows_for(rows, features, len(linear_weight), input.dtype)
+        wide = self.dtype_for(input.dtype)
+        losses = _Chunked.apply(size, wide, ignored, input, linear_weight, target, bias, weight)
+        if reduction == "none":
+            return losses.squeeze(0) if single else losses  # type: ignore[no-any-return]
+        total = losses.to(wide).sum()
+        if reduction == "mean":
+            valid = target != ignored
+            if weight is None:
+                total = total / valid.sum()
+            else:
+                total = total / (weight.to(wide)[target.masked_fill(~valid, 0)] * valid).sum()
+        return total.to(input.dtype)  # type: ignore[no-any-return]
+
 
 class _Chunked(torch.autograd.Function):
     """The losses of rows, chunk by chunk; the backward pass recomputes each chunk instead of saving its scores."""
@@ -141,36 +170,6 @@ def _losses(chunk: Any, wide: Any, ignored: int) -> Tensor:
     scores = F.linear(input.to(wide), weight.to(wide), None if bias is None else bias.to(wide))
     wide_weight = None if class_weight is None else class_weight.to(wide)
     return F.cross_entropy(scores, target, wide_weight, ignore_index=ignored, reduction="none").to(input.dtype)
-
-
-def in_chunks(
-    input: Tensor,
-    linear_weight: Tensor,
-    target: Tensor,
-    bias: Tensor | None,
-    weight: Tensor | None,
-    reduction: str,
-    ignored: int,
-    options: LinearCrossEntropyOptions,
-) -> Tensor:
-    """``linear_cross_entropy`` of classes, a chunk of rows at a time."""
-    single = input.dim() == 1
-    if single:
-        input, target = input.unsqueeze(0), target.unsqueeze(0)
-    rows, features = input.shape
-    size = options.rows_for(rows, features, len(linear_weight), input.dtype)
-    wide = options.dtype_for(input.dtype)
-    losses = _Chunked.apply(size, wide, ignored, input, linear_weight, target, bias, weight)
-    if reduction == "none":
-        return losses.squeeze(0) if single else losses  # type: ignore[no-any-return]
-    total = losses.to(wide).sum()
-    if reduction == "mean":
-        valid = target != ignored
-        if weight is None:
-            total = total / valid.sum()
-        else:
-            total = total / (weight.to(wide)[target.masked_fill(~valid, 0)] * valid).sum()
-    return total.to(input.dtype)  # type: ignore[no-any-return]
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):

@@ -10,12 +10,12 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
-from ... import __future__
 from ..._base.grad_mode import no_grad
 from ..._ops.create.convert import _to_arguments
 from ..._tape.tensor import Tensor
 from ..._tensor_api.settings import typename
 from ..parameter import Buffer, Parameter
+from . import _conversion
 from ._handles import HookDict, seen
 from ._hooked import (
     Hooked,
@@ -143,10 +143,10 @@ class Module(Hooked, Stateful, Named):
     _call_impl = _wrapped_call_impl = __call__
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Does nothing but warn once: wengert has no compiler."""
-        from ...compiler import compile
+        """Accepted, and changes nothing: there is no compiler. One warning says so."""
+        import wengert
 
-        compile(self, *args, **kwargs)
+        wengert.compile(self, *args, **kwargs)
 
     # ----------------------------------------------------------------------------------------------------- registration
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -319,8 +319,8 @@ class Module(Hooked, Stateful, Named):
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        anew = __future__.get_overwrite_module_params_on_conversion()
-        anew = anew and not __future__.get_swap_module_params_on_conversion()
+        anew = _conversion.get_overwrite_module_params_on_conversion()
+        anew = anew and not _conversion.get_swap_module_params_on_conversion()
         for key, param in self._parameters.items():
             if param is None:
                 continue

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._absent import WHAT_TO_DO
+from ..._base.absent import WHAT_TO_DO
 from ..._base.dtypes import device as Device
 from ..._base.errors import noted
 from ..._tape.tensor import Tensor

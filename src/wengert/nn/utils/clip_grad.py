@@ -16,9 +16,8 @@ from ..._arrays.library import lib
 from ..._base.grad_mode import no_grad
 from ..._base.modes import EVERY
 from ..._ops.reduce.norms import vector_norm_over
-from ..._tape.inplace import written
 from ..._tape.tensor import Tensor, wrap
-from ..._tape.views import quiet_views
+from ..._tape.views import count_write_at, no_grad_views
 
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -97,8 +96,8 @@ def clip_grad_norm_(
 
 
 def _arrays(tensors: list[Tensor]) -> list[np.ndarray] | None:
-    """The arrays of plain, unrecorded tensors of one floating dtype; ``None`` if some tensors differ."""
-    if EVERY or quiet_views or not tensors:
+    """The arrays of tensors of one floating dtype that nothing watches; ``None`` if some are otherwise."""
+    if EVERY or no_grad_views or not tensors:
         return None
     arrays = [t._a for t in tensors if t._fn is None and type(t._a) is np.ndarray and t._a.flags.writeable]
     if len(arrays) < len(tensors):
@@ -115,7 +114,7 @@ def _shortened(grads: list[Tensor], arrays: list[np.ndarray], max_norm: float, f
         factor = np.minimum(np.reciprocal(total + 1e-6) * max_norm, total.dtype.type(1))  # the division of Tensors
         for grad, a in zip(grads, arrays, strict=True):
             np.multiply(a, factor, a)
-            written(grad, frame)
+            count_write_at(grad, frame)
     return wrap(total)
 
 
@@ -149,7 +148,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
     for grad, a in zip(grads, arrays, strict=True):
         np.maximum(a, -limit, out=a)
         np.minimum(a, limit, out=a)
-        written(grad, frame)
+        count_write_at(grad, frame)
 
 
 _get_total_norm: Any = get_total_norm

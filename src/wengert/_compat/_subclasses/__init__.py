@@ -1,1 +1,0 @@
-"""``torch._subclasses``: queries about tensors of PyTorch's compiler, of which there are none."""

@@ -1,1 +1,0 @@
-"""``torch.fx.experimental``: queries about PyTorch's tracer, which never runs."""

@@ -1,5 +1,0 @@
-"""``torch.fx.graph``: names that libraries import; see ``torch.fx``."""
-
-from . import Graph
-
-__all__ = ["Graph"]
