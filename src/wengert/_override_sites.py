@@ -32,6 +32,7 @@ from . import _construct, _graph
 from ._errors import INTERNAL, OtherLibraryError, warn
 from ._overrides import STATE, State, ask, of_another_library, overrides, overriding
 from ._registry import PUBLIC, REGISTRY, Info
+from ._templates import first_call_of, variant
 from ._tensor import Tensor, _disabled_torch_dispatch_impl
 
 NOTHING, DUCKS, EVERYTHING = range(3)  # what is checked
@@ -114,7 +115,7 @@ class Site:
         """
         inner = self.written
         code = inner.__code__
-        if code.co_filename.rpartition(os.sep)[2] in KINDS or id(inner) in _guarded:
+        if first_call_of(inner) or code.co_filename.rpartition(os.sep)[2] in KINDS or id(inner) in _guarded:
             return
         _guarded.add(id(inner))
         body = _by_position(inner)
@@ -185,6 +186,8 @@ def _written(fn: Any) -> Any:
 
 
 def _copy_of(fn: Any) -> Any:
+    if first_call_of(fn):
+        return variant(fn)
     copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
     copy.__kwdefaults__ = fn.__kwdefaults__
     return copy
@@ -267,7 +270,7 @@ def _template(source: str, free: int) -> types.CodeType:
         lines = ["def outer():", f"    {names.replace(',', ' =')} = None", f"    {head}", f"        nonlocal {names}"]
         source = "\n".join([*lines, *("    " + line for line in body.split("\n")), "    return guard"])
     scope: dict[str, Any] = {}
-    exec(compile(source, __file__.removesuffix("_overrides.py") + "<guard>", "exec"), scope)
+    exec(compile(source, f"{os.path.dirname(__file__)}{os.sep}<guard>", "exec"), scope)
     code: types.CodeType = (scope["outer"]() if free else scope["guard"]).__code__
     return code
 
@@ -334,21 +337,7 @@ def _with_constants(
 
 
 SITES: dict[int, Site] = {}  # by the id of the function
-KINDS = frozenset(
-    f"_{name}.py"
-    for name in (
-        "folded",
-        "unary",
-        "kinds",
-        "linear",
-        "affine",
-        "pointwise",
-        "parametric",
-        "several",
-        "general",
-        "inplace",
-    )
-)  # where functions find overriding arguments by themselves
+KINDS = frozenset(("_inplace.py",))  # where functions find overriding arguments by themselves, as hot ones do
 HOT = frozenset(("__getitem__", "__setitem__"))  # too often called for a guard
 
 
@@ -409,7 +398,10 @@ def _copy_throughout(fn: Any) -> Any:
     """A copy of a function and of what its decorators wrapped."""
     inner = _inner(fn)
     copy = _copy_of(fn)
-    if inner is not None:
+    if inner is not None and first_call_of(fn):
+        inner_copy = _copy_throughout(inner)
+        copy = variant(fn, otherwise=inner_copy)
+    elif inner is not None:
         inner_copy = _copy_throughout(inner)
         cells = [types.CellType(inner_copy) if c.cell_contents is inner else c for c in fn.__closure__]
         copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells))

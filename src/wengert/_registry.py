@@ -54,33 +54,72 @@ class Impl(dict[type, Any]):
         return fn
 
 
-class Info:
-    """What is known of one operator."""
+class Operator:
+    """What is known of one operator. A declaration gives a fact by its field's name (see ``_kinds.declare.FACTS``)."""
 
-    name: str
-    kind: str
-    doc: str | None
-    decl: (
-        Callable[..., Any] | None
-    )  # the declared body, whose first argument is the array library; None: the library's own
-    called: str  # its public function's name in errors
-    libname: str  # its name in the array library
-    arity: int  # how many leading arguments are tensors; -1: the first argument is a sequence of tensors
+    # what it is
+    name: str  # in the registry: the declared body's name
+    kind: str  # "unary", "binary", "linear", "bilinear", "affine" or "general"
+    doc: str | None  # the declared body's docstring
+    decl: Callable[..., Any] | None  # the declared body, whose first argument is the array library; None: the library's
+    libname: str  # the name of the function in the array library
+    called: str  # the public function's name in errors
     params: tuple[str, ...]  # names of all arguments
+    arity: int = 1  # how many leading arguments are tensors; -1: the first argument is a sequence of tensors
+    outputs: int = 1  # how many results there are; -1: a list
+    results: tuple[str, ...] = ()  # names of several results, for formulas
+    view: bool = False  # whether the result shares the operand's memory
+
+    # what was made of it
     op: Callable[..., Any]  # the public, hot function
     method: Callable[..., Any] | None = None  # the method, where it is another function: it has no ``out``
-    make_core: Callable[[], Callable[..., Any]]
-    node: type
-    outputs: int
-    differentiable: tuple[bool, ...]  # for each output
-    jvp: Callable[..., Any] | None  # (xp, tangents, out, *args) -> tangent of out
-    batch: Any  # the batching rule
-    view: bool
-    domain: tuple[float, float]
-    domain_other: tuple[float, float] | None
-    samples: Any  # list of argument tuples or a function that returns it; None: drawn from the domain
-    dtypes: str  # which groups of dtypes it takes: "fcib" float, complex, integer, bool
-    why_not: str | None  # the reason if it has no derivative
+    make_core: Callable[[], Callable[..., Any]]  # makes ``core``
+    node: Any = None  # the class of its nodes; None: it is not recorded
+    node_without: Any = None  # the same, where nothing is added (affine)
+    saves: Any = None  # what a general operator's nodes save
+
+    # derivatives and transforms
+    differentiable: tuple[bool, ...] = (True,)  # for each output
+    underived: tuple[int, ...] = ()  # operands that have no formula
+    why_not: str | None = None  # the reason if it has no derivative
+    absent: bool = False  # whether a cotangent that did not arrive is None to the formula, not zeros
+    constants_from: int | None = None  # from which on a sequence's operands have no edge
+    jvp: Callable[..., Any] | None = None  # (xp, tangents, out, *args) -> tangent of out
+    batch: Any = None  # the batching rule
+    saved_as: dict[str, Any] = {}  # PyTorch's names of saved values, where they are others
+
+    # dtypes and numbers
+    dtypes: str = "fc"  # which groups of dtypes it takes, of "fcib": float, complex, integer, bool
+    to_float: bool = False  # whether integers become the default dtype first
+    integers: bool = False  # whether integers and bools have another body than floats
+    integer: Callable[..., Any] | None = None  # that body
+    promote: Any = None  # how operands come to one dtype: True, or a function of the operands that gives it
+    numbers: frozenset[type] = frozenset((float, int))  # the types of number that the second operand may be
+    number_first: bool | str = False  # whether the first operand may be a number; "alone": both may
+    ufunc: Any = None  # NumPy's function for the in-place form, where it is not the operator's own
+    symbol: Callable[..., Any] | None = None  # the Python operator, for arrays that are not NumPy's
+
+    # what it refuses, and how
+    check: Callable[..., Any] | None = None  # (info, x, y, dtype): raises PyTorch's error for a dtype it refuses
+    refuse_mixed: Callable[..., Any]  # (info, *operands): raises PyTorch's error for operands of several dtypes
+    overloads: bool = False  # whether PyTorch names its overloads when an argument is no tensor
+    refused_as: str | None = None  # its name in errors about arguments, if it is not ``called``
+    kernel: str | None = None  # the kernel that PyTorch says is not implemented for a dtype
+    out_rule: Any = None  # which dtypes ``out=`` may have
+
+    # how it is tested
+    samples: Any = None  # list of argument tuples or a function that returns it; None: drawn from the domain
+    domain: tuple[float, float] = (-2.0, 2.0)  # where samples are drawn from
+    domain_other: tuple[float, float] | None = None  # the second operand's, if it is another
+
+    def __init__(self, body: Callable[..., Any], **facts: Any) -> None:
+        names = body.__code__.co_varnames[: body.__code__.co_argcount]
+        self.name = self.libname = body.__name__
+        self.called = body.__name__.strip("_")
+        self.doc = body.__doc__
+        self.decl = body if names[:1] == ("lib",) else None
+        self.params = names if self.decl is None else names[1:]
+        self.__dict__.update(facts)
 
     @functools.cached_property
     def core(self) -> Callable[..., Any]:
@@ -89,6 +128,9 @@ class Info:
 
     def __repr__(self) -> str:
         return f"<operator {self.name}: {self.kind}>"
+
+
+Info = Operator
 
 
 REGISTRY: dict[str, Info] = {}

@@ -181,29 +181,36 @@ NUMBERS[np.dtype("e")] = _NumbersBesideHalf(np.dtype("f"))
 
 def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:
     """``NUMBERS`` as far as these dtypes go; a function that is no ufunc gets Python numbers as they are."""
-    table = _NumbersByDtype({d: NUMBERS[d] if for_ufunc or d.char == "e" else _AS_THEY_ARE for d in dtypes})
+    half = np.dtype("e")
+    table = _NumbersByDtype({d: NUMBERS[d] if for_ufunc or d is half else _AS_THEY_ARE for d in dtypes})
+    for dtype, base in _alike.items():
+        _let(table, dtype, base)
     _tables.append(table)
     return table
 
 
 _tables: list[_NumbersByDtype] = []
+_alike: dict[Any, Any] = {}  # new dtypes: bfloat16, those of transforms' values; and the dtype that each is treated as
+
+
+def also_constants_for(dtype: Any, base: Any) -> None:
+    """Let a new dtype take Python numbers wherever its base does."""
+    _alike[dtype] = base
+    for table in _tables:
+        _let(table, dtype, base)
+
+
+def _let(table: _NumbersByDtype, dtype: Any, base: Any) -> None:
+    if base in table:
+        table[dtype] = NUMBERS[dtype] if table[base] is not _AS_THEY_ARE else _AS_THEY_ARE
 
 
 def _learn_bfloat16(np_dtype: Any) -> None:
     NUMBERS[np_dtype] = _Numbers(np_dtype)
-    for table in _tables:
-        if np.dtype("f4") in table:
-            table[np_dtype] = NUMBERS[np_dtype] if table[np.dtype("f4")] is not _AS_THEY_ARE else _AS_THEY_ARE
+    also_constants_for(np_dtype, np.dtype("f4"))
 
 
 _dtypes.learners.append(_learn_bfloat16)
-
-
-def also_constants_for(dtype: Any, base: Any) -> None:
-    """Let a new dtype, that of a transform's values, take Python numbers wherever its base does."""
-    for table in _tables:
-        if base in table:
-            table[dtype] = _AS_THEY_ARE
 
 
 class ByDtype(dict[Any, Any]):

@@ -21,7 +21,8 @@ import numpy as np
 from .._dispatch import _in_mode, unwatch_operators, watch_operators
 from .._errors import noted
 from .._node import cell_of
-from .._registry import Info, own
+from .._registry import Info
+from .._templates import variant
 from .._tensor import Tensor
 from ._aten import OpOverload, OpOverloadPacket, overload_of
 
@@ -209,6 +210,6 @@ def recalled(info: Info, args: tuple[Any, ...], arrays: Any) -> Any:
         return arrays
 
     twin = copy.copy(info)
-    cells = {"table": _Always(given), "raw": given, "fn": given, "LARGE": math.inf}
-    twin.__dict__["core"] = own(info.core, info.name, doc=info.doc, cells=cells)
+    names = {"table": _Always(given), "raw": given, "fn": given, "LARGE": math.inf}
+    twin.__dict__["core"] = variant(info.core, **names)
     return _in_mode(twin, args)
