@@ -17,6 +17,7 @@ examples:
   python -m wengert run program.py       run a program written for PyTorch
   python -m wengert info                 what a bug report should tell
   python -m wengert info --ops           what every operator can do
+  python -m wengert show mul             how one of them is made
 
 "python -m wengert COMMAND --help" explains a command.
 """
@@ -50,6 +51,17 @@ Prints versions, BLAS, threads, CPU and platform: put it into a bug report. With
 operators instead: which have a derivative, forward mode, a second derivative and a batching rule, and why one has not.
 """
 
+_SHOW = """\
+Prints everything that there is of an operator, as source: its declaration, the recording function and the backward
+step that were put together for it (a kind of operator has one of each, in pieces of text), and its body in NumPy.
+"""
+
+_SHOW_EXAMPLES = """\
+examples:
+  python -m wengert show mul
+  python -m wengert show torch.sum linear
+"""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command that `arguments` (by default `sys.argv[1:]`) name; return the exit code."""
@@ -62,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "run":
             return _run(options)
-        return _guarded(_tour if options.command == "tour" else _info, options)
+        return _guarded({"tour": _tour, "info": _info, "show": _show}[options.command], options)
     except UsageError as error:
         commands[options.command].error(str(error))
 
@@ -102,7 +114,11 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     info = add("info", help="versions and machine, for bug reports", description=_INFO, formatter_class=raw)
     info.add_argument("--ops", action="store_true", help="what every operator can do, as a table")
     info.add_argument("--json", action="store_true", help="the same as JSON")
-    return parser, {"tour": tour, "run": run, "info": info}
+
+    show = add("show", help="how an operator is made, as source", description=_SHOW, epilog=_SHOW_EXAMPLES,
+               formatter_class=raw)  # fmt: skip
+    show.add_argument("operators", nargs="+", metavar="operator", help="its name, or that of a public function")
+    return parser, {"tour": tour, "run": run, "info": info, "show": show}
 
 
 def _seed(text: str) -> int:
@@ -121,6 +137,12 @@ def _info(options: argparse.Namespace) -> int:
     from wengert._cli import info
 
     return info.main(options.ops, options.json)
+
+
+def _show(options: argparse.Namespace) -> int:
+    from wengert._cli import show
+
+    return show.main(options.operators)
 
 
 def _run(options: argparse.Namespace) -> int:

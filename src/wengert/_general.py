@@ -362,7 +362,7 @@ def general_backward(*, saved: str) -> str:
     boxes = [v for v, how in zip(values, saved, strict=True) if how == "b"]
     return block(
         _GENERAL_BACKWARD,
-        read=f"{', '.join(values)}{',' * (len(values) == 1)} = n.s" if boxes or values else "",
+        read=f"({', '.join(values)}{',' * (len(values) == 1)}) = n.s" if values else "",
         checked="\n".join(block(_OPENED, v=v, checked=CHECKED, box=v) for v in boxes),
         call=", ".join(["xp", "g", *values]),
         freed=f"if not keep:\n    n.s = [{', '.join('FREED' if v in boxes else v for v in values)}]" if boxes else "",
@@ -387,7 +387,7 @@ def pointwise_backward(*, saved: str, formulas: str) -> str:
     calls = formulas.split(";")
     return block(
         _POINTWISE_BACKWARD,
-        read=f"{', '.join(values)}{',' * (len(values) == 1)} = n.s" if values else "",
+        read=f"({', '.join(values)}{',' * (len(values) == 1)}) = n.s" if values else "",
         opened="\n".join(
             block("if type({v}) is Box:\n    @checked\n    {v} = {v}.a", v=v, checked=CHECKED, box=v)
             for v, how in zip(values, saved, strict=True)

@@ -61,7 +61,8 @@ class Operator:
     name: str  # in the registry: the declared body's name
     kind: str  # "unary", "binary", "linear", "bilinear", "affine" or "general"
     doc: str | None  # the declared body's docstring
-    decl: Callable[..., Any] | None  # the declared body, whose first argument is the array library; None: the library's
+    body: Callable[..., Any]  # what was declared
+    decl: Callable[..., Any] | None  # ``body`` if its first argument is the array library, else None: the library's own
     libname: str  # the name of the function in the array library
     called: str  # the public function's name in errors
     params: tuple[str, ...]  # names of all arguments
@@ -114,6 +115,7 @@ class Operator:
 
     def __init__(self, body: Callable[..., Any], **facts: Any) -> None:
         names = body.__code__.co_varnames[: body.__code__.co_argcount]
+        self.body = body
         self.name = self.libname = body.__name__
         self.called = body.__name__.strip("_")
         self.doc = body.__doc__

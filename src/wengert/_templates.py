@@ -123,7 +123,7 @@ def first_call_of(fn: Any) -> FirstCall | None:
     return getattr(fn, "__globals__", {}).get("FIRST_CALL")
 
 
-def variant(fn: Any, shape: Shape | None = None, name: str | None = None, **names: Any) -> Any:
+def variant(fn: Any, shape: Shape | None = None, name: str | None = None, /, **names: Any) -> Any:
     """A copy of a hot function, with another shape or name, or with some of the names in its text replaced."""
     first_call = first_call_of(fn)
     assert first_call is not None, f"{fn.__name__} was not put together from a text"
