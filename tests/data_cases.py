@@ -1,4 +1,4 @@
-"""What worker processes of tests/test_data.py import: datasets and functions that pickle by name."""
+"""What worker processes of tests/utils/test_data.py import: datasets and functions that pickle by name."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import wengert as torch
-from wengert._registry import REGISTRY
-from wengert._tensor import Tensor, wrap
+from wengert._base.registry import REGISTRY
+from wengert._tape.tensor import Tensor, wrap
 
 UNARY_SHAPES: list[tuple[int, ...]] = [(), (3,), (2, 3), (0,), (2, 0, 3)]
 BINARY_SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [

@@ -3,7 +3,7 @@
     python tools/make_module_table.py            write it
     python tools/make_module_table.py --check    exit with 1 if it is not what would be written
 
-PyTorch's names are in tools/pytorch_2_13.json, which tests/test_modules_table.py holds to PyTorch where it is
+PyTorch's names are in tools/pytorch_2_13.json, which tests/house/test_modules_table.py holds to PyTorch where it is
 installed. What is here is looked up; why something is not is written here.
 """
 

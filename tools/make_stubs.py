@@ -4,7 +4,7 @@
     python tools/make_stubs.py --check    exit with 1 if what is committed is not what would be written
 
 Operators, methods and the functions of some modules come from declarations, which no type checker runs. The stubs are
-made from the imported package by `inspect`: `__init__.pyi` (every name of `wengert.__all__`), `_tensor.pyi` (class
+made from the imported package by `inspect`: `__init__.pyi` (every name of `wengert.__all__`), `_tape/tensor.pyi` (class
 `Tensor`, and its module's own functions as they stand in the source), and one for every module that fills itself with
 `globals().update(namespace(...))`. Nothing is listed here by name but what no annotation can say (`SPECIAL`).
 
@@ -32,7 +32,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 sys.path.insert(0, str(SOURCE))
 
 import wengert  # noqa: E402
-from wengert._registry import REGISTRY  # noqa: E402
+from wengert._base.registry import REGISTRY  # noqa: E402
 
 PACKAGE = SOURCE / "wengert"
 FILLED = "globals().update(namespace("  # what a module of generated names has in its source
@@ -53,14 +53,14 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from {{dots}}_constants import Size as _Size
-from {{dots}}_constants import device as _device
-from {{dots}}_constants import layout as _layout
-from {{dots}}_constants import memory_format as _memory_format
-from {{dots}}_dtypes import dtype as _dtype
-from {{dots}}_node import Node as _Node
-from {{dots}}_storage import TypedStorage as _TypedStorage
-from {{dots}}_storage import UntypedStorage as _UntypedStorage
+from {{dots}}_base.constants import Size as _Size
+from {{dots}}_base.constants import device as _device
+from {{dots}}_base.constants import layout as _layout
+from {{dots}}_base.constants import memory_format as _memory_format
+from {{dots}}_base.dtypes import dtype as _dtype
+from {{dots}}_tape.node import Node as _Node
+from {{dots}}_tensor_api.storage import TypedStorage as _TypedStorage
+from {{dots}}_tensor_api.storage import UntypedStorage as _UntypedStorage
 from {{dots}}random import Generator as _Generator
 """
 NUMBER = "Number: TypeAlias = _bool | _int | _float | _complex\n"
@@ -320,14 +320,14 @@ def _from_source(node: ast.FunctionDef) -> Iterator[str]:
 
 
 def tensor_stub() -> str:
-    """`_tensor.pyi`."""
-    path = PACKAGE / "_tensor.py"
-    listed = importlib.import_module("wengert._tensor").__all__
+    """`_tape/tensor.pyi`."""
+    path = PACKAGE / "_tape/tensor.py"
+    listed = importlib.import_module("wengert._tape.tensor").__all__
     defined = "\n".join(own_definitions(path))
     own = {line.split("(")[0].split(":")[0].split()[-1] for line in defined.splitlines() if line and line[0] != " "}
     foreign = [name for name in listed if name not in own and name != "Tensor"]
     rest = "".join(f"{name}: Any\n" for name in foreign)
-    return f"{HEADER}{PRELUDE.format(dots='.')}\n{NUMBER}{rest}\n{defined}\n{tensor_class()}"
+    return f"{HEADER}{PRELUDE.format(dots='..')}\n{NUMBER}{rest}\n{defined}\n{tensor_class()}"
 
 
 # -------------------------------------------------------------------------------------------------------------- modules
@@ -364,13 +364,19 @@ def entry(name: str, value: Any, home: types.ModuleType) -> str:
     return f"{name}: {known or 'Any'}\n"
 
 
+def file_of(module: str) -> str:
+    """The dotted path of a module's file below the package: what type checkers find it by."""
+    parts = Path(importlib.import_module(module).__file__ or "").relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
 def class_entry(name: str, cls: type, home: types.ModuleType) -> str:
     """A class: imported from where it is written, or, if it is made at run time, declared."""
     if cls is wengert.Tensor:
         return ""
     if importable_class(cls):
         up = "." * (1 + home.__name__.count(".") - (not hasattr(home, "__path__")) if "." in home.__name__ else 1)
-        return f"from {up}{cls.__module__.removeprefix('wengert.')} import {cls.__name__} as {name}\n"
+        return f"from {up}{file_of(cls.__module__)} import {cls.__name__} as {name}\n"
     if issubclass(cls, BaseException):
         return f"class {name}({base_of(cls)}): ...\n"
     return f"class {name}(Tensor): ...\n" if name.endswith("Tensor") else f"{name}: _type[Any]\n"
@@ -381,16 +387,22 @@ def base_of(cls: type) -> str:
     return next(base.__name__ for base in cls.__mro__[1:] if getattr(builtins, base.__name__, None) is base)
 
 
+def module_entry(package: types.ModuleType, name: str) -> str:
+    """A module of the package, from the folder in which it lies."""
+    home = file_of(f"{package.__name__}.{name}").rpartition(".")[0]
+    return f"from .{home} import {name} as {name}\n"
+
+
 def module_stub(module: types.ModuleType, names: list[str]) -> str:
     """The stub of a module that has these public names."""
     path = Path(module.__file__ or "")
     depth = len(path.relative_to(PACKAGE).parts)
     dots = "." * depth
-    out = [HEADER, PRELUDE.format(dots=dots), f"from {dots}_tensor import Tensor as Tensor\n"]
+    out = [HEADER, PRELUDE.format(dots=dots), f"from {dots}_tape.tensor import Tensor as Tensor\n"]
     if module is wengert:
         out.append("from ._version import __version__ as __version__\n")
     entries = [
-        f"from . import {name} as {name}\n" if is_module(module, name) else entry(name, getattr(module, name), module)
+        module_entry(module, name) if is_module(module, name) else entry(name, getattr(module, name), module)
         for name in names
     ]
     imports = [text for text in entries if text.startswith("from ")]
@@ -402,17 +414,15 @@ def module_stub(module: types.ModuleType, names: list[str]) -> str:
 
 def is_module(package: types.ModuleType, name: str) -> bool:
     """Whether a public name is a module of the package: seen from the files, so that none must be imported."""
-    folder = Path(package.__file__ or "").parent
-    return hasattr(package, "__path__") and (
-        (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists()
-    )
+    folders = map(Path, getattr(package, "__path__", ()))
+    return any((folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists() for folder in folders)
 
 
 def stubs() -> dict[Path, str]:
     """Every stub by its path."""
     found = {
         PACKAGE / "__init__.pyi": module_stub(wengert, sorted(wengert.__all__)),
-        PACKAGE / "_tensor.pyi": tensor_stub(),
+        PACKAGE / "_tape/tensor.pyi": tensor_stub(),
     }
     for path in sorted(PACKAGE.rglob("*.py")):
         if FILLED in path.read_text(encoding="utf-8"):

@@ -15,12 +15,11 @@ tensor([2., 4., 6.])
 from math import e, inf, nan, pi
 from typing import Any
 
-from . import _first as _first  # before anything that imports NumPy
+from ._base import numpy_first as _first  # before anything that imports NumPy
 
 # isort: split
-from . import _values, ops
-from ._construct import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
-from ._dtypes import (
+from . import _ops, ops
+from ._base.dtypes import (
     DTYPES,
     LAYOUTS,
     MEMORY_FORMATS,
@@ -34,15 +33,17 @@ from ._dtypes import (
     promote_types,
     set_default_dtype,
 )
-from ._grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from ._legacy_types import TYPES, set_default_tensor_type
-from ._limits import finfo, iinfo
-from ._methods import attach, module_names, namespace, submodule
-from ._modes import is_inference_mode_enabled
-from ._override_sites import ready
-from ._printing import set_printoptions
-from ._storage import TypedStorage, UntypedStorage
-from ._tensor import Tensor
+from ._base.grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from ._base.limits import finfo, iinfo
+from ._base.modes import is_inference_mode_enabled
+from ._payloads import transforms as _transforms
+from ._tape.tensor import Tensor
+from ._tensor_api.construct import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
+from ._tensor_api.legacy_types import TYPES, set_default_tensor_type
+from ._tensor_api.override_sites import ready
+from ._tensor_api.printing import set_printoptions
+from ._tensor_api.publish import attach, module_names, namespace, submodule
+from ._tensor_api.storage import TypedStorage, UntypedStorage
 from .random import (
     Generator,
     default_generator,
@@ -53,6 +54,8 @@ from .random import (
     set_rng_state,
 )
 from .torch_version import __version__
+
+__path__.append(f"{__path__[0]}/_compat")  # PyTorch's modules that have little to do here are found there
 
 newaxis = None
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ._errors import warn_once
+from ._base.errors import warn_once
 from ._higher_order_ops.cond import cond  # noqa: F401  found as torch.cond
 from ._higher_order_ops.while_loop import while_loop  # noqa: F401  found as torch.while_loop
 

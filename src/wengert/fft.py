@@ -1,6 +1,6 @@
 """The functions of ``torch.fft``, as the operators declare them."""
 
-from ._methods import namespace
+from ._tensor_api.publish import namespace
 
 globals().update(namespace("fft"))
 __all__ = sorted(namespace("fft"))  # noqa: PLE0605

@@ -5,16 +5,16 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from ._constants import Size as _Size
-from ._constants import device as _device
-from ._constants import layout as _layout
-from ._constants import memory_format as _memory_format
-from ._dtypes import dtype as _dtype
-from ._node import Node as _Node
-from ._storage import TypedStorage as _TypedStorage
-from ._storage import UntypedStorage as _UntypedStorage
+from ._base.constants import Size as _Size
+from ._base.constants import device as _device
+from ._base.constants import layout as _layout
+from ._base.constants import memory_format as _memory_format
+from ._base.dtypes import dtype as _dtype
+from ._tape.node import Node as _Node
+from ._tensor_api.storage import TypedStorage as _TypedStorage
+from ._tensor_api.storage import UntypedStorage as _UntypedStorage
 from .random import Generator as _Generator
-from ._tensor import Tensor as Tensor
+from ._tape.tensor import Tensor as Tensor
 
 Number: TypeAlias = _bool | _int | _float | _complex
 def fft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: _str | None = None) -> Tensor:

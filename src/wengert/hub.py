@@ -15,7 +15,7 @@ import urllib.request
 from typing import Any
 from urllib.parse import urlparse
 
-from ._errors import noted
+from ._base.errors import noted
 from ._saving.replacing import replacing
 from .serialization import load as _load
 

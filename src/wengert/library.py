@@ -29,8 +29,8 @@ from typing import Any
 
 import wengert as torch
 
-from ._errors import noted
-from ._tensor import Tensor
+from ._base.errors import noted
+from ._tape.tensor import Tensor
 from .autograd.function import Function
 
 __all__ = [

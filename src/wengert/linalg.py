@@ -1,6 +1,6 @@
 """The functions of ``torch.linalg``, as the operators declare them."""
 
-from ._methods import namespace
+from ._tensor_api.publish import namespace
 
 globals().update(namespace("linalg"))
 __all__ = sorted(namespace("linalg"))  # noqa: PLE0605

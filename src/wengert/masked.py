@@ -15,12 +15,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from . import linalg
-from ._dtypes import bool_, float32, int64
-from ._dtypes import dtype as Dtype
-from ._errors import noted
-from ._limits import iinfo
-from ._registry import PUBLIC
-from ._tensor import Tensor
+from ._base.dtypes import bool_, float32, int64
+from ._base.dtypes import dtype as Dtype
+from ._base.errors import noted
+from ._base.limits import iinfo
+from ._base.registry import PUBLIC
+from ._tape.tensor import Tensor
 
 _torch: Any = SimpleNamespace(**PUBLIC["torch"])  # the functions without masks, some of which are called as those here
 

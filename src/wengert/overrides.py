@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from . import _override_sites, _overrides
 from ._C import _has_torch_function
-from ._override_sites import SITES, ready
-from ._overrides import STATE, overriding
-from ._tensor import Tensor
+from ._tape.tensor import Tensor
+from ._tensor_api import override_sites, torch_function
+from ._tensor_api.override_sites import SITES, ready
+from ._tensor_api.torch_function import STATE, overriding
 
 ready()
 
@@ -142,7 +142,7 @@ class BaseTorchFunctionMode:
         return func(*args, **(kwargs or {}))
 
     def __enter__(self) -> Any:
-        token = _override_sites.push_mode(self)
+        token = override_sites.push_mode(self)
         try:
             self._tokens.append(token)
         except AttributeError:
@@ -150,7 +150,7 @@ class BaseTorchFunctionMode:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _override_sites.pop_mode(self._tokens.pop())
+        override_sites.pop_mode(self._tokens.pop())
 
 
 class TorchFunctionMode(BaseTorchFunctionMode):
@@ -246,7 +246,7 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     for _, owner in _spaces():
         for name, member in vars(owner).items():
             if isinstance(member, property):
-                if name not in _override_sites.NOT_OVERRIDABLE["Tensor"]:
+                if name not in override_sites.NOT_OVERRIDABLE["Tensor"]:
                     table.setdefault(member, []).append(member.__get__)
             elif isinstance(member, types.FunctionType) and member in _names() and member not in ignored:
                 table.setdefault(owner, []).append(member)
@@ -280,17 +280,17 @@ def get_ignored_functions() -> set[Any]:
     ignored = {
         getattr(owner, name)
         for space, owner in _spaces()
-        for name in _override_sites.NOT_OVERRIDABLE.get(space.removeprefix("torch.") or "torch", ())
+        for name in override_sites.NOT_OVERRIDABLE.get(space.removeprefix("torch.") or "torch", ())
         if callable(getattr(owner, name, None))
     }
     import wengert
 
-    return ignored | {getattr(wengert, name) for name in _override_sites.FACTORIES}
+    return ignored | {getattr(wengert, name) for name in override_sites.FACTORIES}
 
 
 def get_default_nowrap_functions() -> set[Any]:
     """What ``Tensor.__torch_function__`` returns as it is, not as an instance of the subclass."""
-    return set(_overrides.nowrap())
+    return set(torch_function.nowrap())
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:

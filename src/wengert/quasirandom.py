@@ -16,9 +16,9 @@ import numpy as np
 
 import wengert as torch
 
-from ._dtypes import dtype as Dtype
-from ._errors import noted
-from ._tensor import Tensor
+from ._base.dtypes import dtype as Dtype
+from ._base.errors import noted
+from ._tape.tensor import Tensor
 from .random import Generator
 
 __all__ = ["SobolEngine"]

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _generator
-from ._construct import cpu_only
-from ._dtypes import device, type_name
-from ._tensor import Tensor, wrap
+from ._arrays.random import generator
+from ._base.dtypes import device, type_name
+from ._tape.tensor import Tensor, wrap
+from ._tensor_api.construct import cpu_only
 
 __all__ = [
     "Generator",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-class Generator(_generator.Generator):
+class Generator(generator.Generator):
     """A stream of random numbers of its own, for the ``generator=`` argument of every function that draws.
 
     >>> import wengert as torch
@@ -67,12 +67,12 @@ class Generator(_generator.Generator):
         return f"<torch._C.Generator object at {id(self):#x}>"
 
 
-class _DefaultGenerator(_generator.DefaultGenerator, Generator):
+class _DefaultGenerator(generator.DefaultGenerator, Generator):
     """The generator of all functions that are given none, with the methods above."""
 
 
-_generator.default_generator.__class__ = _DefaultGenerator
-default_generator: Generator = _generator.default_generator  # type: ignore[assignment]
+generator.default_generator.__class__ = _DefaultGenerator
+default_generator: Generator = generator.default_generator  # type: ignore[assignment]
 
 
 def manual_seed(seed: int) -> Generator:

@@ -5,12 +5,12 @@
 True
 """
 
-from . import _return_types
+from ._kinds import return_types
 
 all_return_types = [
     value
-    for value in vars(_return_types).values()
-    if isinstance(value, type) and issubclass(value, _return_types.ReturnType) and value is not _return_types.ReturnType
+    for value in vars(return_types).values()
+    if isinstance(value, type) and issubclass(value, return_types.ReturnType) and value is not return_types.ReturnType
 ]
 globals().update({each.__name__: each for each in all_return_types})
 

@@ -24,24 +24,24 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes
-from ._construct import cpu_only
-from ._dtypes import dtype as Dtype
-from ._layout import address
-from ._protocol import array_of
+from ._base import dtypes
+from ._base.dtypes import dtype as Dtype
 from ._saving.records import read_exactly
 from ._saving.replacing import replacing
-from ._tensor import Tensor, wrap
+from ._tape.tensor import Tensor, wrap
+from ._tensor_api.construct import cpu_only
+from ._tensor_api.layout import address
+from ._tensor_api.protocol import array_of
 
 __all__ = ["SafetensorError", "load", "load_file", "safe_open", "save", "save_file"]
 
 MAX_HEADER = 100_000_000  # bytes, the format's own limit
 
 _BY_NAME = {
-    "BOOL": _dtypes.bool_, "U8": _dtypes.uint8, "I8": _dtypes.int8, "U16": _dtypes.uint16, "I16": _dtypes.int16,
-    "F16": _dtypes.float16, "BF16": _dtypes.bfloat16, "U32": _dtypes.uint32, "I32": _dtypes.int32,
-    "F32": _dtypes.float32, "U64": _dtypes.uint64, "I64": _dtypes.int64, "F64": _dtypes.float64,
-    "C64": _dtypes.complex64,
+    "BOOL": dtypes.bool_, "U8": dtypes.uint8, "I8": dtypes.int8, "U16": dtypes.uint16, "I16": dtypes.int16,
+    "F16": dtypes.float16, "BF16": dtypes.bfloat16, "U32": dtypes.uint32, "I32": dtypes.int32,
+    "F32": dtypes.float32, "U64": dtypes.uint64, "I64": dtypes.int64, "F64": dtypes.float64,
+    "C64": dtypes.complex64,
 }  # fmt: skip
 _NAME_OF = {dtype: name for name, dtype in _BY_NAME.items()}
 
@@ -96,7 +96,7 @@ def _described(tensors: Any, metadata: Any) -> tuple[bytes, list[np.ndarray]]:
     place = 0
     for name in order:
         a, end = arrays[name], place + arrays[name].nbytes
-        dtype = _NAME_OF[_dtypes.BY_NUMPY[a.dtype]]
+        dtype = _NAME_OF[dtypes.BY_NUMPY[a.dtype]]
         header[name] = {"dtype": dtype, "shape": list(a.shape), "data_offsets": [place, end]}
         place = end
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()

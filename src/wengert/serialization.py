@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any
 
-from ._constants import device
-from ._errors import noted
+from ._base.constants import device
+from ._base.errors import noted
 from ._saving import legacy
 from ._saving.admitted import KNOWN, StorageType, allowed_by_user, safe
 from ._saving.file_reader import PyTorchFileReader  # noqa: F401  found as torch.PyTorchFileReader

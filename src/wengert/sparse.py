@@ -17,10 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes
-from ._dims import normal_dim
-from ._tensor import Tensor, wrap
-from .ops.sparse import coalesce, is_sparse, matrix_product, recorded_by, sparse_coo_tensor, stored_at, to_dense, values
+from ._base import dtypes
+from ._kinds.dims import normal_dim
+from ._ops.names.sparse import (
+    coalesce,
+    is_sparse,
+    matrix_product,
+    recorded_by,
+    sparse_coo_tensor,
+    stored_at,
+    to_dense,
+    values,
+)
+from ._tape.tensor import Tensor, wrap
 
 __all__ = ["addmm", "log_softmax", "mm", "softmax", "sum"]
 
@@ -39,7 +48,7 @@ def _legacy_type(name: str) -> Any:
     """``torch.sparse.FloatTensor(indices, values, size)`` and its like of old programs."""
 
     def make(*args: Any) -> Tensor:
-        dtype = getattr(_dtypes, _LEGACY[name])
+        dtype = getattr(dtypes, _LEGACY[name])
         if len(args) >= 2 and isinstance(args[0], Tensor):
             return sparse_coo_tensor(args[0], args[1], *args[2:3], dtype=dtype)
         return sparse_coo_tensor(size=args[0] if args and not isinstance(args[0], int) else args, dtype=dtype)
@@ -135,7 +144,7 @@ def _over_stored(input: Tensor, dim: int, dtype: Any, name: str) -> Tensor:
 
 
 def _sum_of_dims(input: Tensor, dims: list[int]) -> Tensor:
-    from ._sparse import summed
+    from ._payloads.sparse import summed
 
     x = input._a.coalesce()
     n = len(x.indices)

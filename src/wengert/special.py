@@ -1,6 +1,6 @@
 """The functions of ``torch.special``, as the operators declare them."""
 
-from ._methods import namespace
+from ._tensor_api.publish import namespace
 
 globals().update(namespace("special"))
 __all__ = sorted(namespace("special"))  # noqa: PLE0605

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._dtypes import dtype as Dtype
+from ._base.dtypes import dtype as Dtype
 from ._saving.storages import STORAGE_NAMES, storage_on
-from ._storage import TypedStorage, UntypedStorage
+from ._tensor_api.storage import TypedStorage, UntypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage", *STORAGE_NAMES]  # noqa: PLE0604  the names of a table
 

@@ -5,12 +5,12 @@ import os
 from collections.abc import Sequence
 from typing import IO, Any, Union
 
-from ._constants import Size
-from ._constants import device as _device
-from ._constants import layout as _layout
-from ._dtypes import dtype as _dtype
-from ._storage import UntypedStorage
-from ._tensor import Tensor
+from ._base.constants import Size
+from ._base.constants import device as _device
+from ._base.constants import layout as _layout
+from ._base.dtypes import dtype as _dtype
+from ._tape.tensor import Tensor
+from ._tensor_api.storage import UntypedStorage
 
 Number = int | float | bool
 Device = Union[_device, str, int, None]  # noqa: UP007  what | makes of a class and a string's type is the same

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import wengert
-from wengert._unsupported import ABSENT, why
+from wengert._base.absent_names import ABSENT, why
 
 SPACES = ("", "Tensor", "nn.functional", "linalg", "fft", "special", "signal.windows", "masked")
 DOCS = Path(__file__).parents[2] / "docs"

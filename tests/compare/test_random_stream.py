@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wengert import _samplers as samplers
-from wengert._generator import Generator
-from wengert._samplers import _topk_order
+from wengert._arrays import random as samplers
+from wengert._arrays.random import topk_order as _topk_order
+from wengert._arrays.random.generator import Generator
 
 F2, F4, F8 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 SIZES = (0, 1, 2, 3, 15, 16, 17, 31, 32, 100, 1000)

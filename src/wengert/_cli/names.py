@@ -12,21 +12,21 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType
 from typing import Any
 
+from wengert._base.registry import PUBLIC
 from wengert._cli.children import changing
-from wengert._registry import PUBLIC
 
 # Where PyTorch has what lies in a private module here.
 _HOMES = {
-    "_constants": {"Size": "", "device": "", "layout": "", "memory_format": ""},
-    "_construct": {"as_tensor": "", "from_numpy": "", "tensor": ""},
-    "_dtypes": {"dtype": ""},
-    "_grad_mode": dict.fromkeys(
+    "_base.constants": {"Size": "", "device": "", "layout": "", "memory_format": ""},
+    "_tensor_api.construct": {"as_tensor": "", "from_numpy": "", "tensor": ""},
+    "_base.dtypes": {"dtype": ""},
+    "_base.grad_mode": dict.fromkeys(
         ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"), ".autograd.grad_mode"
     ),
-    "_graph": {"backward": ".autograd", "grad": ".autograd"},
-    "_limits": {"finfo": "", "iinfo": ""},
-    "_node": {"Node": ".autograd.graph", "RemovableHandle": ".utils.hooks"},
-    "_storage": {"TypedStorage": ".storage", "UntypedStorage": ".storage"},
+    "_tape.graph": {"backward": ".autograd", "grad": ".autograd"},
+    "_base.limits": {"finfo": "", "iinfo": ""},
+    "_tape.node": {"Node": ".autograd.graph", "RemovableHandle": ".utils.hooks"},
+    "_tensor_api.storage": {"TypedStorage": ".storage", "UntypedStorage": ".storage"},
 }
 
 _changed: list[tuple[Any, str, str]] = []  # object, attribute, what it was
@@ -61,7 +61,7 @@ def spec_that_renames(fullname: str, path: Any) -> ModuleSpec | None:
 def rename(module: Any) -> None:
     """Give PyTorch's names to a module and to what it defines."""
     name = getattr(module, "__name__", "")
-    if not name.startswith("wengert.") or name.startswith(("wengert._cli", "wengert.ops", "wengert._backends")):
+    if not name.startswith("wengert.") or name.startswith(("wengert._cli", "wengert.ops", "wengert._arrays")):
         return
     inner = name.removeprefix("wengert.")
     if inner != "_C":  # by which programs tell PyTorch's own build

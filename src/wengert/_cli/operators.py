@@ -1,7 +1,7 @@
 """What every operator can do, from the registry: the table of `python -m wengert info --ops`.
 
 An operator is what is declared once and has a derivative; public functions are made of operators. What the table says
-is what the declarations say; `tests/test_every_op.py` checks each of them against numbers.
+is what the declarations say; `tests/kinds/test_every_op.py` checks each of them against numbers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wengert._registry import PUBLIC, REGISTRY, Info
+from wengert._base.registry import PUBLIC, REGISTRY, Info
 
 _GROUPS = {"f": "float", "c": "complex", "i": "int", "b": "bool"}
 _HEADINGS = ("operator", "kind", "reverse", "forward", "second", "vmap", "dtypes", "reason")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from wengert._base.errors import nearest
+from wengert._base.registry import PUBLIC, RAW, REGISTRY, Operator
 from wengert._cli import UsageError
-from wengert._errors import nearest
-from wengert._registry import PUBLIC, RAW, REGISTRY, Operator
-from wengert._templates import first_call_of
+from wengert._kinds.templates import first_call_of
 
 
 def main(names: list[str]) -> int:

@@ -16,11 +16,12 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from .. import _dtypes, _utils
-from .._constants import Size, device
-from .._layout import owner_of
-from .._storage import TypedStorage, UntypedStorage, _Storage
-from .._tensor import Tensor
+from .. import _utils
+from .._base import dtypes
+from .._base.constants import Size, device
+from .._tape.tensor import Tensor
+from .._tensor_api.layout import owner_of
+from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.parameter import Parameter
 from .storages import STORAGE_NAMES
 
@@ -149,7 +150,7 @@ def _known_names() -> dict[str, Any]:
         "builtins.complex": complex,
     }
     names |= {f"torch.{name}": StorageType(name) for name in STORAGE_NAMES}
-    names |= {f"torch.{name}": kind for name, kind in _dtypes.DTYPES.items()}
+    names |= {f"torch.{name}": kind for name, kind in dtypes.DTYPES.items()}
     names |= {f"torch.{name.replace('Storage', 'Tensor')}": Tensor for name in STORAGE_NAMES}
     names |= {f"torch._utils.{f.__name__}": f for f in _utils.REBUILDERS}
     names |= {f"torch._utils.{n}": _utils._refuse_kind for n in _utils.REFUSED}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import noted
+from .._base.errors import noted
 from .pickling import StorageTable, make_pickler
 from .places import restored
 from .reading import checked_id

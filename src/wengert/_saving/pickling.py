@@ -19,14 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _utils
-from .._copying import _attributes, _warn_of_hooks
-from .._dtypes import BY_NUMPY, dtype, layout, memory_format
-from .._layout import address
-from .._legacy_types import tensortype
-from .._node import RemovableHandle
-from .._storage import TypedStorage, UntypedStorage, _Storage
-from .._tensor import Tensor, wrap
+from .. import _utils
+from .._base import dtypes
+from .._base.dtypes import BY_NUMPY, dtype, layout, memory_format
+from .._tape.node import RemovableHandle
+from .._tape.tensor import Tensor, wrap
+from .._tensor_api.copying import _attributes, _warn_of_hooks
+from .._tensor_api.layout import address
+from .._tensor_api.legacy_types import tensortype
+from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.modules._handles import HookDict, ModuleHandle, WrappedHook
 from ..nn.modules.attention import MultiheadAttention
 from ..nn.parameter import Parameter
@@ -111,7 +112,7 @@ class TorchPickling:
             return _reduce_tensor(obj)
         if isinstance(obj, Generator):
             state = obj.get_state_array()
-            return Generator, (_dtypes.device("cpu"),), (obj.initial_seed(), None, wrap(state))
+            return Generator, (dtypes.device("cpu"),), (obj.initial_seed(), None, wrap(state))
         if kind is HookDict:
             return OrderedDict, (), None, None, iter(obj.items())
         if kind in (dtype, memory_format) and isinstance(self, TorchNames):
@@ -160,8 +161,8 @@ def _reduce_tensor(obj: Tensor) -> tuple[Any, ...]:
 
 
 def _reduce_sparse(a: Any) -> tuple[Any, ...]:
-    data = (wrap(a.indices), wrap(a.values), _dtypes.Size(a.shape), a.coalesced)
-    return _utils._rebuild_sparse_tensor, (_dtypes.sparse_coo, data)
+    data = (wrap(a.indices), wrap(a.values), dtypes.Size(a.shape), a.coalesced)
+    return _utils._rebuild_sparse_tensor, (dtypes.sparse_coo, data)
 
 
 def _state(obj: Tensor) -> Any:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._constants import device
-from .._errors import noted
-from .._meta import Meta
-from .._storage import UntypedStorage
-from .._tensor import wrap
+from .._base.constants import device
+from .._base.errors import noted
+from .._payloads.meta import Meta
+from .._tape.tensor import wrap
+from .._tensor_api.storage import UntypedStorage
 
 Restore = Callable[[Any, str], Any]
 

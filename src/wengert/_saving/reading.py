@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._storage import UntypedStorage
+from .._base import dtypes
+from .._tensor_api.storage import UntypedStorage
 from .admitted import StorageType, UnpicklingError
 from .places import Restore, restored
 from .records import Archive, Record, damaged
@@ -93,7 +93,7 @@ def checked_id(ident: Any, size: int) -> tuple[Any, bool, str, str, int]:
     if isinstance(kind, StorageType):
         dtype, typed = kind.dtype, True
     elif kind is UntypedStorage:
-        dtype, typed = _dtypes.uint8, False
+        dtype, typed = dtypes.uint8, False
     else:
         raise UnpicklingError(f"the id of a storage names no storage class: {kind!r}")
     if type(key) is not str or type(location) is not str or type(count) is not int or not 0 <= count < 2**60:

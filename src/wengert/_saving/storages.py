@@ -6,19 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _dtypes
-from .._copying import _array
-from .._layout import address, owner_of, strides_of
-from .._legacy_types import TYPES
-from .._meta import Meta
-from .._storage import TypedStorage, UntypedStorage
-from .._tensor import Tensor, wrap
+from .._base import dtypes
+from .._payloads.meta import Meta
+from .._tape.tensor import Tensor, wrap
+from .._tensor_api.copying import _array
+from .._tensor_api.layout import address, owner_of, strides_of
+from .._tensor_api.legacy_types import TYPES
+from .._tensor_api.storage import TypedStorage, UntypedStorage
 
 MAX_DIMS = 64  # NumPy's
 
 STORAGE_NAMES = {f"{name.removesuffix('Tensor')}Storage": kind.dtype for name, kind in TYPES.items()} | {
-    "ComplexFloatStorage": _dtypes.complex64,
-    "ComplexDoubleStorage": _dtypes.complex128,
+    "ComplexFloatStorage": dtypes.complex64,
+    "ComplexDoubleStorage": dtypes.complex128,
 }
 """The names that PyTorch's files give to the storages of a dtype."""
 NAME_OF_DTYPE = {dtype: name for name, dtype in STORAGE_NAMES.items()}

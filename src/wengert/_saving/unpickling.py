@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any
 
 from .. import _utils
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
 from ..nn.parameter import Parameter
 from .admitted import CALLS, KNOWN, allowed_by_user, check_key, cost
 from .pickling import HOME

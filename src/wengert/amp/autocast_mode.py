@@ -11,10 +11,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .. import _dtypes
-from .._dtypes import dtype as Dtype
-from .._errors import warn_once
-from .._tensor import Tensor
+from .._base import dtypes as _dtypes
+from .._base.dtypes import dtype as Dtype
+from .._base.errors import warn_once
+from .._tape.tensor import Tensor
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 

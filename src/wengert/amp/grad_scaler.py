@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._tensor import Tensor, alias_payload, wrap
+from .._base import dtypes
+from .._tape.tensor import Tensor, alias_payload, wrap
 
 __all__ = ["GradScaler"]
 
@@ -243,7 +243,7 @@ def _unscale(optimizer: Any, factor: np.float32) -> bool:
             grad = param.grad
             if grad is None:
                 continue
-            if grad.dtype is _dtypes.float16:
+            if grad.dtype is dtypes.float16:
                 raise ValueError("Attempting to unscale FP16 gradients.")
             finite = finite and bool(np.isfinite(alias_payload(grad)).all())
             if not math.isclose(factor, 1.0, rel_tol=0.0):

@@ -1,8 +1,8 @@
 """What an ``autocast`` region for the CPU does: products take narrow operands, losses and decompositions wide ones.
 
-A region is a function mode (``_overrides``): it sees public calls by name, also those of modules, and converts their
-floating point arguments before they run. Which functions, and to which side, is PyTorch's list for the CPU. Recurrent
-layers ask for the region themselves (``nn.modules.rnn``).
+A region is a function mode (``_tensor_api.torch_function``): it sees public calls by name, also those of modules, and
+converts their floating point arguments before they run. Which functions, and to which side, is PyTorch's list for the
+CPU. Recurrent layers ask for the region themselves (``nn.modules.rnn``).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from .. import _dtypes
-from .._grad_mode import is_grad_enabled
-from .._tensor import Tensor
+from .._base import dtypes
+from .._base.grad_mode import is_grad_enabled
+from .._tape.tensor import Tensor
 from ..overrides import BaseTorchFunctionMode
 
 # In bfloat16 or float16: products, by which time is saved and which add up in float32 inside.
@@ -86,14 +86,14 @@ class Narrowing(BaseTorchFunctionMode):
         name = getattr(func, "__name__", "")
         if self.enabled and _here.region is self:
             if name in NARROW or name in WIDE:
-                target = self.dtype if name in NARROW else _dtypes.float32
+                target = self.dtype if name in NARROW else dtypes.float32
                 args = self._converted(args, target)
                 kwargs = {k: self._converted(v, target) for k, v in kwargs.items()}
         return func(*args, **kwargs)
 
     def _converted(self, value: Any, target: Any) -> Any:
         if isinstance(value, Tensor):
-            wrong = value.is_floating_point() and value.dtype is not target and value.dtype is not _dtypes.float64
+            wrong = value.is_floating_point() and value.dtype is not target and value.dtype is not dtypes.float64
             return self._cast(value, target) if wrong and value.is_cpu else value
         if isinstance(value, (list, tuple)):
             return type(value)([self._converted(v, target) for v in value])

@@ -1,7 +1,7 @@
 """``torch.autograd``: backward passes, custom functions, grad modes, and what looks at the graph."""
 
-from .._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
-from .._graph import backward, grad
+from .._base.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .._tape.graph import backward, grad
 from . import anomaly_mode as anomaly_mode
 from . import forward_ad as forward_ad
 from . import function as function

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._errors import noted
-from .._graph import _input_node, _root, _run
-from .._registry import T
-from .._tensor import Tensor, current_fn, wrap
-from .._values import Batched, entered
+from .._base.errors import noted
+from .._base.registry import T
+from .._payloads.transforms import Batched, entered
+from .._tape.graph import _input_node, _root, _run
+from .._tape.tensor import Tensor, current_fn, wrap
 
 
 def batched_grads(outputs: list[Any], inputs: list[Any], grads: list[Any], keep: bool, create_graph: bool) -> list[Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _errors
-from .._tensor import Tensor, alias_payload
+from .._base import errors
+from .._tape.tensor import Tensor, alias_payload
 
 
 class Check:
@@ -45,7 +45,7 @@ def _by_values(func: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Calla
     sparse = {i: x.detach().coalesce() for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_sparse and x._fn}
     if not sparse:
         return func, inputs
-    from ..ops.sparse import sparse_coo_tensor
+    from .._ops.names.sparse import sparse_coo_tensor
 
     def on_values(*args: Any) -> Any:
         full = list(args)
@@ -65,7 +65,7 @@ def check_inputs(inputs: tuple[Any, ...]) -> None:
             continue
         found = True
         if x._a.dtype.itemsize // (2 if x._a.dtype.kind == "c" else 1) < 8:
-            _errors.warn(
+            errors.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
                 "will likely fail if all the inputs are not of double precision floating point or complex. "
             )

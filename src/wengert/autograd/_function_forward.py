@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._alias import rebind
-from .._dispatch import type_text
-from .._errors import noted
-from .._grad_mode import grad_mode
-from .._registry import T
-from .._tensor import Tensor, current_fn, wrap
-from .._values import Batched, Const, Dual, Lift, Value, entered, of_transform, zeros_payload
-from .._vmap_randomness import LEVELS
+from .._base.errors import noted
+from .._base.grad_mode import grad_mode
+from .._base.registry import T
+from .._kinds.slow_path import type_text
+from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform, zeros_payload
+from .._payloads.vmap_randomness import LEVELS
+from .._tape.tensor import Tensor, current_fn, wrap
+from .._tape.views import rebind
 from ..utils._pytree import broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .forward_ad import _level, check_tangent
 from .function import Function, run

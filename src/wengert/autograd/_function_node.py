@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .._dispatch import cast, type_text
-from .._errors import noted
-from .._grad_mode import grad_mode
-from .._modes import is_grad_enabled
-from .._node import FREED, Node, Parts, port_of, tick
-from .._registry import T
-from .._saved import stale, tensor_of
-from .._tensor import Tensor, wrap
-from .._values import of_transform, zeros
+from .._base.errors import noted
+from .._base.grad_mode import grad_mode
+from .._base.modes import is_grad_enabled
+from .._base.registry import T
+from .._kinds.slow_path import cast, type_text
+from .._payloads.transforms import of_transform, zeros
+from .._tape.node import FREED, Node, Parts, port_of, tick
+from .._tape.saved import stale, tensor_of
+from .._tape.tensor import Tensor, wrap
 
 
 class FunctionCtx:

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dispatch, _engine
-from .. import _errors as lines
-from .._aten_names import aten_name
-from .._node import Port
-from .._tensor import Tensor
+from .._base import errors as lines
+from .._base.aten_names import aten_name
+from .._kinds import slow_path
+from .._tape import engine
+from .._tape.node import Port
+from .._tape.tensor import Tensor
 from . import function as _function
 
 OPERATOR, BACKWARD, USER = 0, 1, 7  # PyTorch's RecordScope
@@ -57,8 +58,8 @@ class Recorder:
         self.thread = threading.get_ident()
         self.began = perf_counter_ns()
         active.append(self)
-        _dispatch.watch_operators(self._operator)
-        _engine.observers.append(self._step)
+        slow_path.watch_operators(self._operator)
+        engine.observers.append(self._step)
         _function.watchers.append(self._call)
         _watch_leaves()
 
@@ -66,8 +67,8 @@ class Recorder:
         """No more; what has not ended yet ends now."""
         self.ended = perf_counter_ns()
         active.remove(self)
-        _dispatch.unwatch_operators(self._operator)
-        _engine.observers.remove(self._step)
+        slow_path.unwatch_operators(self._operator)
+        engine.observers.remove(self._step)
         _function.watchers.remove(self._call)
         _watch_leaves()
         for span in self.spans:
@@ -89,7 +90,7 @@ class Recorder:
         if not self.here():
             return proceed()
         name = aten_name(info)
-        if getattr(getattr(_dispatch.writes, "op", None), "__name__", "") == name:
+        if getattr(getattr(slow_path.writes, "op", None), "__name__", "") == name:
             name += "_"
         span = self.open(f"aten::{name}", OPERATOR)
         if self.shapes:
@@ -130,7 +131,7 @@ class Recorder:
         return outputs, ctx
 
     def _step(self, n: Any, g: Any, step: Any) -> Any:
-        if type(n) is Port or type(n) is _engine.NothingArrives or not self.here():
+        if type(n) is Port or type(n) is engine.NothingArrives or not self.here():
             return step()
         return self._backward_step(n, g, step)
 
@@ -160,7 +161,7 @@ active: list[Recorder] = []
 
 
 # ------------------------------------------------------------------------------------------------------------- leaves
-_accumulate = _engine.accumulate
+_accumulate = engine.accumulate
 
 
 def _accumulate_watched(m: Any, g: Any, create_graph: bool, hooks_done: bool = False) -> None:
@@ -178,7 +179,7 @@ def _around(recorder: Recorder, m: Any, g: Any, run: Any) -> Any:
 
 def _watch_leaves() -> None:
     """Leaves have no observers: the engine finds another function in the place of ``accumulate`` while we record."""
-    _engine.accumulate = _accumulate_watched if active else _accumulate
+    engine.accumulate = _accumulate_watched if active else _accumulate
 
 
 # --------------------------------------------------------------------------------------------------------------- facts

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._engine import current_pass
-from .._graph import _check_cotangent, _edge_shape, ones_payload
-from .._tensor import Tensor, wrap
+from .._tape.engine import current_pass
+from .._tape.graph import _check_cotangent, _edge_shape, ones_payload
+from .._tape.tensor import Tensor, wrap
 
 
 def _tensor_or_tensors_to_tuple(tensors: Any, length: int) -> tuple[Any, ...]:
@@ -22,7 +22,7 @@ def _calculate_shape(output: Any, grad: Tensor, is_grads_batched: bool) -> tuple
     if not isinstance(output, Tensor):
         if is_grads_batched:
             raise RuntimeError("Batched grads are not supported with GradientEdge")
-        from .._dtypes import make_size
+        from .._base.dtypes import make_size
 
         return make_size(_edge_shape(output)[0]), grad.shape
     return output.shape, grad.shape[1:] if is_grads_batched else grad.shape

@@ -12,12 +12,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from .._errors import noted
-from .._grad_mode import grad_mode
-from .._node import FREED, Box, Cell, Node, Port
-from .._registry import T
-from .._saved import tensor_of, unbox
-from .._tensor import Tensor, wrap
+from .._base.errors import noted
+from .._base.grad_mode import grad_mode
+from .._base.registry import T
+from .._tape.node import FREED, Box, Cell, Node, Port
+from .._tape.saved import tensor_of, unbox
+from .._tape.tensor import Tensor, wrap
 
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
 _swap = threading.RLock()  # a packed node's slots are exchanged while it runs: one thread at a time

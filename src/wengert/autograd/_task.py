@@ -7,9 +7,9 @@ from itertools import count
 from sys import _getframe as getframe
 from typing import Any
 
-from .. import _engine
-from .._graph import GRAD_CODE
-from .._node import AccumulateGrad, Node, Port
+from .._tape import engine
+from .._tape.graph import GRAD_CODE
+from .._tape.node import AccumulateGrad, Node, Port
 
 __all__: list[str] = []
 
@@ -18,7 +18,7 @@ _numbers = count()
 
 def _current_graph_task_id() -> int:
     """A number of the pass that is running in this thread, or -1."""
-    now = _engine.current_pass()
+    now = engine.current_pass()
     if now is None:
         return -1
     if now.id.number is None:
@@ -29,10 +29,10 @@ def _current_graph_task_id() -> int:
 def _current_autograd_node() -> Node | None:
     """The node that the pass has come to."""
     names = {
-        _engine._walk.__code__: "n",
-        _engine._run_node.__code__: "n",
-        _engine._run_for.__code__: "n",
-        _engine.accumulate.__code__: "m",
+        engine._walk.__code__: "n",
+        engine._run_node.__code__: "n",
+        engine._run_for.__code__: "n",
+        engine.accumulate.__code__: "m",
     }
     frame: Any = getframe(1)
     while frame is not None:
@@ -48,7 +48,7 @@ def _will_engine_execute_node(node: Any) -> bool:
     """Whether the pass that is running runs this node, or ran it."""
     if not isinstance(node, Node):
         raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
-    now = _engine.current_pass()
+    now = engine.current_pass()
     if now is None:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
     if type(node) is AccumulateGrad:
@@ -70,7 +70,7 @@ def _current_graph_task_execution_order() -> list[Node]:
     """The nodes of the pass that is running, in the order in which it runs them."""
     from .grad_mode import is_multithreading_enabled
 
-    now = _engine.current_pass()
+    now = engine.current_pass()
     if now is None:
         return []
     if is_multithreading_enabled():

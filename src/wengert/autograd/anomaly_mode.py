@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dispatch, _engine, _errors
-from .._dispatch import type_text
-from .._node import Node, Port, hooks_of
-from .._tensor import Tensor
+from .._base import errors
+from .._kinds import slow_path
+from .._kinds.slow_path import type_text
+from .._tape import engine
+from .._tape.node import Node, Port, hooks_of
+from .._tape.tensor import Tensor
 from . import function as _function
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
@@ -90,7 +92,7 @@ class detect_anomaly:
         self.prev = _enabled
         self.check_nan = check_nan
         self.prev_check_nan = _check_nan
-        _errors.warn(
+        errors.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging."
         )
@@ -107,13 +109,13 @@ class detect_anomaly:
 def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
     if mode and not _enabled:
-        _dispatch.watch_operators(_record)
+        slow_path.watch_operators(_record)
         _function.watchers.append(_record_call)
-        _engine.observers.append(_watch)
+        engine.observers.append(_watch)
     elif not mode and _enabled:
-        _dispatch.unwatch_operators(_record)
+        slow_path.unwatch_operators(_record)
         _function.watchers.remove(_record_call)
-        _engine.observers.remove(_watch)
+        engine.observers.remove(_watch)
     _enabled = bool(mode)
     _check_nan = bool(check_nan)
 
@@ -145,7 +147,7 @@ def keep_trace(node: Node) -> None:
     """Note the stack in a node."""
     h = hooks_of(node)
     if h.trace is None:
-        frame = _errors.user_frame(_errors.sys._getframe(1))
+        frame = errors.user_frame(errors.sys._getframe(1))
         lines = traceback.format_list(_of_program(traceback.extract_stack(frame)))
         h.trace = ("".join(lines), _running[-1] if _running else None)
 

@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _alias, _dispatch, _graph
-from .._engine import accumulate
-from .._errors import noted
-from .._grad_mode import _ModeDecorator, grad_mode
-from .._node import AccumulateGrad, leaf_node
-from .._tensor import DISABLED, Tensor, current_fn, wrap
-from .._values import Const, Dual, entered
+from .._base.errors import noted
+from .._base.grad_mode import _ModeDecorator, grad_mode
+from .._kinds import slow_path
+from .._payloads.transforms import Const, Dual, entered
+from .._tape import graph, views
+from .._tape.engine import accumulate
+from .._tape.node import AccumulateGrad, leaf_node
+from .._tape.tensor import DISABLED, Tensor, current_fn, wrap
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -51,7 +52,7 @@ class DualTensor(Tensor):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        _graph.set_requires_grad(self, value)
+        graph.set_requires_grad(self, value)
 
     @property
     def is_leaf(self) -> bool:
@@ -65,7 +66,7 @@ class DualTensor(Tensor):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        _graph.set_data(self, value)
+        graph.set_data(self, value)
 
     @property
     def grad_fn(self) -> Any:
@@ -74,7 +75,7 @@ class DualTensor(Tensor):
         return inner.grad_fn if inner is not None and _visible(self._a) else None
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
-        from .._protocol import text_of
+        from .._tensor_api.protocol import text_of
 
         primal, tangent = unpack_dual(self)
         if tangent is None or not isinstance(primal._a, (np.ndarray, np.generic)):
@@ -91,7 +92,7 @@ class DualTensor(Tensor):
         retain_variables: Any = None,
     ) -> None:
         """As ``Tensor.backward``; what arrives in ``.grad`` is a dual tensor. The graph is kept in any case."""
-        listed = None if inputs is None else _graph._listed_inputs(inputs, "backward")
+        listed = None if inputs is None else graph._listed_inputs(inputs, "backward")
         backward_of_duals([self], [gradient], create_graph, listed)
 
 
@@ -159,8 +160,8 @@ def enter_dual_level() -> int:
     if _level() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.level = _Level()
-    _dispatch.watch_operators(_record)
-    _alias.rebound.append(_adopt)
+    slow_path.watch_operators(_record)
+    views.rebound.append(_adopt)
     return 0
 
 
@@ -176,8 +177,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
     _state.level = None
     with contextlib.suppress(ValueError):  # closed in another context than it was opened in
         now.depth.__exit__()
-    _dispatch.unwatch_operators(_record)
-    _alias.rebound.remove(_adopt)
+    slow_path.unwatch_operators(_record)
+    views.rebound.remove(_adopt)
     for ref in now.members:
         t = ref()
         if t is not None:
@@ -292,7 +293,7 @@ def _on_tape(tensor: Tensor, level: _Level) -> Tensor:
 
 
 def _dense(tensor: Tensor) -> Any:
-    from .._tensor import alias_payload
+    from .._tape.tensor import alias_payload
 
     return alias_payload(tensor)
 
@@ -370,9 +371,9 @@ def grad_of_duals(
     level = _level()
     assert level is not None
     tag = level.tag
-    roots = _graph._roots([_inner(y, tag) for y in outputs], [_inner(g, tag) for g in grads], True)
-    nodes = [_graph._input_node(_inner(x, tag)) for x in inputs]
-    found = _graph._run(roots, True, True, nodes)
+    roots = graph._roots([_inner(y, tag) for y in outputs], [_inner(g, tag) for g in grads], True)
+    nodes = [graph._input_node(_inner(x, tag)) for x in inputs]
+    found = graph._run(roots, True, True, nodes)
     return [None if g is None else _with_tangent(g, level, create_graph) for g in found]
 
 
@@ -397,11 +398,11 @@ def _tangent_of(g: Tensor, level: _Level) -> Tensor | None:
         return None
     u = wrap(np.zeros(g._a.shape, g._a.dtype))
     leaf_node(u)
-    pulled = _graph.grad(g, [p for p, _ in level.duals], u, create_graph=True, allow_unused=True)
+    pulled = graph.grad(g, [p for p, _ in level.duals], u, create_graph=True, allow_unused=True)
     pairs = [(s, v) for s, (_, v) in zip(pulled, level.duals, strict=True) if s is not None and s._fn is not None]
     if not pairs:
         return None
-    (t,) = _graph.grad([s for s, _ in pairs], u, [v for _, v in pairs], create_graph=True, allow_unused=True)
+    (t,) = graph.grad([s for s, _ in pairs], u, [v for _, v in pairs], create_graph=True, allow_unused=True)
     return t
 
 

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import _errors as lines
-from .._alias import bump, check_inplace, rebase
-from .._dispatch import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, type_text
-from .._errors import noted
-from .._grad_mode import grad_mode
-from .._inference import is_inference, not_saved
-from .._modes import in_transform, inference_tensors, is_grad_enabled, saved_tensors_hooks, transforms
-from .._node import AccumulateGrad, Node, Port, box_of, tick, view_of
-from .._registry import T
-from .._tensor import Tensor, alias_payload, current_fn, wrap
-from .._values import of_transform
+from .._base import errors as lines
+from .._base.errors import noted
+from .._base.grad_mode import grad_mode
+from .._base.modes import in_transform, inference_tensors, is_grad_enabled, saved_tensors_hooks, transforms
+from .._base.registry import T
+from .._kinds.slow_path import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, type_text
+from .._payloads.transforms import of_transform
+from .._tape.inference import is_inference, not_saved
+from .._tape.node import AccumulateGrad, Node, Port, box_of, tick, view_of
+from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
+from .._tape.views import bump, check_inplace, rebase
 from ..utils._pytree import tree_flatten, tree_unflatten
 from ._function_node import BackwardCFunction, FunctionCtx
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._dispatch import logical_dtype
-from .._grad_mode import enable_grad, grad_mode
-from .._graph import check_floating, grad
-from .._modes import is_grad_enabled
-from .._tensor import Tensor, wrap
+from .._base.grad_mode import enable_grad, grad_mode
+from .._base.modes import is_grad_enabled
+from .._kinds.slow_path import logical_dtype
+from .._tape.graph import check_floating, grad
+from .._tape.tensor import Tensor, wrap
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 

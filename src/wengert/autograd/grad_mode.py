@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._grad_mode import ContextDecorator as _DecoratorContextManager  # noqa: F401  imported from here by this name
-from .._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
-from .._node import cell_of
-from .._tensor import Tensor
+from .._base.grad_mode import ContextDecorator as _DecoratorContextManager  # noqa: F401  imported from here by this name
+from .._base.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .._tape.node import cell_of
+from .._tape.tensor import Tensor
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _errors
-from .._errors import noted
-from .._grad_mode import enable_grad, grad_mode
-from .._graph import grad
-from .._tensor import Tensor, wrap
-from ..ops.random import rand
+from .._base import errors
+from .._base.errors import noted
+from .._base.grad_mode import enable_grad, grad_mode
+from .._ops.random.random import rand
+from .._tape.graph import grad
+from .._tape.tensor import Tensor, wrap
 from ..random import Generator
 from ._differences import (
     Check,
@@ -327,7 +327,7 @@ def _undefined_backward(check: Check) -> None:
             ) from error
         for g in found:
             if g is not None and g._a.any():
-                _errors.warn(
+                errors.warn(
                     "Backwards compatibility: New undefined gradient support checking feature is enabled by default, "
                     "but it may break existing callers of this function. If this is true for you, you can call this "
                     "function with "

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from .._alias import bump
-from .._engine import current_pass
-from .._inference import is_inference
-from .._modes import MODE, changed
-from .._node import AccumulateGrad, Node, Port, RemovableHandle, cell_of
-from .._tensor import Tensor, current_fn, wrap
+from .._base.modes import MODE, changed
+from .._tape.engine import current_pass
+from .._tape.inference import is_inference
+from .._tape.node import AccumulateGrad, Node, Port, RemovableHandle, cell_of
+from .._tape.tensor import Tensor, current_fn, wrap
+from .._tape.views import bump
 
 __all__ = [
     "GradientEdge",

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
 from typing import Any
 
-from .._errors import noted
+from .._base.errors import noted
 from ._recording import USER, Recorder, Span, active
 from .profiler_util import (
     DeviceType,

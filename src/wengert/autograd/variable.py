@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .._node import leaf_node
-from .._tensor import Tensor, TensorMeta, alias_payload, make
+from .._tape.node import leaf_node
+from .._tape.tensor import Tensor, TensorMeta, alias_payload, make
 
 
 class VariableMeta(TensorMeta):
@@ -29,7 +29,7 @@ class VariableMeta(TensorMeta):
         else:
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if volatile:
-            from .._volatile import mark_volatile
+            from .._tensor_api.volatile import mark_volatile
 
             if requires_grad:
                 raise ValueError("Variable can't be volatile and require_grad at the same time!")
@@ -41,7 +41,7 @@ class VariableMeta(TensorMeta):
             )
             return mark_volatile(t)
         if requires_grad:
-            from .._graph import check_floating
+            from .._tape.graph import check_floating
 
             check_floating(t)
             leaf_node(t)
@@ -54,7 +54,7 @@ class _ExecutionEngine:
     @staticmethod
     def queue_callback(callback: Any) -> None:
         """Call ``callback()`` at the end of the backward pass that is running."""
-        from .._engine import queue_callback
+        from .._tape.engine import queue_callback
 
         queue_callback(callback)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._absent import dummy
-from .._errors import noted
+from .._base.errors import noted
 
 _QUESTIONS = (
     "is_available", "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",

@@ -8,7 +8,7 @@ from typing import Any
 
 import wengert as torch
 
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
 from ..nn import functional as F
 from . import constraints
 from ._transform import Parametric, Transform

@@ -8,8 +8,8 @@ from typing import Any
 
 import wengert as torch
 
-from .._constants import Size
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._tape.tensor import Tensor
 from ..nn import functional as F
 from . import constraints
 from ._counts import Binomial, enumerated

@@ -1,6 +1,6 @@
 """The gamma distribution and what is made of gamma draws: chi-squared, inverse gamma, F, Dirichlet, beta.
 
-Their draws are differentiable by the parameters, by the implicit derivatives of ``ops.implicit``.
+Their draws are differentiable by the parameters, by the implicit derivatives of ``_ops.random.implicit_gradients``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import wengert as torch
 
-from .._constants import Size
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._tape.tensor import Tensor
 from ..nn import functional as F
 from . import constraints
 from ._probs import of_base

@@ -8,8 +8,8 @@ from typing import Any
 
 import wengert as torch
 
-from .._constants import Size
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._tape.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .utils import _standard_normal, lazy_property

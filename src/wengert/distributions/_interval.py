@@ -8,9 +8,9 @@ from typing import Any
 
 import wengert as torch
 
-from .._constants import Size
-from .._grad_mode import no_grad
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._base.grad_mode import no_grad
+from .._tape.tensor import Tensor
 from ..nn import functional as F
 from . import constraints
 from ._probs import ProbsOrLogits, one_given

@@ -16,7 +16,7 @@ from typing import Any
 
 import wengert as torch
 
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
 from ..nn import functional as F
 from ._categories import Categorical, OneHotCategorical
 from ._counts import Bernoulli, Binomial, Geometric, Poisson

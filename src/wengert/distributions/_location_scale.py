@@ -12,9 +12,9 @@ from typing import Any
 
 import wengert as torch
 
-from .._constants import Size
-from .._grad_mode import no_grad
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._base.grad_mode import no_grad
+from .._tape.tensor import Tensor
 from . import constraints
 from ._gamma import Chi2
 from ._interval import Uniform

@@ -8,9 +8,9 @@ from typing import Any
 
 import wengert as torch
 
-from .._constants import Size
-from .._errors import warn
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._base.errors import warn
+from .._tape.tensor import Tensor
 from . import constraints
 from ._gamma import Beta, Chi2
 from ._gaussian import _log_diagonal, factor_of, matrix_given

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._constants import Size
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._tape.tensor import Tensor
 from .utils import lazy_property, logits_to_probs, probs_to_logits
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import wengert as torch
 
-from .._constants import Size
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._tape.tensor import Tensor
 from . import constraints
 from ._categories import Categorical
 from ._probs import OfCategorical, ProbsOrLogits, of_base, one_given

@@ -11,8 +11,8 @@ from typing import Any
 
 import wengert as torch
 
-from .._constants import Size
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._tape.tensor import Tensor
 from . import constraints
 from .utils import _sum_rightmost, lazy_property
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import wengert as torch
 
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
 
 __all__ = [
     "Constraint",

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import wengert as torch
 
-from .._constants import Size
-from .._errors import noted, warn
-from .._grad_mode import no_grad
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._base.errors import noted, warn
+from .._base.grad_mode import no_grad
+from .._tape.tensor import Tensor
 from . import constraints
 from .utils import lazy_property
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
-from .._constants import Size
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._tape.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .utils import _sum_rightmost

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._errors import noted, warn
-from .._tensor import Tensor
+from .._base.errors import noted, warn
+from .._tape.tensor import Tensor
 from .distribution import Distribution
 
 __all__ = ["kl_divergence", "register_kl"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from .._constants import Size
-from .._grad_mode import no_grad
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._base.grad_mode import no_grad
+from .._tape.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .independent import Independent

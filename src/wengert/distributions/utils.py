@@ -13,9 +13,9 @@ from typing import Any, Final, Generic, TypeVar
 
 import wengert as torch
 
-from .._constants import Size
-from .._errors import noted
-from .._tensor import Tensor
+from .._base.constants import Size
+from .._base.errors import noted
+from .._tape.tensor import Tensor
 
 __all__ = [
     "broadcast_all",

@@ -3,7 +3,7 @@
 NOTE [ Which tape ]
     Reverse mode in an ordinary place uses the user's own tape: the function's variables are fresh leaves (or nodes on
     the outer tape where the arguments are tracked there), and what is computed from them is differentiated as
-    ``autograd.grad`` would. Inside of another transform it needs a tape of its own level (``_values``,
+    ``autograd.grad`` would. Inside of another transform it needs a tape of its own level (``_payloads.transforms``,
     NOTE [ Levels ]): the variables are ``Lift`` values then, and everything older, tracked or not, is a payload inside
     of them.
 """
@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from .._dispatch import logical_dtype
-from .._engine import run
-from .._grad_mode import grad_mode
-from .._graph import _check_cotangent, check_floating
-from .._modes import is_grad_enabled, transform
-from .._node import leaf_node
-from .._registry import T
-from .._tensor import Tensor, current_fn, wrap
-from .._values import DEPTH, Dual, Lift, entered, ones_payload, zeros_payload
+from .._base.grad_mode import grad_mode
+from .._base.modes import is_grad_enabled, transform
+from .._base.registry import T
+from .._kinds.slow_path import logical_dtype
+from .._payloads.transforms import DEPTH, Dual, Lift, entered, ones_payload, zeros_payload
+from .._tape.engine import run
+from .._tape.graph import _check_cotangent, check_floating
+from .._tape.node import leaf_node
+from .._tape.tensor import Tensor, current_fn, wrap
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
 from ._levels import TAPES, bare, check_adopted, check_captured, only_leads_to, payload, tensor
 from ._vmap import vmap

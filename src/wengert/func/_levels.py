@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .._errors import noted
-from .._node import AccumulateGrad, Node
-from .._tensor import Tensor, current_fn, wrap
-from .._values import DEEPEST, Const
+from .._base.errors import noted
+from .._payloads.transforms import DEEPEST, Const
+from .._tape.node import AccumulateGrad, Node
+from .._tape.tensor import Tensor, current_fn, wrap
 
 
 def payload(x: Tensor) -> Any:

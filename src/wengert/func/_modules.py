@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._tensor import Tensor, wrap
-from .._values import Value
+from .._payloads.transforms import Value
+from .._tape.tensor import Tensor, wrap
 
 Dicts = dict[str, Tensor] | Sequence[dict[str, Tensor]]
 
@@ -83,7 +83,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _stacked(states: list[dict[str, Any]]) -> dict[str, Any]:
-    from .._registry import T
+    from .._base.registry import T
 
     result: dict[str, Any] = {}
     for name in states[0]:

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._modes import transform
-from .._registry import T
-from .._tensor import Tensor, wrap
-from .._values import Batched, entered
-from .._vmap_randomness import randomness_level
+from .._base.modes import transform
+from .._base.registry import T
+from .._payloads.transforms import Batched, entered
+from .._payloads.vmap_randomness import randomness_level
+from .._tape.tensor import Tensor, wrap
 from ..utils._pytree import TreeSpec, broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
 from ._levels import check_captured, payload, tensor
 

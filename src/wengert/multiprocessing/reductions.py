@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .._copying import rebuild
-from .._errors import noted
-from .._layout import address
-from .._storage import memory_root
-from .._tensor import Tensor
+from .._base.errors import noted
+from .._tape.tensor import Tensor
+from .._tensor_api.copying import rebuild
+from .._tensor_api.layout import address
+from .._tensor_api.storage import memory_root
 
 __all__ = ["init_reductions", "reduce_tensor"]
 

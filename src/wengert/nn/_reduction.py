@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ..ops.loss import LEGACY_WARNING, legacy_reduction, reduction_code
+from .._ops.nn.loss import LEGACY_WARNING, legacy_reduction, reduction_code
 
 __all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
 

@@ -5,7 +5,7 @@
 tensor(2.)
 """
 
-from .._methods import namespace
+from .._tensor_api.publish import namespace
 from . import _reduction as _Reduction  # noqa: F401  a name that programs import from here
 
 globals().update(namespace("nn.functional"))

@@ -18,9 +18,9 @@ from typing import Any
 
 import wengert as torch
 
-from .._grad_mode import no_grad
-from .._override_sites import add_function
-from .._tensor import Tensor
+from .._base.grad_mode import no_grad
+from .._tape.tensor import Tensor
+from .._tensor_api.override_sites import add_function
 
 __all__ = [
     "calculate_gain",

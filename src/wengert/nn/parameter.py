@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .._construct import placed
-from .._dtypes import dtype as Dtype
-from .._dtypes import get_default_dtype
-from .._graph import check_floating
-from .._node import Cell, box_of, cell_of, leaf_node
-from .._protocol import PLAIN_NAMES
-from .._tensor import DISABLED, Tensor, TensorMeta, alias_payload, make, new
+from .._base.dtypes import dtype as Dtype
+from .._base.dtypes import get_default_dtype
+from .._tape.graph import check_floating
+from .._tape.node import Cell, box_of, cell_of, leaf_node
+from .._tape.tensor import DISABLED, Tensor, TensorMeta, alias_payload, make, new
+from .._tensor_api.construct import placed
+from .._tensor_api.protocol import PLAIN_NAMES
 
 __all__ = [
     "Buffer",
@@ -120,7 +120,7 @@ class UninitializedTensorMixin:
 
     def materialize(self: Any, shape: Any, device: Any = None, dtype: Dtype | None = None) -> None:
         """Give it a shape, and with it uninitialised memory; it becomes an ordinary ``Parameter`` or tensor."""
-        from ..ops.create import empty
+        from .._ops.create.create import empty
 
         self._a = empty(tuple(shape), dtype=dtype or self.dtype, device=self.device if device is None else device)._a
         self._m.a = self._a

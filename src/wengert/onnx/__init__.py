@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._errors import noted
+from .._base.errors import noted
 
 __all__ = [
     "OnnxExporterError", "dynamo_export", "export", "is_in_onnx_export", "is_onnxrt_backend_supported",

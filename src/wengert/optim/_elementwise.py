@@ -24,13 +24,13 @@ import numpy as np
 
 import wengert as torch
 
-from .._alias import bump, writable
-from .._blocks import cut_parts, freely
-from .._errors import user_frame
-from .._grad_mode import enable_grad
-from .._inplace import written
-from .._node import AccumulateGrad
-from .._tensor import Tensor, alias_payload
+from .._arrays.threads import cut_parts, freely
+from .._base.errors import user_frame
+from .._base.grad_mode import enable_grad
+from .._tape.inplace import written
+from .._tape.node import AccumulateGrad
+from .._tape.tensor import Tensor, alias_payload
+from .._tape.views import bump, writable
 from .optimizer import Optimizer, _get_scalar_dtype, _to_scalar
 
 BLOCK = 65536  # elements in a pass over what is not contiguous
@@ -144,7 +144,7 @@ def number(value: Any) -> Any:
 
 def step_at_rows(p: Tensor, g: Any, factor: Any) -> None:
     """``p += factor * g`` in place for a sparse array g."""
-    from .._sparse import add_into
+    from .._payloads.sparse import add_into
 
     add_into(writable(p), g, factor)
     bump(p)

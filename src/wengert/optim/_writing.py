@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._grad_mode import set_grad_enabled
-from .._registry import PUBLIC
-from .._tensor import Tensor
+from .._base.grad_mode import set_grad_enabled
+from .._base.registry import PUBLIC
+from .._tape.tensor import Tensor
 from ..utils._foreach_utils import (
     _get_foreach_kernels_supported_devices,
     _get_fused_kernels_supported_devices,

@@ -8,8 +8,8 @@ import numpy as np
 
 import wengert as torch
 
-from .._alias import writable
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
+from .._tape.views import writable
 from ._elementwise import (
     ElementwiseOptimizer,
     advance,

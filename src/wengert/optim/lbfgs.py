@@ -11,7 +11,7 @@ from typing import Any
 
 import wengert as torch
 
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
 from ._elementwise import check_lr
 from .optimizer import Optimizer, ParamsT, _to_scalar
 

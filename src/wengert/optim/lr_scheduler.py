@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
 from .optimizer import Optimizer, _to_scalar
 
 __all__ = [

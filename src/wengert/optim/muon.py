@@ -11,11 +11,11 @@ import numpy as np
 
 import wengert as torch
 
-from .._alias import writable
-from .._errors import user_frame
-from .._grad_mode import enable_grad
-from .._inplace import written
-from .._tensor import Tensor, alias_payload
+from .._base.errors import user_frame
+from .._base.grad_mode import enable_grad
+from .._tape.inplace import written
+from .._tape.tensor import Tensor, alias_payload
+from .._tape.views import writable
 from .optimizer import Optimizer, ParamsT, _to_scalar
 
 __all__ = ["Muon"]

@@ -14,9 +14,9 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any, TypeAlias
 
-from .._dtypes import float32, float64, get_default_dtype
-from .._node import AccumulateGrad, RemovableHandle
-from .._tensor import Tensor
+from .._base.dtypes import float32, float64, get_default_dtype
+from .._tape.node import AccumulateGrad, RemovableHandle
+from .._tape.tensor import Tensor
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import wengert as torch
 
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
 from ._elementwise import ElementwiseOptimizer, advance, check_lr, new_step, number
 from .optimizer import ParamsT
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import wengert as torch
 
-from .._tensor import Tensor, wrap
+from .._tape.tensor import Tensor, wrap
 from ._elementwise import (
     ElementwiseOptimizer,
     TensorLibrary,

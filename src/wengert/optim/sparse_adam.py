@@ -10,9 +10,9 @@ import numpy as np
 
 import wengert as torch
 
-from .._alias import writable
-from .._grad_mode import enable_grad
-from .._tensor import Tensor
+from .._base.grad_mode import enable_grad
+from .._tape.tensor import Tensor
+from .._tape.views import writable
 from ._elementwise import check_betas, check_option, number, step_at_rows
 from .optimizer import Optimizer, ParamsT
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import wengert as torch
 
-from .._grad_mode import no_grad
-from .._tensor import Tensor
+from .._base.grad_mode import no_grad
+from .._tape.tensor import Tensor
 from ..nn.modules.module import Module
 from .lr_scheduler import LRScheduler, _check_anneal_strategy, _format_param, _warn_get_lr_called_within_step
 from .optimizer import Optimizer

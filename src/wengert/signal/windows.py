@@ -12,11 +12,12 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .. import _dtypes, arange, cos, empty, exp, i0, linspace, ones, sin, sqrt, tensor
 from .. import abs as abs_
+from .. import arange, cos, empty, exp, i0, linspace, ones, sin, sqrt, tensor
 from .. import sum as sum_
-from .._dtypes import dtype as Dtype
-from .._tensor import Tensor
+from .._base import dtypes
+from .._base.dtypes import dtype as Dtype
+from .._tape.tensor import Tensor
 
 __all__ = [
     "bartlett",
@@ -46,19 +47,19 @@ def _window(one: bool) -> Callable[[Any], Any]:
             *,
             sym: bool = True,
             dtype: Dtype | None = None,
-            layout: Any = _dtypes.strided,
+            layout: Any = dtypes.strided,
             device: Any = None,
             requires_grad: bool = False,
             **kwargs: Any,
         ) -> Tensor:
             name = formula.__name__
             if dtype is None:
-                dtype = _dtypes.get_default_dtype()
+                dtype = dtypes.get_default_dtype()
             if M < 0:
                 raise ValueError(f"{name} requires non-negative window length, got M={M}")
-            if layout is not _dtypes.strided:
+            if layout is not dtypes.strided:
                 raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
-            if dtype not in (_dtypes.float32, _dtypes.float64):
+            if dtype not in (dtypes.float32, dtypes.float64):
                 raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
             made = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
 
@@ -194,7 +195,7 @@ def general_hamming(
     alpha: float = 0.54,
     sym: bool = True,
     dtype: Dtype | None = None,
-    layout: Any = _dtypes.strided,
+    layout: Any = dtypes.strided,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -214,7 +215,7 @@ def hamming(
     *,
     sym: bool = True,
     dtype: Dtype | None = None,
-    layout: Any = _dtypes.strided,
+    layout: Any = dtypes.strided,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -232,7 +233,7 @@ def hann(
     *,
     sym: bool = True,
     dtype: Dtype | None = None,
-    layout: Any = _dtypes.strided,
+    layout: Any = dtypes.strided,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -263,7 +264,7 @@ def nuttall(
     *,
     sym: bool = True,
     dtype: Dtype | None = None,
-    layout: Any = _dtypes.strided,
+    layout: Any = dtypes.strided,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:

@@ -17,8 +17,8 @@ import numpy as np
 
 import wengert as torch
 
-from .._dtypes import dtype as Dtype
-from .._tensor import Tensor
+from .._base.dtypes import dtype as Dtype
+from .._tape.tensor import Tensor
 
 __all__ = ["assert_allclose", "assert_close", "default_tolerances"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import wengert as torch
 
-from .._dtypes import dtype as Dtype
-from .._tensor import Tensor
+from .._base.dtypes import dtype as Dtype
+from .._tape.tensor import Tensor
 
 __all__ = ["make_tensor"]
 

@@ -32,7 +32,7 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     >>> a, b
     (tensor([0., 0., 0.]), tensor([1., 1.]))
     """
-    from .._node import AccumulateGrad
+    from .._tape.node import AccumulateGrad
 
     for i, t in enumerate((t1, t2), 1):
         own = type(t._fn) is AccumulateGrad and t._fn.ref() is t

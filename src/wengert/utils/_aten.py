@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .._aten_names import aten_name
-from .._registry import PUBLIC, REGISTRY, Info
-from .._tensor import Tensor
+from .._base.aten_names import aten_name
+from .._base.registry import PUBLIC, REGISTRY, Info
+from .._tape.tensor import Tensor
 
 # The overload that PyTorch takes for an operator of this package, where it is not the default.
 _OVERLOAD = {
@@ -139,9 +139,9 @@ def overload_of(info: Info, args: tuple[Any, ...]) -> OpOverload:
 
 def _find_public(name: str) -> Any:
     if name.startswith("_foreach_"):
-        from .. import _foreach
+        from .._tensor_api import foreach
 
-        return getattr(_foreach, name, None)
+        return getattr(foreach, name, None)
     for space in ("torch", "Tensor", "nn.functional", "linalg", "special", "fft"):
         for short in (name, name.lstrip("_"), name.removeprefix(f"{space}_")):
             if short in PUBLIC.get(space, {}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._grad_mode import ContextDecorator as _DecoratorContextManager
+from .._base.grad_mode import ContextDecorator as _DecoratorContextManager
 
 __all__ = ["_DecoratorContextManager", "_NoParamDecoratorContextManager", "context_decorator"]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import fft
-from .._constants import device as as_device
-from .._overrides import STATE
-from .._tensor import CPU
+from .._base.constants import device as as_device
+from .._tape.tensor import CPU
+from .._tensor_api.torch_function import STATE
 from ..overrides import TorchFunctionMode
 
 __all__ = ["DeviceContext", "device_decorator", "set_device"]
@@ -46,7 +46,7 @@ class DeviceContext(TorchFunctionMode):
         self._before: list[tuple[Any, ...]] = []
 
     def __enter__(self) -> None:  # type: ignore[override]
-        from .._override_sites import replace_modes
+        from .._tensor_api.override_sites import replace_modes
 
         modes = STATE.get().modes
         self._before.append(tuple(m for m in modes if isinstance(m, DeviceContext)))
@@ -54,7 +54,7 @@ class DeviceContext(TorchFunctionMode):
         replace_modes((self, *others) if self.device is not CPU or self._before[-1] else others)
 
     def __exit__(self, *exc: object) -> None:
-        from .._override_sites import replace_modes
+        from .._tensor_api.override_sites import replace_modes
 
         others = tuple(m for m in STATE.get().modes if not isinstance(m, DeviceContext))
         replace_modes((*self._before.pop(), *others))

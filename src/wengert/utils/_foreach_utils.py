@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._dtypes import device as Device
-from .._tensor import Tensor
+from .._base.dtypes import device as Device
+from .._tape.tensor import Tensor
 
 _ABSENT_DEVICES = ("cuda", "xpu", "mtia", "privateuseone")
 

@@ -6,9 +6,9 @@ import threading
 import traceback
 from typing import Any, NoReturn
 
-from .. import _errors as lines
-from .._dispatch import unwatch_operators, watch_operators
-from .._tensor import Tensor
+from .._base import errors as lines
+from .._kinds.slow_path import unwatch_operators, watch_operators
+from .._tape.tensor import Tensor
 
 _SHORT = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "complex64": "c64",
           "complex128": "c128", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint8": "u8",

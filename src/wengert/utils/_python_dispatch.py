@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from .. import _engine
-from .._dispatch import unwatch_operators, watch_operators
-from .._grad_mode import grad_mode
-from .._node import Parts, Port
-from .._registry import T
-from .._tensor import Tensor, wrap
+from .._base.grad_mode import grad_mode
+from .._base.registry import T
+from .._kinds.slow_path import unwatch_operators, watch_operators
+from .._tape import engine
+from .._tape.node import Parts, Port
+from .._tape.tensor import Tensor, wrap
 from ._aten import overload_of
 
 __all__ = ["TorchDispatchMode", "is_in_torch_dispatch_mode"]
@@ -66,14 +66,14 @@ class TorchDispatchMode:
 
         ask.mode = self  # type: ignore[attr-defined]
         watch_operators(ask)
-        _engine.observers.insert(0, _on_tensors)  # the innermost: it runs the step itself
+        engine.observers.insert(0, _on_tensors)  # the innermost: it runs the step itself
         self._entered.append((ask, _stack.set((*_stack.get(), ask))))
         return self
 
     def __exit__(self, *exc: object) -> None:
         ask, token = self._entered.pop()
         unwatch_operators(ask)
-        _engine.observers.remove(_on_tensors)
+        engine.observers.remove(_on_tensors)
         try:
             _stack.reset(token)
         except ValueError:  # left in another context than it was entered in
@@ -91,12 +91,12 @@ def _on_tensors(n: Any, g: Any, step: Any) -> Any:
     if (
         not _stack.get()
         or n.by_user
-        or type(n) in (Port, _engine.NothingArrives)
+        or type(n) in (Port, engine.NothingArrives)
         or isinstance(g, Tensor)
         or (h is not None and (h.pre or h.post))
     ):
         return step()
-    now = _engine.current_pass()
+    now = engine.current_pass()
     assert now is not None
     given = Parts({k: wrap(v) for k, v in g.parts.items()}) if type(g) is Parts else wrap(g)
     with grad_mode(False):

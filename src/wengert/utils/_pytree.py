@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any
 
-from .._errors import noted, warn
+from .._base.errors import noted, warn
 from ._pytree_nodes import (  # noqa: F401  re-exported
     BUILTIN_TYPES,
     BY_NAME,

@@ -8,9 +8,9 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from .._constants import Size
-from .._errors import warn
-from .._return_types import ReturnType
+from .._base.constants import Size
+from .._base.errors import warn
+from .._kinds.return_types import ReturnType
 
 PyTree: TypeAlias = Any
 Context: TypeAlias = Any

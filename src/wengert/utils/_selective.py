@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from .._dispatch import _in_mode, unwatch_operators, watch_operators
-from .._errors import noted
-from .._node import cell_of
-from .._registry import Info
-from .._templates import variant
-from .._tensor import Tensor
+from .._base.errors import noted
+from .._base.registry import Info
+from .._kinds.slow_path import _in_mode, unwatch_operators, watch_operators
+from .._kinds.templates import variant
+from .._tape.node import cell_of
+from .._tape.tensor import Tensor
 from ._aten import OpOverload, OpOverloadPacket, overload_of
 
 
@@ -203,7 +203,8 @@ class _Always(dict[Any, Any]):
 def recalled(info: Info, args: tuple[Any, ...], arrays: Any) -> Any:
     """What an operator gives, with its node, if the array library's function gives ``arrays``.
 
-    An operator's recording function finds the library's by the names ``table``, ``raw`` and ``fn`` (``_kinds``).
+    An operator's recording function finds the library's by the names ``table``, ``raw`` and ``fn``
+    (``_kinds.elementwise``).
     """
 
     def given(*_: Any) -> Any:

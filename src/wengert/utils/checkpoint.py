@@ -18,16 +18,16 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
 
-from .. import _errors as lines
-from .._dtypes import BY_NUMPY, make_size
-from .._engine import current_pass, queue_callback
-from .._errors import noted
-from .._grad_mode import enable_grad, no_grad
-from .._graph import backward
-from .._modes import is_grad_enabled, saved_tensors_hooks
-from .._node import Cell, Node, box_of, cell_of, tick
-from .._saved import stale, tensor_of
-from .._tensor import CPU, Tensor, current_fn
+from .._base import errors as lines
+from .._base.dtypes import BY_NUMPY, make_size
+from .._base.errors import noted
+from .._base.grad_mode import enable_grad, no_grad
+from .._base.modes import is_grad_enabled, saved_tensors_hooks
+from .._tape.engine import current_pass, queue_callback
+from .._tape.graph import backward
+from .._tape.node import Cell, Node, box_of, cell_of, tick
+from .._tape.saved import stale, tensor_of
+from .._tape.tensor import CPU, Tensor, current_fn
 from ..autograd import graph
 from ..autograd._roots import _is_checkpoint_valid
 from ..autograd._saved_hooks import PackedBox, pack

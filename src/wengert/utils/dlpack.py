@@ -9,7 +9,7 @@ import numpy as np
 
 import wengert as torch
 
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
 
 __all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
 

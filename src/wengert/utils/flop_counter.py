@@ -12,9 +12,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from .. import _engine
-from .._node import Node, Port
-from .._tensor import Tensor
+from .._tape import engine
+from .._tape.node import Node, Port
+from .._tape.tensor import Tensor
 from . import _flops
 from ._aten import OpOverloadPacket, aten
 from ._python_dispatch import TorchDispatchMode
@@ -135,14 +135,14 @@ class FlopCounterMode:
     def __enter__(self) -> FlopCounterMode:
         self.flop_counts.clear()
         self.mod_tracker.__enter__()
-        _engine.observers.append(self._step)
+        engine.observers.append(self._step)
         self._mode = _Mode(self)
         self._mode.__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
         self._mode.__exit__(*exc)
-        _engine.observers.remove(self._step)
+        engine.observers.remove(self._step)
         self.mod_tracker.__exit__(*exc)
         if self.display:
             print(self.get_table(self.depth))  # noqa: T201  what display=True is for

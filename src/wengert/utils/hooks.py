@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any, TypeVar
 
-from .._node import AccumulateGrad, RemovableHandle
-from .._tensor import Tensor
+from .._tape.node import AccumulateGrad, RemovableHandle
+from .._tape.tensor import Tensor
 from ..nn.modules._handles import BackwardHook
 
 __all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]

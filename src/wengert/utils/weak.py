@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Generic, TypeVar
 
-from .._tensor import Tensor
+from .._tape.tensor import Tensor
 
 __all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import wengert as torch
 
-from ..._errors import noted, warn_once
-from ..._tensor import Tensor
+from ..._base.errors import noted, warn_once
+from ..._tape.tensor import Tensor
 
 __all__ = [
     "AuxOutput",

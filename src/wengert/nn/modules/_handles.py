@@ -8,9 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..._modes import is_grad_enabled
-from ..._node import RemovableHandle
-from ..._tensor import Tensor
+from ..._base.modes import is_grad_enabled
+from ..._tape.node import RemovableHandle
+from ..._tape.tensor import Tensor
 from ...autograd.function import Function
 
 seen: list[bool] = []  # not empty once any module of this process had a hook: then calls look for their own

@@ -12,8 +12,8 @@ import warnings
 from collections import OrderedDict
 from typing import Any
 
-from ..._node import RemovableHandle
-from ..._tensor import Tensor
+from ..._tape.node import RemovableHandle
+from ..._tape.tensor import Tensor
 from ._handles import BackwardHook, WrappedHook, add_hook
 
 global_forward_hooks: OrderedDict[int, Any] = OrderedDict()

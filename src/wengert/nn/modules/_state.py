@@ -7,10 +7,10 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 from typing import Any
 
-from ..._errors import warn
-from ..._grad_mode import no_grad
-from ..._node import RemovableHandle
-from ..._tensor import Tensor
+from ..._base.errors import warn
+from ..._base.grad_mode import no_grad
+from ..._tape.node import RemovableHandle
+from ..._tape.tensor import Tensor
 from ..parameter import Parameter, is_lazy
 from ._handles import WrappedHook, add_hook
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import wengert as torch
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from .. import functional as F
 from ..init import constant_
 from ..parameter import Parameter

@@ -9,7 +9,7 @@ from typing import Any
 
 import wengert as torch
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from .. import functional as F
 from .container import ModuleList, Sequential
 from .linear import Linear

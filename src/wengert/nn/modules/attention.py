@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from .. import functional as F
 from ..init import constant_, xavier_normal_, xavier_uniform_
 from ._making import add_parameters

@@ -8,8 +8,8 @@ import numpy as np
 
 import wengert as torch
 
-from ..._alias import bump
-from ..._tensor import Tensor, alias_payload
+from ..._tape.tensor import Tensor, alias_payload
+from ..._tape.views import bump
 from .. import functional as F
 from .. import init
 from ..parameter import UninitializedBuffer

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from ..._settings import typename
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
+from ..._tensor_api.settings import typename
 from ..parameter import Parameter
 from .module import Module, _addindent
 

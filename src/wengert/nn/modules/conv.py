@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from .. import functional as F
 from ._making import add_lazy_parameters, add_parameters, draw_by_inputs, listed, unusual
 from .lazy import LazyModuleMixin

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._grad_mode import no_grad
+from ..._base.grad_mode import no_grad
 from ..parameter import is_lazy
 
 __all__ = ["LazyModuleMixin"]

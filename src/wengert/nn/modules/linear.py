@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from .. import functional as F
 from ._making import add_lazy_parameters, add_parameters, draw_by_inputs, init_within, listed
 from .lazy import LazyModuleMixin

@@ -7,7 +7,7 @@ from typing import Any
 
 import wengert as torch
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from .. import functional as F
 from .linear import Linear
 from .loss import _WeightedLoss

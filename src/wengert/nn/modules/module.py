@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import __future__
-from ..._grad_mode import no_grad
-from ..._settings import typename
-from ..._tensor import Tensor
-from ...ops.convert import _to_arguments
+from ..._base.grad_mode import no_grad
+from ..._ops.create.convert import _to_arguments
+from ..._tape.tensor import Tensor
+from ..._tensor_api.settings import typename
 from ..parameter import Buffer, Parameter
 from ._handles import HookDict, seen
 from ._hooked import (
@@ -371,7 +371,7 @@ class Module(Hooked, Stateful, Named):
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
         """Uninitialised memory of the same shapes in place of parameters and buffers."""
-        from ...ops.like import empty_like
+        from ..._ops.create.like import empty_like
 
         return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import wengert as torch
 
-from ..._tensor import Tensor
-from .. import _recurrent
+from ..._ops.nn import flat_weights
+from ..._tape.tensor import Tensor
 from ..utils.rnn import PackedSequence
 from ._making import add_parameters, init_within, unusual
 from .module import Module
@@ -268,12 +268,12 @@ class RNNBase(_Recurrent):
                 flat = [self._weight(name) for name in names]
             if narrow is not None and input.dtype is narrow:
                 flat = [w.to(narrow) for w in flat]
-            weights.append(_recurrent.Weights(flat, self.bias, bool(self.proj_size)))
+            weights.append(flat_weights.Weights(flat, self.bias, bool(self.proj_size)))
         if self.batch_first and batch_sizes is None:
             input = input.transpose(0, 1)
         sizes = None if batch_sizes is None else batch_sizes.tolist()
         directions = 2 if self.bidirectional else 1
-        output, last = _recurrent.recurrence(
+        output, last = flat_weights.recurrence(
             self.mode, input, sizes, states, weights, directions, self.dropout, self.training
         )
         if isinstance(last[0], tuple):
@@ -308,7 +308,7 @@ def _cell_in_region(mode: str, input: Tensor, *rest: Any) -> Any:
 
     keep = not mode.startswith("RNN") and input.dtype is torch.float32
     with hidden() if keep else contextlib.nullcontext():
-        return _recurrent.cell(mode, input, *rest)
+        return flat_weights.cell(mode, input, *rest)
 
 
 def _each(state: Any, fn: Any) -> Any:
@@ -445,7 +445,7 @@ class RNNCellBase(_Recurrent):
             hx = (hx, hx) if mode == "LSTM" else hx
         self._check_sizes(input, hx)
         given = (mode, input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        result = _recurrent.cell(*given) if _region_dtype() is None else _cell_in_region(*given)
+        result = flat_weights.cell(*given) if _region_dtype() is None else _cell_in_region(*given)
         return _each(result, lambda s: s.squeeze(0)) if single else result
 
     def _check_sizes(self, input: Tensor, hx: Any) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import wengert as torch
 
-from ..._grad_mode import no_grad
-from ..._tensor import Tensor
+from ..._base.grad_mode import no_grad
+from ..._tape.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._absent import refusing
-from ..._errors import noted
+from ..._base.errors import noted
 from ..modules.module import Module
 from .scatter_gather import gather, scatter
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._absent import WHAT_TO_DO
-from ..._dtypes import device as Device
-from ..._errors import noted
-from ..._tensor import Tensor
+from ..._base.dtypes import device as Device
+from ..._base.errors import noted
+from ..._tape.tensor import Tensor
 
 __all__ = ["gather", "scatter", "scatter_kwargs"]
 

@@ -12,13 +12,13 @@ import numpy as np
 
 import wengert as torch
 
-from ..._backends.numpy import lib
-from ..._dispatch import quiet_views
-from ..._grad_mode import no_grad
-from ..._inplace import written
-from ..._modes import EVERY
-from ..._tensor import Tensor, wrap
-from ...ops.norms import vector_norm_over
+from ..._arrays.library import lib
+from ..._base.grad_mode import no_grad
+from ..._base.modes import EVERY
+from ..._kinds.slow_path import quiet_views
+from ..._ops.reduce.norms import vector_norm_over
+from ..._tape.inplace import written
+from ..._tape.tensor import Tensor, wrap
 
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 

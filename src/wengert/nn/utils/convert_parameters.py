@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import wengert as torch
 
-from ..._settings import typename
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
+from ..._tensor_api.settings import typename
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..._grad_mode import no_grad
-from ..._tensor import Tensor
+from ..._base.grad_mode import no_grad
+from ..._tape.tensor import Tensor
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
 from ..parameter import Parameter

@@ -23,7 +23,7 @@ from typing import Any
 
 import wengert as torch
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from ..modules.module import Module
 
 Amount = int | float

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import wengert as torch
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 
 __all__ = [
     "PackedSequence",

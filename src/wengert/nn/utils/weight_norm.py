@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from ..modules.module import Module
 from ..parameter import Parameter
 from ._normalized import check_weight, take_away

@@ -16,7 +16,7 @@ import numpy as np
 
 import wengert as torch
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from .._comparison import _common_keys, _compare_numbers, _compare_tensors, _Mismatch, _Options, default_tolerances
 
 __all__: list[str] = []

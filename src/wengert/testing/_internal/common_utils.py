@@ -25,7 +25,7 @@ import numpy as np
 
 import wengert as torch
 
-from ..._tensor import Tensor
+from ..._tape.tensor import Tensor
 from ._matrices import (
     make_fullrank_matrices_with_distinct_singular_values,
     make_symmetric_matrices,

@@ -18,7 +18,7 @@ from collections import deque
 from itertools import cycle
 from typing import Any, NoReturn
 
-from ..._errors import noted, warn
+from ..._base.errors import noted, warn
 from ._utils import MP_STATUS_CHECK_INTERVAL, ExceptionWrapper
 from ._utils.channel import Channel, Closed, first_ready, pair
 from ._utils.worker import Exhausted, Job, Resume, Task, worker_loop

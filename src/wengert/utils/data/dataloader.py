@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import wengert as torch
 
-from ..._errors import noted, warn
+from ..._base.errors import noted, warn
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import iterable_fetcher, map_fetcher
 from ._utils.worker import get_worker_info

@@ -10,8 +10,8 @@ from typing import Any, Generic, Iterable, TypeVar  # noqa: UP035  classes that 
 
 import wengert as torch
 
-from ..._errors import noted, warn
-from ..._tensor import Tensor
+from ..._base.errors import noted, warn
+from ..._tape.tensor import Tensor
 
 __all__ = [
     "Dataset",

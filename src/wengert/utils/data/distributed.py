@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import wengert as torch
 
-from ..._errors import noted
+from ..._base.errors import noted
 from .sampler import Sampler
 
 __all__ = ["DistributedSampler"]

@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 
 import wengert as torch
 
-from ..._errors import warn
-from ..._tensor import Tensor
+from ..._base.errors import warn
+from ..._tape.tensor import Tensor
 
 __all__ = [
     "BatchSampler",

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._errors import noted
-from ..._tensor import Tensor
+from ..._base.errors import noted
+from ..._tape.tensor import Tensor
 
 try:
     import tensorboardX

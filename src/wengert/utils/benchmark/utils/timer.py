@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import wengert as torch
 
-from ...._errors import noted
+from ...._base.errors import noted
 from .common import Measurement, TaskSpec, set_torch_threads
 
 __all__ = ["Timer", "timer", "Language"]

@@ -35,7 +35,7 @@ import numpy as np
 
 import wengert.multiprocessing  # noqa: F401  registers how tensors are pickled between processes
 
-from ...._errors import noted
+from ...._base.errors import noted
 from . import MP_STATUS_CHECK_INTERVAL
 
 _HEAD = struct.Struct("<IQQ?")  # number of buffers, bytes of pickle, bytes of data, whether the data is in a memfd

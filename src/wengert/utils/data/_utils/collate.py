@@ -16,10 +16,10 @@ import numpy as np
 
 import wengert as torch
 
-from ...._dtypes import BY_NUMPY
-from ...._modes import EVERY
-from ...._tensor import Tensor, wrap
-from ....ops.join import in_order
+from ...._base.dtypes import BY_NUMPY
+from ...._base.modes import EVERY
+from ...._ops.shape.join import in_order
+from ...._tape.tensor import Tensor, wrap
 
 CollateMap: TypeAlias = dict[type | tuple[type, ...], Callable[..., Any]]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...._modes import EVERY
-from ...._tensor import Tensor, wrap
+from ...._base.modes import EVERY
+from ...._tape.tensor import Tensor, wrap
 from ..dataset import Subset, TensorDataset
 from .collate import collate_tensor_fn, default_collate, default_collate_fn_map
 

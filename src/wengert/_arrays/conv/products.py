@@ -1,0 +1,599 @@
+"""The three products of convolution on NumPy arrays: forward, and its transposes in the input and in the weight.
+
+Each is a product of matrices, of which one has the windows as its columns (``columns``), or many small ones that need
+fewer copies (``row_windows``). The transpose in the input makes columns and adds them up: as runs, shifted, in one
+reduction. Independent samples are done by Python's threads, with BLAS on one thread each (``_blas.over_samples``).
+
+What follows from the sizes alone is a ``_Convolution``, made once for them. Small ones keep their buffers and views
+too, which take longer to make than their arithmetic; of larger ones, where it is a tenth of the time, the last few do.
+
+NOTE [ Narrow products ]
+    OpenBLAS copies both matrices into the order that its kernel wants. Where one of them has few rows that takes as
+    long as the product. For products of up to a million multiplications it has a kernel that does without, so a narrow
+    product is cut into such, along the places, in multiples of what fits into vector registers; NumPy does them in one
+    call. It is a third to a half faster on x86 processors with AVX-512, and costs nothing much elsewhere.
+
+Shapes: input ``(N, G C, *size)``, weight ``(G O, C, *kernel)``, output ``(N, G O, *out)`` with G groups of C input and
+O output channels.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..blas import over_samples, samples_parts
+from . import columns
+from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
+from .rows import SMALL_PRODUCT, ForwardRows, ToWeightRows, forward_suits, from_rows, rows_of_filters, weight_suits
+
+_FEW = 96  # with fewer places per sample than this, the places of many samples are one matrix
+_MANY_BYTES = 1 << 22  # bytes of such a matrix
+_PER_MICROSECOND = 60_000  # multiplications, columns made and all
+_REUSED = 1 << 20  # bytes of one sample's columns up to which buffers are kept for a while
+_WIDE = 64  # elements of a window for which the cotangents are brought into another order
+_ROWS = 24  # that a product should have
+_NARROW = 32  # NOTE [ Narrow products ]
+
+
+class _Convolution:
+    """One convolution's sizes, and what follows from them."""
+
+    def __init__(
+        self, x: Ints, w: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int, out: Ints | None, dtype: Any
+    ) -> None:
+        if out is None:
+            out = out_size(x[2:], w[2:], stride, padding, dilation)
+        self.samples, self.groups = x[0], groups
+        self.filters, self.channels = w[0] // groups, w[1]
+        self.size, self.kernel, self.out = x[2:], w[2:], out
+        self.stride, self.padding, self.dilation = stride, padding, dilation
+        self.elements, self.places = math.prod(self.kernel), math.prod(out)
+        self.width = self.channels * self.elements
+        self.x = (self.samples, groups, self.channels, *self.size)
+        self.w = (groups, self.filters, self.width)
+        self.y = (self.samples, groups, self.filters, *out)
+        self.row = math.prod(out[1:])
+        self.flat_x, self.flat = (*self.x[:3], math.prod(self.size)), (*self.y[:3], self.places)
+        self.shape = (self.samples, w[0], *out)
+        self.dtype = dtype
+        self.empty = not math.prod(self.y) * self.width
+        plain = not any(padding)
+        self.pointwise = self.elements == math.prod(stride) == 1 and plain and self.size == out
+        self.few = groups == 1 and self.samples > 1 and self.places < _FEW
+        self.work = math.prod(self.y) * self.width / _PER_MICROSECOND
+        parts = samples_parts(self.samples, self.work)
+        self.most = parts[0].stop  # samples that a thread gets
+        column_bytes = self._column_bytes()
+        self.kept = len(parts) < 2 and self.samples * column_bytes <= columns.BLOCK >> 3  # one block, of every kind
+        self.reused = not self.kept and column_bytes <= _REUSED
+        self.turned = (groups, self.filters, self.channels, *self.kernel)
+        general = not (self.empty or self.few or self.pointwise or self.kept)
+        self.by_rows, self.weight_by_rows = general and forward_suits(self), general and weight_suits(self)
+
+    @functools.cached_property
+    def around(self) -> Ints | None:
+        """The padding with which the transpose in the input is a convolution of the cotangent with turned filters.
+
+        It is where that goes by rows, or the columns of the cotangent are few beside those of the input, which would
+        be added up.
+        """
+        if self.elements == 1 or math.prod(self.stride) != 1 or self.few:
+            return None
+        around = tuple(d * (n - 1) - p for d, n, p in zip(self.dilation, self.kernel, self.padding, strict=True))
+        if min(around) < 0 or out_size(self.out, self.kernel, self.stride, around, self.dilation) != self.size:
+            return None
+        given, wanted = self.filters * math.prod(self.size), self.channels * self.places
+        depthwise = self.filters == self.channels == 1
+        if 2 * given <= wanted or (depthwise and given <= 2 * wanted):
+            return around
+        x = (self.samples, self.groups * self.filters, *self.out)
+        w = (self.groups * self.channels, self.filters, *self.kernel)
+        turned = _convolution(x, w, self.stride, around, self.dilation, self.groups, None, self.dtype)
+        return around if turned.by_rows and given <= 2 * wanted else None
+
+    def _column_bytes(self) -> int:
+        """For one sample."""
+        if self.empty or self.places * self.width > _REUSED:
+            return _REUSED + 1
+        longest = 2 * self.geometry.length - self.geometry.run  # a run and what it reaches on both sides
+        return self.groups * self.width * longest * int(self.dtype.itemsize)
+
+    @functools.cached_property
+    def geometry(self) -> Geometry:
+        return columns.geometry(self.size, self.kernel, self.stride, self.padding, self.dilation, self.out)
+
+    def each(self, kind: Any, *arrays: Any) -> list[Any]:
+        """``kind(self, *arrays)(slice, *arrays)`` for all samples, the first with buffers of its thread's own."""
+        spare: list[Any] = []
+        if self.kept:
+            spare = _small(self, kind)
+        elif self.reused and arrays[0].flags.c_contiguous:
+            spare = _large(self, kind)
+
+        def part(mine: slice) -> Any:
+            try:
+                job = spare.pop()
+            except IndexError:  # as many as there are threads at work
+                job = kind(self, *arrays)
+            found = job(mine, *arrays)
+            spare.append(job)
+            return found
+
+        found = over_samples(part, self.samples, self.work)
+        if len(spare) > 2:
+            del spare[2:]
+        return found
+
+
+_convolution = functools.lru_cache(512)(_Convolution)
+
+
+def _nothing_yet(c: _Convolution, kind: Any) -> list[Any]:
+    return []
+
+
+_small = functools.lru_cache(96)(_nothing_yet)  # some 100 kB each
+_large = functools.lru_cache(8)(_nothing_yet)  # at most two of some 1.5 MB each
+
+
+# --------------------------------------------------------------------------------------------------- the three products
+def convolve(x: Any, weight: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int, bias: Any = None) -> Any:
+    """Every filter applied at every place, plus a number for each filter."""
+    c = _convolution(x.shape, weight.shape, stride, padding, dilation, groups, None, x.dtype)
+    if c.empty:
+        y: Any = np.zeros(c.shape, c.dtype)
+    elif c.pointwise:
+        y = _pointwise_product(c, np.ascontiguousarray(weight).reshape(c.w), x).reshape(c.shape)
+    elif c.few:
+        y = _convolve_few(c, x, weight)
+    else:
+        y = np.empty(c.y, c.dtype)
+        if c.by_rows:
+            c.each(ForwardRows, x.reshape(c.x), rows_of_filters(c, weight), bias, y)
+        else:
+            c.each(_Forward, x.reshape(c.x), np.ascontiguousarray(weight).reshape(c.w), bias, y)
+        return y.reshape(c.shape)
+    if bias is not None:
+        y += bias.reshape(-1, *(1,) * len(c.out))
+    return y
+
+
+def convolve_weight(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+    """The transpose of ``convolve`` in its weight: how each weight's inputs and outputs go together."""
+    shape = (g.shape[1], x.shape[1] // groups, *kernel)
+    c = _convolution(x.shape, shape, stride, padding, dilation, groups, g.shape[2:], x.dtype)
+    if c.empty:
+        return np.zeros(shape, c.dtype)
+    if c.few:
+        return _weight_few(c, x, g)
+    if c.weight_by_rows:
+        return from_rows(c, _sum(c.each(ToWeightRows, x.reshape(c.x), g.reshape(c.y))))
+    kind = _ToWeightPointwise if c.pointwise else _ToWeight
+    r = _sum(c.each(kind, x.reshape(c.x), g.reshape(c.y)))
+    return np.ascontiguousarray(r.swapaxes(1, 2)).reshape(shape)
+
+
+def convolve_input(g: Any, weight: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+    """The transpose of ``convolve`` in its input: what each place sends back to the elements of its window."""
+    shape = (len(g), groups * weight.shape[1], *size)
+    c = _convolution(shape, weight.shape, stride, padding, dilation, groups, g.shape[2:], g.dtype)
+    if c.empty:
+        return np.zeros(shape, c.dtype)
+    around = c.around
+    if around is not None:
+        turned = np.flip(weight.reshape(c.turned), tuple(range(3, 3 + len(size)))).swapaxes(1, 2)
+        return convolve(g, turned.reshape(groups * c.channels, c.filters, *c.kernel), stride, around, dilation, groups)
+    w = np.ascontiguousarray(weight).reshape(c.w).swapaxes(1, 2)
+    if c.pointwise:
+        return _pointwise_product(c, w, g).reshape(shape)
+    if c.few:
+        return _input_few(c, g, weight)
+    if junk(c.geometry) * c.filters <= 4 * columns.ROW:
+        r = (np.empty if c.geometry.covered else np.zeros)(c.x, c.dtype)
+        c.each(_ToInput, g.reshape(c.y), w, r)
+    else:
+        r = np.empty(c.x, c.dtype)
+        c.each(_ToInputPlaces, g.reshape(c.y), w, r)
+    return r.reshape(shape)
+
+
+def _sum(parts: list[Any]) -> Any:
+    first, *others = parts
+    for r in others:
+        first += r
+    return first
+
+
+def _pointwise_product(c: _Convolution, w: Any, x: Any) -> Any:
+    """The matrix of each group times those of all samples."""
+    y = np.empty((c.samples, c.groups, w.shape[1], c.places), c.dtype)
+    x = x.reshape(c.samples, c.groups, w.shape[2], c.places)
+
+    def work(mine: slice) -> None:
+        _product(w, x[mine], y[mine])
+
+    over_samples(work, c.samples, c.work)
+    return y
+
+
+def _product(a: Any, b: Any, out: Any) -> None:
+    """Matrix products in which the first operand or what is added up may be narrow, NOTE [ Narrow products ]."""
+    filters, width = a.shape[-2:]
+    if width == 1:
+        np.multiply(a, b, out)
+        return
+    places = b.shape[-1]
+    if min(filters, width) <= _NARROW < places and filters > 1:
+        step = SMALL_PRODUCT // (filters * width) // 64 * 64
+        if width <= _NARROW:
+            step = max(step, 256)
+        if 0 < step < places:
+            whole = places // step * step
+            np.matmul(a[..., None, :, :], _parted(b[..., :whole], step), _parted(out[..., :whole], step))
+            if whole == places:
+                return
+            b, out = b[..., whole:], out[..., whole:]
+    np.matmul(a, b, out)
+
+
+def _parted(a: Any, step: int) -> Any:
+    """``(..., n, places)`` as ``(..., parts, n, step)``."""
+    return a.reshape(*a.shape[:-1], -1, step).swapaxes(-2, -3)
+
+
+# ------------------------------------------------------------------------------------------------------------ in blocks
+class _Forward:
+    """Filters times columns."""
+
+    def __init__(self, c: _Convolution, x: Any, w: Any, bias: Any, y: Any) -> None:
+        g = c.geometry
+        self.c = c
+        places_left_out = g.inner[1:] != g.out[1:]
+        as_runs = c.filters * (columns.ROW + columns.ELEMENT * g.out[-1] + junk(g) * c.width)
+        self.runs = not g.strided and (not places_left_out or as_runs <= columns.ROW * c.width)
+        self.crop = self.runs and places_left_out
+        self.cut = cut(c.most, c.groups, g.out[0], c.width * (g.strides[0] if self.runs else c.row) * x.itemsize)
+        self.columns = Columns(x, g, c.kernel, self.runs, self.cut, c.kept)
+        lead = (self.cut.samples, self.cut.groups, c.filters)
+        self.buffers = [run_buffer(lead, g, rows, c.dtype) for rows in self.cut.rows if self.crop]
+        self.added = (c.groups, c.filters, *(1,) * len(c.kernel))
+
+    def __call__(self, mine: slice, x: Any, w: Any, bias: Any, y: Any) -> None:
+        if self.c.kept:
+            self._all(x, w, bias, y)
+            return
+        added = None if bias is None else bias.reshape(self.added)
+        for part in self.cut.parts(mine, self.c.groups):
+            into, filters = y[part], w[part[1]]
+            n, m = into.shape[:2]
+            views = self.columns.take(x, part, n, m)
+            for number, rows in enumerate(self.cut.rows):
+                matrix = self.columns.block(number, views, n, m)
+                result = into[:, :, :, rows]
+                if self.crop:
+                    run, inside = self.buffers[number]
+                    _product(filters, matrix, run[:n, :m])
+                    if added is None:
+                        np.copyto(result, inside[:n, :m])
+                    else:
+                        np.add(inside[:n, :m], added[part[1]], result)
+                else:
+                    row = self.c.row
+                    at = slice(rows.start * row, rows.stop * row)
+                    _product(filters, matrix, into.reshape(n, m, self.c.filters, -1)[..., at])
+                    if added is not None:
+                        result += added[part[1]]
+
+    def _all(self, x: Any, w: Any, bias: Any, y: Any) -> None:
+        """The same with one block and few calls."""
+        matrix = self.columns.all(x)
+        if not self.crop:
+            np.matmul(w, matrix, y.reshape(self.c.flat))
+            if bias is not None:
+                y += bias.reshape(self.added)
+            return
+        run, inside = self.buffers[0]
+        np.matmul(w, matrix, run)
+        if bias is None:
+            y[...] = inside
+        else:
+            np.add(inside, bias.reshape(self.added), y)
+
+
+class _ToWeight:
+    """Columns times cotangents."""
+
+    def __init__(self, c: _Convolution, x: Any, g: Any) -> None:
+        geometry = c.geometry
+        self.c = c
+        wide = c.width >= _WIDE or c.filters == 1
+        runs = wide and junk(geometry) * c.filters <= columns.ROW
+        self.cut = cut(
+            c.most, c.groups, geometry.out[0], c.width * (geometry.strides[0] if runs else c.row) * x.itemsize
+        )
+        self.columns = Columns(x, geometry, c.kernel, runs, self.cut, c.kept)
+        lead = (self.cut.samples, self.cut.groups)
+        self.buffers = [
+            _cotangent_buffer(lead, c.filters, geometry, rows, runs, c.dtype) for rows in self.cut.rows if wide
+        ]
+
+    def __call__(self, mine: slice, x: Any, g: Any) -> Any:
+        c = self.c
+        if c.kept:
+            cotangents = g.reshape(c.flat).swapaxes(2, 3)
+            if self.buffers:
+                cotangents, inside = self.buffers[0]
+                inside[...] = g
+            r = np.matmul(self.columns.all(x), cotangents)
+            return r[0] if len(r) == 1 else np.add.reduce(r, 0)
+        r = np.zeros((c.groups, c.width, c.filters), c.dtype)
+        for part in self.cut.parts(mine, c.groups):
+            given, into = g[part], r[part[1]]
+            n, m = given.shape[:2]
+            views = self.columns.take(x, part, n, m)
+            for number, rows in enumerate(self.cut.rows):
+                matrix = self.columns.block(number, views, n, m)
+                if self.buffers:
+                    buffer, inside = self.buffers[number]
+                    np.copyto(inside[:n, :m], given[:, :, :, rows])
+                    cotangents = buffer[:n, :m]
+                else:
+                    cotangents = given[:, :, :, rows].reshape(n, m, c.filters, -1).swapaxes(2, 3)
+                found = np.matmul(matrix, cotangents)
+                into += found[0] if n == 1 else np.add.reduce(found, 0)
+        return r
+
+
+class _ToWeightPointwise:
+    """The same where the input is its columns."""
+
+    def __init__(self, c: _Convolution, x: Any, g: Any) -> None:
+        self.c = c
+
+    def __call__(self, mine: slice, x: Any, g: Any) -> Any:
+        c = self.c
+        r = np.zeros((c.groups, c.width, c.filters), c.dtype)
+        for one, other in zip(x[mine], g[mine], strict=True):
+            cotangents = other.reshape(c.groups, c.filters, c.places)
+            r += np.matmul(one.reshape(c.groups, c.width, c.places), cotangents.swapaxes(1, 2))
+        return r
+
+
+def _cotangent_buffer(lead: Ints, filters: int, g: Geometry, rows: slice, runs: bool, dtype: Any) -> tuple[Any, Any]:
+    """As ``run_buffer``, with the filters behind the places, as BLAS likes them best."""
+    size = g.inner[1:] if runs else g.out[1:]
+    buffer: Any = np.zeros((*lead, rows.stop - rows.start, *size, filters), dtype)
+    length = slice(None)
+    if runs:
+        run = g.rows(rows)
+        length = slice(run.stop - run.start)
+    inside = buffer[(..., *(slice(o) for o in g.out[1:]), slice(None))]
+    return buffer.reshape(*lead, -1, filters)[:, :, length], np.moveaxis(inside, -1, 2)
+
+
+def _input_cut(c: _Convolution, size: int) -> tuple[Cut, int]:
+    """How much of an input's cotangent is found at a time, and how many of its channels.
+
+    Rows of places are parted last: with each part the ``reach`` around it is added up again.
+    """
+    g, limit = c.geometry, columns.LIMIT
+    reach = g.length - g.run
+    channel_bytes = c.elements * (g.run + 2 * reach) * size
+    group_bytes = c.channels * channel_bytes
+    whole = [slice(0, g.out[0])]
+    if c.groups * group_bytes <= limit:
+        return Cut(evenly(c.most, columns.BLOCK // (c.groups * group_bytes)), c.groups, whole), c.channels
+    if group_bytes <= limit:
+        return Cut(1, evenly(c.groups, limit // group_bytes), whole), c.channels
+    some = evenly(c.channels, max(limit // channel_bytes, -(-_ROWS // c.elements)))
+    element_bytes = some * c.elements * size
+    step = max((limit // element_bytes - 2 * reach) // g.strides[0], 4 * reach // g.strides[0])
+    return Cut(1, 1, slices(g.out[0], evenly(g.out[0], step))), some
+
+
+class _ToInput:
+    """Filters times cotangents as runs, which shifted and added up are the cotangents of the input."""
+
+    def __init__(self, c: _Convolution, g: Any, w: Any, r: Any) -> None:
+        geometry = c.geometry
+        self.c = c
+        self.cut, self.some = _input_cut(c, g.itemsize)
+        self.direct = geometry.plain and len(self.cut.rows) == 1
+        self.axes = tuple(range(3, 3 + len(c.kernel)))
+        lead = (self.cut.samples, self.cut.groups)
+        self.blocks = [
+            (
+                rows,
+                *run_buffer((*lead, c.filters), geometry, rows, c.dtype),
+                *_shifted_columns((*lead, self.some), c.kernel, geometry, rows, c.dtype),
+            )
+            for rows in self.cut.rows
+        ]
+        phases = 0 if self.direct else len(geometry.phases)
+        self.images = np.empty((phases, *lead, c.channels, *geometry.inner), c.dtype)
+        self.flat = self.images.reshape(*self.images.shape[:4], geometry.length)
+
+    def __call__(self, mine: slice, g: Any, w: Any, r: Any) -> None:
+        if self.c.kept:
+            self._all(g, w, r)
+            return
+        phases = self.c.geometry.phases
+        for part in self.cut.parts(mine, self.c.groups):
+            into = r[part]
+            n, m, channels = into.shape[:3]
+            flat = into.reshape(1, n, m, channels, -1) if self.direct else self.flat[:, :n, :m]
+            if len(self.blocks) > 1:
+                flat.fill(0)
+            self._add(g[part], w[part[1]], flat)
+            if not self.direct:
+                for image, phase in zip(self.images, phases, strict=True):
+                    into[(..., *phase.source)] = image[(slice(n), slice(m), ..., *phase.target)]
+
+    def _all(self, g: Any, w: Any, r: Any) -> None:
+        """The same with one block and few calls."""
+        _, run, inside, matrix, shifted, _ = self.blocks[0]
+        inside[...] = g
+        np.matmul(w, run, matrix)
+        if self.direct:
+            np.add.reduce(shifted[0], self.axes, self.c.dtype, r.reshape(self.c.flat_x))
+            return
+        for flat, image, view, phase in zip(self.flat, self.images, shifted, self.c.geometry.phases, strict=True):
+            np.add.reduce(view, self.axes, self.c.dtype, flat)
+            r[(..., *phase.source)] = image[(..., *phase.target)]
+
+    def _add(self, given: Any, w: Any, flat: Any) -> None:
+        """Add to (or with a single block, write) the flat phases of some samples' groups."""
+        (n, m), elements, some = given.shape[:2], self.c.elements, self.some
+        for rows, run, inside, matrix, shifted, at in self.blocks:
+            np.copyto(inside[:n, :m], given[:, :, :, rows])
+            for c in range(0, self.c.channels, some):
+                filters = w[:, c * elements : (c + some) * elements]
+                _product(filters, run[:n, :m], matrix[:n, :m, : filters.shape[1]])
+                for image, view in zip(flat[:, :, :, c : c + some, at], shifted, strict=True):
+                    if len(self.blocks) == 1:
+                        np.add.reduce(view[:n, :m, : image.shape[2]], self.axes, self.c.dtype, image)
+                    else:
+                        image += np.add.reduce(view[:n, :m, : image.shape[2]], self.axes, self.c.dtype)
+
+
+def _shifted_columns(lead: Ints, kernel: Ints, g: Geometry, rows: slice, dtype: Any) -> tuple[Any, Any, slice]:
+    """A buffer for the columns ``(n, G, C kernel, run)`` of some rows of places; for each phase the view
+    ``(n, G, C, *elements of the window in it, inputs)`` of them in which the cotangents of one input stand in one
+    place; and where those inputs lie.
+
+    Around a run there are as many zeros as the shifts reach.
+    """
+    reach, at = g.length - g.run, g.rows(rows)
+    run = at.stop - at.start
+    length = reach + run + reach
+    buffer = np.zeros((*lead, *kernel, length), dtype)
+    size = buffer.itemsize
+    apart = [step * length for step in strides_of(kernel)]  # from one element of the window to the next
+    shifted = []
+    for phase in g.phases:
+        first = sum(part.start * step for part, step in zip(phase.kernel, apart, strict=True)) + reach - phase.shift
+        steps = [part.step * step - shift for part, step, shift in zip(phase.kernel, apart, phase.steps, strict=True)]
+        strides = (*buffer.strides[:3], *(s * size for s in steps), size)
+        shifted.append(np.ndarray((*lead, *phase.counts, run + reach), dtype, buffer, first * size, strides))
+    matrix = buffer.reshape(*lead[:2], lead[2] * math.prod(kernel), length)
+    return matrix[..., reach : reach + run], shifted, slice(at.start, at.stop + reach)
+
+
+class _ToInputPlaces:
+    """The same place by place, where runs would have too many places that do not exist."""
+
+    def __init__(self, c: _Convolution, g: Any, w: Any, r: Any) -> None:
+        self.c = c
+        self.cut = cut(c.most, c.groups, c.out[0], c.width * c.row * g.itemsize)
+        lead = (self.cut.samples, self.cut.groups)
+        size = [n + 2 * p for n, p in zip(c.size, c.padding, strict=True)]
+        self.images: Any = np.empty((*lead, c.channels, *size), c.dtype)
+        self.buffers = [np.empty((*lead, c.width, (s.stop - s.start) * c.row), c.dtype) for s in self.cut.rows]
+        self.inside = (..., *(slice(p, p + n) for n, p in zip(c.size, c.padding, strict=True)))
+
+    def __call__(self, mine: slice, g: Any, w: Any, r: Any) -> None:
+        c = self.c
+        for part in self.cut.parts(mine, c.groups):
+            given, filters = g[part], w[part[1]]
+            n, m = given.shape[:2]
+            image = self.images[:n, :m]
+            image.fill(0)
+            for rows, buffer in zip(self.cut.rows, self.buffers, strict=True):
+                matrix = buffer[:n, :m]
+                _product(filters, given[:, :, :, rows].reshape(n, m, c.filters, -1), matrix)
+                matrix = matrix.reshape(n, m, c.channels, *c.kernel, -1, *c.out[1:])
+                columns.scatter_windows(image, matrix, c.stride, c.dilation, rows.start)
+            r[part] = image[self.inside]
+
+
+# -------------------------------------------------------------------------------------------- few places, many channels
+#
+# With few places per sample a window's rows are too short to copy fast and its columns too few for BLAS. Then the
+# channels go last: a window is a few long runs of memory, and the places of many samples are the rows of one matrix.
+def _over_many(work: Any, c: _Convolution) -> list[Any]:
+    """``work(slice)`` for so many samples at a time that their windows are a good matrix."""
+    most = max(1, _MANY_BYTES // (c.places * c.width * c.dtype.itemsize))
+
+    def part(mine: slice) -> list[Any]:
+        return [work(slice(i, min(i + most, mine.stop))) for i in range(mine.start, mine.stop, most)]
+
+    return list(itertools.chain(*over_samples(part, c.samples, c.work)))
+
+
+def _last(x: Any, padding: Ints) -> Any:
+    """``(N, C, *size)`` as a contiguous ``(N, *size, C)`` with zeros around."""
+    moved = np.moveaxis(x, 1, -1)
+    if not any(padding):
+        return np.ascontiguousarray(moved)
+    size = moved.shape[1:-1]
+    r: Any = np.zeros((len(x), *(n + 2 * p for n, p in zip(size, padding, strict=True)), x.shape[1]), x.dtype)
+    r[(slice(None), *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))] = moved
+    return r
+
+
+def _filters_last(weight: Any) -> Any:
+    """``(O, C, *kernel)`` as a matrix ``(O, kernel C)``."""
+    return np.moveaxis(weight, 1, -1).reshape(len(weight), -1)
+
+
+def _rows(x: Any, kernel: Ints, stride: Ints, dilation: Ints, out: Ints) -> Any:
+    """The windows of a contiguous ``(N, *size, C)`` as the rows of a matrix ``(N places, kernel C)``."""
+    steps = x.strides
+    inner = steps[1:-1]
+    view = np.ndarray(
+        (len(x), *out, *kernel, x.shape[-1]),
+        x.dtype,
+        x,
+        0,
+        (
+            steps[0],
+            *(s * t for s, t in zip(inner, stride, strict=True)),
+            *(s * d for s, d in zip(inner, dilation, strict=True)),
+            steps[-1],
+        ),
+    )
+    return view.reshape(len(x) * math.prod(out), -1)
+
+
+def _convolve_few(c: _Convolution, x: Any, weight: Any) -> Any:
+    filters = _filters_last(weight).T
+    y: Any = np.empty((c.samples, c.filters, *c.out), c.dtype)
+
+    def work(some: slice) -> None:
+        rows = _rows(_last(x[some], c.padding), c.kernel, c.stride, c.dilation, c.out)
+        y[some] = np.moveaxis(rows.dot(filters).reshape(-1, *c.out, c.filters), -1, 1)
+
+    _over_many(work, c)
+    return y
+
+
+def _input_few(c: _Convolution, g: Any, weight: Any) -> Any:
+    filters = _filters_last(weight)
+    r: Any = np.empty((c.samples, c.channels, *c.size), c.dtype)
+    whole = [n + 2 * p for n, p in zip(c.size, c.padding, strict=True)]
+    inside = [slice(p, p + n) for n, p in zip(c.size, c.padding, strict=True)]
+
+    def work(some: slice) -> None:
+        rows = _last(g[some], (0,) * len(c.out)).reshape(-1, c.filters).dot(filters)
+        parts = rows.reshape(-1, *c.out, *c.kernel, c.channels)
+        image = np.zeros((len(parts), *whole, c.channels), c.dtype)
+        for offset, place in columns.places_of(c.kernel, c.out, c.stride, c.dilation):
+            image[(slice(None), *place)] += parts[(slice(None),) * (len(c.out) + 1) + offset]
+        r[some] = np.moveaxis(image[(slice(None), *inside)], -1, 1)
+
+    _over_many(work, c)
+    return r
+
+
+def _weight_few(c: _Convolution, x: Any, g: Any) -> Any:
+    def work(some: slice) -> Any:
+        rows = _rows(_last(x[some], c.padding), c.kernel, c.stride, c.dilation, c.out)
+        return _last(g[some], (0,) * len(c.out)).reshape(-1, c.filters).T.dot(rows)
+
+    r = _sum(_over_many(work, c)).reshape(c.filters, *c.kernel, c.channels)
+    return np.ascontiguousarray(np.moveaxis(r, -1, 1))

@@ -1,0 +1,227 @@
+"""NumPy as wengert's array library: NumPy's functions under their own names, and what NumPy lacks beside them."""
+
+from __future__ import annotations
+
+import functools
+import types
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._base import dtypes as _dtypes
+from .._base.registry import RAW, RAW_COMPLEX, XP, add_backend
+
+# Like PyTorch, an operator gives inf or nan in silence; only warnings raised by lines of this package are meant,
+# a program's own NumPy calls keep theirs.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert(\.|$)")
+
+lib: Any = types.ModuleType("wengert._arrays.library.lib")
+lib.__dict__.update({k: v for k, v in np.__dict__.items() if not k.startswith("_")})
+lib.__dict__["__getattr__"] = lambda name: getattr(np, name)  # what NumPy itself loads late (linalg, fft)
+
+# A strict program turns NumPy's warnings into errors (python -W error, np.seterr(all="raise")): what raises one of
+# these is run again in silence.
+ARITHMETIC = (RuntimeWarning, FloatingPointError)
+
+
+def silently(fn: Any, *args: Any) -> Any:
+    """Call ``fn`` with NumPy's floating-point warnings off, whatever the program has set."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return fn(*args)
+
+
+def undispatched(fn: Any) -> Any:
+    """NumPy's function for arguments that are arrays, without the question whether one overrides it: that takes 0.1 us.
+
+    NumPy keeps what it asks for as an attribute (NEP 18); without that it is the function itself.
+    """
+    return getattr(fn, "_implementation", fn)
+
+
+concatenate, copyto, may_share_memory = map(undispatched, (np.concatenate, np.copyto, np.may_share_memory))
+
+
+def owns(ty: type) -> bool:
+    """Whether arrays of this type are NumPy's."""
+    return issubclass(ty, (np.ndarray, np.generic))
+
+
+def in_lib(fn: Any) -> Any:
+    """Decorator: one more function that the library offers."""
+    setattr(lib, fn.__name__, fn)
+    return fn
+
+
+@in_lib
+def cast(x: Any, dtype: Any) -> Any:
+    """x in another dtype; complex to real drops the imaginary part, as PyTorch does."""
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
+        x = x.real
+    return x.astype(dtype)
+
+
+@in_lib
+def full(shape: Any, value: Any, dtype: Any) -> Any:
+    """A new array filled with one value."""
+    r = np.empty(shape, dtype)
+    r.fill(value)
+    return r
+
+
+@in_lib
+@functools.lru_cache(64)
+def vector_of_ones(n: int, dtype: Any) -> Any:
+    """``n`` ones, read-only: a product with them is the quickest sum of a few elements, or of the rows of a matrix."""
+    ones = np.ones(n, dtype)
+    ones.flags.writeable = False
+    return ones
+
+
+@functools.lru_cache(256)
+def table_of_ones(n: int, m: int, dtype: Any) -> Any:
+    """Ones, read-only: a product with a square of them gives each row's sum at each of its elements.
+
+    For a few elements that is three times as fast as a reduction, and what follows need not broadcast, which for NumPy
+    is three times as slow as operands of one shape.
+    """
+    ones = np.ones((n, m), dtype)
+    ones.flags.writeable = False
+    return ones
+
+
+class _Constants(dict[Any, Any]):
+    """dtype -> a 0-dimensional number: NumPy takes an array sooner than a Python number."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __missing__(self, dtype: Any) -> Any:
+        constant = self[dtype] = np.full((), self.value, dtype)
+        constant.flags.writeable = False
+        return constant
+
+
+lib.ZEROS = _Constants(0)
+lib.ONES = _Constants(1)
+
+
+class _Numbers(dict[Any, Any]):
+    """Python numbers as 0-dimensional arrays of one dtype, as NumPy takes them sooner.
+
+    Zeros, which are equal whatever their sign, nan, which is equal to nothing, and what the dtype cannot hold stay
+    what they are.
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+    def __missing__(self, number: Any) -> Any:
+        if not number or number != number:
+            return number
+        try:
+            constant = silently(np.array, number, self.dtype)
+        except OverflowError:
+            return number
+        constant.flags.writeable = False
+        if len(self) >= 1000:
+            self.clear()
+        self[number] = constant
+        return constant
+
+
+class _BesideHalf(np.ndarray[Any, Any]):
+    """A number beside a float16 array. As in PyTorch it is rounded to float16 first, but for products and quotients:
+    those are computed in float32, and rounded once.
+    """
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None) -> Any:
+        dtype = np.float32 if ufunc in (np.multiply, np.true_divide) else np.float16
+        with np.errstate(all="ignore"):
+            r = ufunc(*[np.asarray(x, dtype) for x in inputs])
+            if out is None:
+                return r.astype(np.float16) if r.dtype == np.float32 else r
+            out[0][...] = r
+        return out[0]
+
+
+class _NumbersBesideHalf(_Numbers):
+    def __missing__(self, number: Any) -> Any:
+        constant = super().__missing__(number)
+        if type(constant) is np.ndarray:
+            constant = self[number] = constant.view(_BesideHalf)
+        return constant
+
+
+class _AsTheyAre(dict[Any, Any]):
+    """Python numbers, each by itself; those of one value are the same beside an array of floats."""
+
+    def __missing__(self, number: Any) -> Any:
+        if number and number == number:  # as in ``_Numbers``
+            if len(self) >= 1000:
+                self.clear()
+            self[number] = number
+        return number
+
+
+_AS_THEY_ARE = _AsTheyAre()
+
+
+class _NumbersByDtype(dict[Any, Any]):
+    """dtype -> Python number -> what to give to a ufunc beside an array of that dtype."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        return _AS_THEY_ARE
+
+
+NUMBERS = _NumbersByDtype({d: _Numbers(d) for d in map(np.dtype, "fdFD")})
+NUMBERS[np.dtype("e")] = _NumbersBesideHalf(np.dtype("f"))
+
+
+def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:
+    """``NUMBERS`` as far as these dtypes go; a function that is no ufunc gets Python numbers as they are."""
+    half = np.dtype("e")
+    table = _NumbersByDtype({d: NUMBERS[d] if for_ufunc or d is half else _AS_THEY_ARE for d in dtypes})
+    for dtype, base in _alike.items():
+        _let(table, dtype, base)
+    _tables.append(table)
+    return table
+
+
+_tables: list[_NumbersByDtype] = []
+_alike: dict[Any, Any] = {}  # new dtypes: bfloat16, those of transforms' values; and the dtype that each is treated as
+
+
+def also_constants_for(dtype: Any, base: Any) -> None:
+    """Let a new dtype take Python numbers wherever its base does."""
+    _alike[dtype] = base
+    for table in _tables:
+        _let(table, dtype, base)
+
+
+def _let(table: _NumbersByDtype, dtype: Any, base: Any) -> None:
+    if base in table:
+        table[dtype] = NUMBERS[dtype] if table[base] is not _AS_THEY_ARE else _AS_THEY_ARE
+
+
+def _learn_bfloat16(np_dtype: Any) -> None:
+    NUMBERS[np_dtype] = _Numbers(np_dtype)
+    also_constants_for(np_dtype, np.dtype("f4"))
+
+
+_dtypes.learners.append(_learn_bfloat16)
+
+
+class ByDtype(dict[Any, Any]):
+    """dtype of a cotangent -> namespace; a complex one has its own, so that formulas can be conjugated."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        xp = self[dtype] = RAW_COMPLEX if dtype.kind == "c" else RAW
+        return xp
+
+
+BY_DTYPE: dict[Any, Any] = ByDtype()
+add_backend(RAW, lib, owns)
+XP[np.ndarray] = RAW
+INEXACT = _dtypes.INEXACT

@@ -1,0 +1,521 @@
+"""PyTorch's CPU random stream: the generator, and the two standard draws that everything else is made of.
+
+`Generator` is the 32-bit Mersenne Twister of `torch.Generator`, word for word, with the same 5056-byte state.
+NumPy's own `MT19937` turns the crank; what is here is PyTorch's way of spending the words:
+
+* a *word* is one 32-bit output; a 64-bit number is two words, the high one first;
+* a float32 uniform is the low 24 bits of one word, a float64 uniform the low 53 bits of one 64-bit number;
+* a *serial* normal is half of a Box-Muller pair made from two float64 uniforms; the generator keeps the other half;
+* a *block* of normals is 16 uniforms made into 16 normals at once (`box_muller_float32`, `box_muller_float64`).
+
+`_arrays.random` builds the distributions on these.  Every draw is made under the generator's lock.
+
+Source of the algorithms: Matsumoto and Nishimura, "Mersenne Twister", ACM TOMACS 8(1), 1998; PyTorch's
+`ATen/core/MT19937RNGEngine.h`, `ATen/CPUGeneratorImpl.cpp`, `ATen/core/DistributionsHelper.h`,
+`ATen/native/cpu/DistributionTemplates.h`.
+
+NOTE [ The C library's digits ]
+PyTorch's float64 draws call the C library's `log`, `log1p`, `sin`, ... one number at a time.  NumPy has SIMD versions
+of some of them, depending on the processor, that differ in the last bit.  `libm(name)` is NumPy's function where that
+gives the C library's digits and Python's `math` function, element by element, where not.  Where a result is rounded
+to float32 anyway, NumPy's function is used and only the few values too near to a rounding boundary are done again
+(`rounded_to_float32`).  What not to do: call `np.log` for a float64 draw directly; it agrees on the machine where it
+was tried and not on the next.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import struct
+import threading
+from collections.abc import Callable
+from math import cos, log1p, sin, sqrt
+
+import numpy as np
+
+from .box_muller import CHUNK, LOW_24, ULP_24, NormalTable, box_muller_float32, words_for
+
+__all__ = ["DEFAULT_SEED", "STATE_BYTES", "Generator", "default_generator"]
+
+DEFAULT_SEED = 67280421310721
+"""The seed of a new `Generator`, PyTorch's `default_rng_seed_val`."""
+
+_BLOCK_WORDS = 624  # the twister makes so many words at once
+_BLOCKS_AHEAD = 8  # blocks that are drawn at least
+_BLOCKS_PER_CALL = 52  # words are drawn about 32,000 at a time, so that NumPy's 64-bit intermediate stays in cache
+
+_TWO_PI = 2.0 * math.pi
+_LOW_21, _LOW_53 = np.array((1 << 21) - 1, np.uint32), (1 << 53) - 1
+_TWO_TO_32, _TWO_TO_MINUS_53 = np.array(2.0**32), 2.0**-53
+
+# struct CPUGeneratorImplState: the legacy (TH) generator's struct, then two fields, with C's padding. Seed, left,
+# seeded, next; 624 words of the state, 64 bits each; normal_x, normal_y, normal_rho, normal_is_valid,
+# next_float_normal, next_float_normal_is_valid.
+_HEAD, _TAIL = struct.Struct("<QiiQ"), struct.Struct("<dddi4xf?3x")
+_TAIL_AT = _HEAD.size + 8 * _BLOCK_WORDS
+STATE_BYTES = _TAIL_AT + _TAIL.size
+
+
+class Generator:
+    """A source of random numbers: PyTorch's `torch.Generator` for the CPU, at NumPy level.
+
+    Seeded as `numpy.random.RandomState(seed)` is.  Methods may be called from several threads; each draw is whole.
+    Can be copied, deep-copied and pickled; a copy goes on from the same place in the stream.
+
+    >>> from wengert._arrays.random.generator import Generator
+    >>> g = Generator().manual_seed(0)
+    >>> g.initial_seed()
+    0
+    >>> twin = g.clone_state()
+    >>> bool((g.get_state_array() == twin.get_state_array()).all())
+    True
+    """
+
+    def __init__(self, device: object = "cpu") -> None:
+        kind = str(device).partition(":")[0]
+        if kind == "cuda":
+            raise RuntimeError(
+                "Cannot get CUDA generator without ATen_cuda library. "
+                "wengert computes on the CPU: leave out `device`, or give 'cpu'."
+            )
+        if kind != "cpu":
+            raise RuntimeError(f"Device type {kind} is not supported for torch.Generator() api.")
+        self._lock = threading.RLock()
+        self._engine = np.random.MT19937()
+        self._seeder = np.random.RandomState(self._engine)
+        self._restart(DEFAULT_SEED)
+
+    # ---- seeds
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the stream that belongs to `seed`, an int in [-2**63, 2**64); return the generator itself.
+
+        A negative seed stands for `seed + 2**64`.  Only the low 32 bits choose the stream, as in PyTorch.
+
+        Raises RuntimeError if `seed` is not an int, ValueError if it is out of range.
+
+        >>> from wengert._arrays.random.generator import Generator
+        >>> Generator().manual_seed(-1).initial_seed() == 2**64 - 1
+        True
+        """
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+        seed = int(seed)
+        if not -(1 << 63) <= seed < 1 << 64:
+            raise ValueError("Overflow when unpacking long long")
+        with self._lock:
+            self._restart(seed % (1 << 64))
+        return self
+
+    def seed(self) -> int:
+        """Start a stream chosen by the operating system; return its seed, an int in [0, 2**64)."""
+        seed = int.from_bytes(os.urandom(8), "little")
+        self.manual_seed(seed)
+        return seed
+
+    def initial_seed(self) -> int:
+        """The seed of the current stream, an int in [0, 2**64)."""
+        return self._seed
+
+    def get_offset(self) -> int:
+        """Raises RuntimeError: only counter-based generators have an offset."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def set_offset(self, offset: int) -> None:
+        """Raises RuntimeError: only counter-based generators have an offset."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def _restart(self, seed: int) -> None:
+        self._seeder.seed(seed & 0xFFFFFFFF)
+        self._seed = seed
+        self._use_words(_NO_WORDS, 0)
+        self._fresh = True  # PyTorch's state says so: `next` is 0, not 624, until the first word is drawn
+        self._resume: np.ndarray | None = None  # the twister's key that the engine must be given before it goes on
+        self._key: tuple[int, np.ndarray] | None = None  # the number of a block here, and its key if that is known
+        self._short_normals = False
+        self._next_normal: float | None = None
+        self._next_float_normal: float | None = None  # never used on a CPU, kept for a state that has it
+
+    # ---- state
+
+    def get_state_array(self) -> np.ndarray:
+        """The state as PyTorch lays it out: a uint8 array of shape (5056,), for `set_state_array` here or there.
+
+        >>> from wengert._arrays.random.generator import Generator
+        >>> g = Generator().manual_seed(0)
+        >>> g.get_state_array()[:12]
+        array([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0], dtype=uint8)
+        """
+        state = np.empty(STATE_BYTES, np.uint8)
+        with self._lock:
+            block, key = self._current_key()
+            following = 0 if self._fresh else self._position - block * _BLOCK_WORDS
+            left = 1 if self._fresh else _BLOCK_WORDS + 1 - following
+            _HEAD.pack_into(state.data, 0, self._seed, left, 1, following)
+            normal, short = self._next_normal, self._next_float_normal
+            tail = (0.0, normal or 0.0, 0.0, normal is not None, short or 0.0, short is not None)
+            _TAIL.pack_into(state.data, _TAIL_AT, *tail)
+        state[_HEAD.size : _TAIL_AT].view("<u8")[...] = key
+        return state
+
+    def _current_key(self) -> tuple[int, np.ndarray]:
+        """The number of the block of words that the last one drawn is in, and the twister's key behind it."""
+        block = max(self._position - 1, 0) // _BLOCK_WORDS
+        if self._key is None or self._key[0] != block:
+            if self._fresh:
+                key = self._engine.state["state"]["key"]
+            else:
+                key = _untempered(self._block[block * _BLOCK_WORDS : (block + 1) * _BLOCK_WORDS])
+            self._key = block, key
+        return self._key
+
+    def set_state_array(self, state: np.ndarray) -> None:
+        """Go on from `state`, a uint8 array of 5056 elements that `get_state_array` or PyTorch made.
+
+        Raises TypeError if it is no uint8 array, RuntimeError if its size or content is no generator state.
+        """
+        if not isinstance(state, np.ndarray):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(state).__name__}")
+        if state.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if state.size != STATE_BYTES:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} "
+                f"but found the input RNG state size to be {state.size}"
+            )
+        data = state.tobytes()
+        seed, left, seeded, following = _HEAD.unpack_from(data)
+        # PyTorch checks the two ranges only; `left` and `next` that contradict each other never come from a generator.
+        consistent = left + following == _BLOCK_WORDS + 1 or (left == 1 and following == 0)
+        if not seeded or not 0 < left <= _BLOCK_WORDS or not consistent:
+            raise RuntimeError("Invalid mt19937 state")
+        key = np.frombuffer(data, "<u8", _BLOCK_WORDS, _HEAD.size).astype(np.uint32)
+        _, normal, _, has_normal, short, has_short = _TAIL.unpack_from(data, _TAIL_AT)
+        with self._lock:
+            self._seed, self._fresh = seed, following == 0
+            self._use_words(_NO_WORDS, following)  # they are made of the key when one is drawn: see _refill
+            self._resume = key
+            self._key = 0, key
+            self._next_normal = normal if has_normal else None
+            self._next_float_normal = short if has_short else None
+
+    def clone_state(self) -> Generator:
+        """A new generator that goes on from the same place; the two are independent from then on."""
+        twin = type(self)()
+        twin.set_state_array(self.get_state_array())
+        return twin
+
+    __copy__ = clone_state
+
+    def __reduce__(self) -> tuple:
+        return type(self), (), self.get_state_array()
+
+    def __setstate__(self, state: object) -> None:
+        # PyTorch's own pickles have the seed, an offset, and the state as a tensor
+        self.set_state_array(np.asarray(state[2] if isinstance(state, tuple) else state))
+
+    # ---- draws; the caller holds the lock
+
+    # NOTE [ Words ahead ]
+    #     `_block` is whole blocks of words, of which `_position` have been drawn; the engine stands at its end. What
+    #     PyTorch's state holds, the twister's key of the block that the last word came from, is computed from the
+    #     words when it is asked for: how words are made of keys can be undone. A position in blocks that are not
+    #     there (`_size` is 0) is one in the block whose key is `_resume`.
+
+    def _use_words(self, block: np.ndarray, position: int) -> None:
+        block.setflags(write=False)  # _words hands out views of it
+        self._block, self._size, self._position, self._scalars = block, block.size, position, block.data
+        self._key = None
+        self._table: tuple[int, NormalTable] | None = None
+
+    def _words(self, count: int) -> np.ndarray:
+        """The next `count` words: a uint32 array, which may be a read-only view."""
+        start = self._position
+        end = start + count
+        if end <= self._size:
+            self._position = end
+            return self._block[start:end]
+        return self._refill(count)
+
+    def _refill(self, count: int) -> np.ndarray:
+        key = self._resume
+        if key is not None:
+            self._resume = None
+            self._engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": _BLOCK_WORDS}}
+            if self._position:
+                self._use_words(_tempered(key), self._position)
+                self._key = 0, key
+                return self._words(count)
+        words = np.empty(count, np.uint32)
+        done = self._size - self._position
+        words[:done] = self._block[self._position :]
+        self._fresh = False
+        while done < count:
+            missing = count - done
+            blocks = min(max(-(-missing // _BLOCK_WORDS), _BLOCKS_AHEAD), _BLOCKS_PER_CALL)
+            drawn = self._engine.random_raw(blocks * _BLOCK_WORDS)
+            words[done : done + drawn.size] = drawn[:missing]
+            done += drawn.size
+        kept = ((done - count) // _BLOCK_WORDS + 1) * _BLOCK_WORDS
+        self._use_words(drawn[-kept:].astype(np.uint32), kept - (done - count))
+        return words
+
+    def _random32(self) -> int:
+        start = self._position
+        if start >= self._size:
+            return int(self._refill(1)[0])
+        self._position = start + 1
+        return self._scalars[start]
+
+    def _random64(self) -> int:
+        start = self._position
+        if start <= self._size - 2:
+            self._position = start + 2
+            return self._scalars[start] << 32 | self._scalars[start + 1]
+        high = self._random32()
+        return high << 32 | self._random32()
+
+    def _uniform(self) -> float:
+        """One float64 uniform in [0, 1)."""
+        return (self._random64() & _LOW_53) * _TWO_TO_MINUS_53
+
+    def _normal(self) -> float:
+        """One serial standard normal: the kept half of the last pair, or half of a new pair."""
+        kept = self._next_normal
+        if kept is not None:
+            self._next_normal = None
+            return kept
+        theta = 2.0 * math.pi * self._uniform()
+        radius = math.sqrt(-2.0 * math.log1p(-self._uniform()))
+        self._next_normal = radius * math.sin(theta)
+        return radius * math.cos(theta)
+
+    def _uniforms32(self, count: int) -> np.ndarray:
+        """The next `count` float32 uniforms in [0, 1)."""
+        uniforms = (self._words(count) & LOW_24).astype(_FLOAT32)
+        uniforms *= ULP_24
+        return uniforms
+
+    def _random64s(self, count: int) -> np.ndarray:
+        """The next `count` 64-bit numbers: a uint64 array."""
+        words = self._words(2 * count)
+        numbers = words[0::2].astype(np.uint64)
+        numbers <<= np.uint64(32)
+        numbers |= words[1::2]
+        return numbers
+
+    def _uniforms64(self, count: int) -> np.ndarray:
+        """The next `count` float64 uniforms in [0, 1)."""
+        uniforms = self._whole_numbers(count)
+        uniforms *= _TWO_TO_MINUS_53
+        return uniforms
+
+    def _whole_numbers(self, count: int) -> np.ndarray:
+        """The same times 2**53."""
+        words = self._words(2 * count)
+        numbers = (words[0::2] & _LOW_21).astype(_FLOAT64)
+        numbers *= _TWO_TO_32  # this and the sum are exact: 21 + 32 = 53 bits
+        numbers += words[1::2]
+        return numbers
+
+    def _coins(self, count: int, p: float) -> np.ndarray:
+        """`count` times whether the next float64 uniform is below `p`: a bool array."""
+        return self._whole_numbers(count) < p * 2.0**53
+
+    def _block_normals32(self, count: int) -> np.ndarray:
+        """The next `count` >= 16 float32 standard normals made by blocks.
+
+        Short draws are put together from a `NormalTable` of the words that are left here; the first draw of a stream
+        is not worth one.
+        """
+        start = self._position
+        spent = words_for(count)
+        end = start + spent
+        if end > self._size or spent > _LONG_DRAW:
+            return self._long_block_normals32(count)
+        if self._table is None:
+            if not self._short_normals:
+                self._short_normals = True
+                return self._long_block_normals32(count)
+            self._table = start, NormalTable(self._block[start:])
+        first, table = self._table
+        self._position = end
+        return table.normals(start - first, count)
+
+    def _long_block_normals32(self, count: int) -> np.ndarray:
+        rest = count % 16
+        words = self._words(words_for(count))
+        if not rest:
+            return box_muller_float32(words)
+        made = box_muller_float32(np.concatenate((words[: count - rest], words[-16:])))
+        made[count - 16 : count] = made[-16:]
+        return made[:count]
+
+    def _few_normals(self, count: int) -> np.ndarray:
+        values = []
+        if count and self._next_normal is not None:
+            values.append(self._normal())
+        words, start = self._scalars, self._position
+        while len(values) + 1 < count and start + 4 <= self._size:  # two calls of _normal
+            theta = _TWO_PI * (((words[start] << 32 | words[start + 1]) & _LOW_53) * _TWO_TO_MINUS_53)
+            uniform = ((words[start + 2] << 32 | words[start + 3]) & _LOW_53) * _TWO_TO_MINUS_53
+            start += 4
+            radius = sqrt(-2.0 * log1p(-uniform))
+            values.append(radius * cos(theta))
+            values.append(radius * sin(theta))
+        self._position = start
+        while len(values) < count:
+            values.append(self._normal())
+        return np.array(values, np.float64)
+
+    def _normals(self, count: int) -> np.ndarray:
+        """The next `count` serial standard normals, as float64: what `count` calls of `_normal` give."""
+        if count < 16:  # below that the array functions cost more than they save
+            return self._few_normals(count)
+        out = np.empty(count, np.float64)
+        kept = self._next_normal is not None
+        if kept:
+            out[0] = self._normal()
+        pairs = self._uniforms64((count - kept + 1) // 2 * 2)
+        theta = pairs[0::2] * (2.0 * math.pi)
+        radius = np.sqrt(-2.0 * libm("log1p")(-pairs[1::2]))
+        out[kept::2] = radius * libm("cos")(theta)
+        second = radius * libm("sin")(theta)
+        if (count - kept) % 2:
+            self._next_normal = float(second[-1])
+            second = second[:-1]
+        out[kept + 1 :: 2] = second
+        return out
+
+
+_NO_WORDS = np.empty(0, np.uint32)
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+_LONG_DRAW = 4 * _BLOCK_WORDS  # words from which on a draw is made at once
+
+
+# ---- words and keys of the twister
+
+
+def _tempered(key: np.ndarray) -> np.ndarray:
+    """The words that are made of a key."""
+    y = key ^ (key >> 11)
+    y ^= (y << 7) & _MASK_7
+    y ^= (y << 15) & _MASK_15
+    y ^= y >> 18
+    return y
+
+
+def _untempered(words: np.ndarray) -> np.ndarray:
+    """The key that words were made of: the steps of `_tempered` undone, the last first."""
+    y = words ^ (words >> 18)
+    y ^= (y << 15) & _MASK_15
+    x = y
+    for _ in range(4):  # each time seven bits more are right
+        x = y ^ ((x << 7) & _MASK_7)
+    return x ^ (x >> 11) ^ (x >> 22)
+
+
+_MASK_7, _MASK_15 = np.uint32(0x9D2C5680), np.uint32(0xEFC60000)
+
+
+# ---- the C library's functions, and rounding
+
+
+def _exp(x: float) -> float:
+    try:
+        return math.exp(x)
+    except OverflowError:  # C's exp is inf there
+        return math.inf
+
+
+@functools.cache
+def libm(name: str) -> Callable[[np.ndarray], np.ndarray]:
+    """A function on float64 arrays with the digits of the C library's `name`; see NOTE [ The C library's digits ]."""
+    of_array = getattr(np, name)
+    of_number = _exp if name == "exp" else getattr(math, name)
+
+    def one_by_one(x: np.ndarray) -> np.ndarray:
+        return np.fromiter(map(of_number, np.ascontiguousarray(x).data), np.float64, x.size)
+
+    # A SIMD version that differs does so for at least one value in some hundreds.
+    probe = np.random.RandomState(0).random_sample(5000)
+    return of_array if np.array_equal(of_array(probe), one_by_one(probe)) else one_by_one
+
+
+def rounded_to_float32(
+    approximate: np.ndarray, magnitude: np.ndarray, exact: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """float64 values known to about 2**-50 of `magnitude`, rounded to float32 as the exact ones would be.
+
+    `exact(indices)` is called for the rare values (one in some ten million) where that is not sure.
+    """
+    slack = np.abs(magnitude) * 2.0**-49
+    rounded = (approximate - slack).astype(np.float32)
+    unsure = (rounded != (approximate + slack).astype(np.float32)).nonzero()[0]
+    if unsure.size:
+        rounded[unsure] = exact(unsure)
+    return rounded
+
+
+def fused_multiply_add(a: np.ndarray, b: float, c: float) -> np.ndarray:
+    """`a * b + c` in float64 rounded once, as the compiler contracts it in PyTorch's kernels.
+
+    Dekker's product and Knuth's sum ("A floating-point technique...", Numer. Math. 18, 1971; TAOCP 2, 4.2.2), wrong
+    in the last bit about once in 2**50 numbers.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = a * b
+        if c == 0.0:
+            return product + c  # -0. + 0. is 0.
+        total = product + c
+        if b == 1.0 or not math.isfinite(b) or not math.isfinite(c):
+            return total
+        if abs(b) > 2.0**900:  # would overflow below
+            return fused_multiply_add(a, b * 2.0**-200, c * 2.0**-200) * 2.0**200
+        split = 134217729.0  # 2**27 + 1
+        a_high = a * split - (a * split - a)
+        b_high = b * split - (b * split - b)
+        a_low, b_low = a - a_high, b - b_high
+        product_error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+        moved = total - product
+        sum_error = (product - (total - moved)) + (c - moved)
+        return total + (sum_error + product_error)
+
+
+# ---- blocks of normals
+
+
+def box_muller_float64(uniforms: np.ndarray) -> np.ndarray:
+    """Blocks of 16 float64 uniforms to blocks of 16 float64 standard normals, paired as in `box_muller_float32`."""
+    out = np.empty(uniforms.size, np.float64)
+    for start in range(0, uniforms.size, 2 * CHUNK):
+        chunk = slice(start, start + 2 * CHUNK)
+        first, second = uniforms[chunk].reshape(-1, 2, 8).transpose(1, 0, 2)
+        radius = np.sqrt(-2.0 * libm("log")((1.0 - first).ravel()))
+        theta = (second * (2.0 * math.pi)).ravel()
+        normals = out[chunk].reshape(-1, 2, 8)
+        normals[:, 0] = (radius * libm("cos")(theta)).reshape(-1, 8)
+        normals[:, 1] = (radius * libm("sin")(theta)).reshape(-1, 8)
+    return out
+
+
+class DefaultGenerator(Generator):
+    """A generator that is made and seeded when it is first used: importing `numpy.random` takes many milliseconds."""
+
+    def __getattr__(self, name: str) -> object:
+        # reached for what is not set: everything, before the first use
+        with _making:
+            if name.startswith("_") and not name.startswith("__") and "_next_float_normal" not in self.__dict__:
+                self.__init__()  # type: ignore[misc]
+                self.seed()
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
+
+
+_making = threading.RLock()
+default_generator: Generator = object.__new__(DefaultGenerator)
+"""The generator that is used where none is given.  As PyTorch's, it starts at a place the operating system chooses."""

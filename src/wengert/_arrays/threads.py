@@ -1,0 +1,584 @@
+"""Large work on NumPy arrays: block by block, on a few threads.
+
+An array of ``LARGE`` elements is worth the trouble, a smaller one never comes here. ``each`` runs a function on parts
+of the work; ``elementwise``, ``rows`` and ``fold`` cut arrays into such parts. NumPy lets go of the
+interpreter's lock inside its loops, so Python's threads do.
+
+NOTE [ Blocks ]
+    Results are the same to the digit for any number of threads: how a sum is cut depends on shapes and dtypes alone.
+    Elementwise work, no digit of which depends on that, is cut into a part or some for each thread (``_shares``).
+    The calling thread works too and waits only for parts that another thread has begun, so that a busy machine costs
+    nothing but the help, a block may itself be cut, and nothing is locked. Where no thread can be started (WebAssembly,
+    an interpreter that is shutting down) the caller does it all.
+
+NOTE [ What a thread costs ]
+    From asking a sleeping thread to do nothing until it is known to have done so, 10 us pass on bare metal and 65 on
+    some virtual machines. It is measured when the first thread is started (``_Pool.trip``). Who hands over work says
+    how many microseconds one thread would need for it (``work``); what is not worth the trip is left to the caller.
+    About half of the trip passes before a thread is at work. So there is a small part more than there are threads,
+    which the caller does while the others finish: it need not be woken itself.
+    Only one thread can have the interpreter. One that comes out of NumPy while another has it is put to sleep, and
+    when it wakes, half a trip later, may find it taken again: with calls of 50 us two threads did twice as much as one
+    (at a trip of 65), of 25 us 1.5 times, of 13 us 1.2 times, of 6 us 0.6 times. So the blocks of several threads are
+    as large as a core's cache, those of one thread are smaller, and what takes many short ``passes`` is left to one.
+    The first part is the caller's: from one operator to the next, each thread finds in its core's cache what it wrote.
+
+NOTE [ Fresh memory ]
+    glibc gives memory back to the system whenever 128 kB at the top of the heap are free, and page by page it comes
+    again: a new array of a million numbers then costs five times what it takes to fill it. It raises that threshold
+    itself once a program has freed a large array (up to 32 MB), which is what importing this module does; the memory
+    is not touched and so never taken. Up to 64 MB that were once in use then stay with the process.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from functools import partial
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from .fused import Program, cost_of, program_of
+
+LARGE = 1 << 18  # elements from which blocks pay
+_BLOCK = 1 << 21  # bytes of one operand in a part: several fit into the processor's cache, and threads seldom meet
+_CACHED = 1 << 18  # bytes of one operand in the blocks that several passes are made over
+_OWN = 1 << 22  # bytes of all arrays in such a block where it is larger for the sake of threads: a core's own cache
+_ENORMOUS = 1 << 40  # elements that no machine has memory for: NumPy says so before anything is cut
+_ROW = 1024  # elements that einsum adds up on 64 accumulators; the sums of rows are added pairwise
+_REDUCING = 0.04  # ns that a reduction takes for a byte
+
+np.empty((1 << 25) - (1 << 14), np.uint8)  # NOTE [ Fresh memory ]
+
+
+# -------------------------------------------------------------------------------------------------------------- threads
+requested: int | None = None  # what set_num_threads was given
+
+
+def default_threads() -> int:
+    """The number of threads in the environment, else that of the processors."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        number = os.environ.get(name, "")
+        if number.isdigit() and int(number):
+            return int(number)
+    return os.cpu_count() or 1
+
+
+def _usable_processors() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+_LEAST_TRIP, _LONGEST_TRIP = 30.0, 200.0  # on a busy machine both threads may be on one core, or far apart
+_WORTH = 2.0  # trips that the work of each helper must be worth: out of a cold cache, waking takes twice as long
+_SMALL = 0.1  # of a part: the one more
+_CALL = 0.3  # trips that a call of NumPy must take where threads are not to wait for each other most of the time
+
+
+class _Pool:
+    """Threads that wait for jobs. They are started when first needed, and again after a fork."""
+
+    def __init__(self) -> None:
+        self.default = default_threads()
+        self.processors = _usable_processors()
+        self.started = 0
+        self.refused = False  # no thread can be started here
+        self.trip = _LEAST_TRIP  # microseconds: NOTE [ What a thread costs ]
+        self.lock = threading.Lock()
+        self.jobs: SimpleQueue[_Job] = SimpleQueue()
+
+    def helpers(self, parts: int, work: float = math.inf) -> int:
+        """How many threads besides the caller can work on so many parts, and would be worth it."""
+        n = min(requested or self.default, self.processors, parts) - 1
+        if n <= 0 or work < _WORTH * self.trip:
+            return 0
+        if n > self.started and not self.refused:
+            self._start(n)
+        n = min(n, self.started)
+        least = _WORTH * self.trip
+        return n if n * least <= work else int(work / least)
+
+    def _start(self, n: int) -> None:
+        with self.lock:
+            while self.started < n:
+                name = f"wengert-{self.started + 1}"
+                try:
+                    threading.Thread(target=_serve, args=(self.jobs,), name=name, daemon=True).start()
+                except RuntimeError:  # none to be had: WebAssembly, interpreter shut-down, a subinterpreter, a limit
+                    self.refused = True
+                    return
+                if not self.started:
+                    self.trip = max(self._measured(), _LEAST_TRIP)
+                self.started += 1
+
+    def _measured(self) -> float:
+        """How many microseconds the first thread takes to do nothing, asked in its sleep."""
+        taken = []
+        for _ in range(5):
+            job = _Job(lambda part: None, (None,))
+            start = time.perf_counter()
+            self.jobs.put(job)
+            job.finished.get()
+            taken.append(time.perf_counter() - start)
+            time.sleep(1e-4)  # it falls asleep
+        return min(min(taken[1:]) * 1e6, _LONGEST_TRIP)
+
+
+class _Job:
+    """One call of ``each``: what is still to do, and what came of the rest."""
+
+    __slots__ = ("context", "errors", "finished", "fn", "parts", "results", "todo")
+
+    def __init__(self, fn: Any, parts: Sequence[Any]) -> None:
+        self.fn = fn
+        self.parts = parts
+        self.todo = deque(range(len(parts)))
+        self.results: list[Any] = [None] * len(parts)
+        self.errors: list[tuple[int, BaseException]] = []
+        self.finished: SimpleQueue[int] = SimpleQueue()
+        self.context = copy_context()  # NumPy's errstate is part of it
+
+    def work(self) -> int:
+        """Do parts until there are no more; how many it were."""
+        done = 0
+        while self.todo:
+            try:
+                i = self.todo.popleft()
+            except IndexError:
+                break
+            if not self.errors:
+                try:
+                    self.results[i] = self.fn(self.parts[i])
+                except BaseException as error:  # noqa: BLE001  raised where the job came from
+                    self.errors.append((i, error))
+            done += 1
+        return done
+
+    def help(self) -> None:
+        """The same in another thread."""
+        done = self.context.copy().run(self.work) if self.todo else 0
+        if done:
+            self.finished.put(done)
+
+    def clear(self) -> None:
+        """Let go of the arrays: a thread that comes too late may still hold the job."""
+        self.fn = self.parts = self.results = None  # type: ignore[assignment]
+        self.errors = []
+
+
+def _serve(jobs: SimpleQueue[_Job]) -> None:
+    while True:
+        job = jobs.get()
+        job.help()
+        del job
+
+
+_pool = _Pool()
+
+
+def alone(work: float = math.inf, parts: int = 2) -> bool:
+    """Whether there is one thread only, or work of so many microseconds, in so many parts, is better left to one."""
+    return _pool.helpers(parts, work) < 1
+
+
+def _after_fork() -> None:
+    global _pool
+    _pool = _Pool()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def each(fn: Callable[[Any], Any], parts: Sequence[Any], work: float = math.inf) -> list[Any]:
+    """``[fn(part) for part in parts]``, on threads; an error of any part is raised.
+
+    ``work``: microseconds that one thread would need.
+    """
+    pool = _pool
+    helpers = pool.helpers(len(parts), work)
+    if helpers <= 0:
+        return [fn(part) for part in parts]
+    job = _Job(fn, parts)
+    for _ in range(helpers):
+        pool.jobs.put(job)
+    left = len(parts) - job.work()
+    while left:
+        left -= job.finished.get()
+    results, errors = job.results, job.errors
+    job.clear()
+    if errors:
+        error = min(errors, key=lambda entry: entry[0])[1]
+        try:
+            raise error
+        finally:
+            del error, errors  # they would hold the frame that holds them
+    return results
+
+
+# --------------------------------------------------------------------------------------------------------- elementwise
+def elementwise(body: Callable[..., Any], *arrays: Any) -> Any:
+    """``body(*arrays)`` for a body that is elementwise in its broadcast operands, some of which may be numbers.
+
+    The result has the dtype and the order in memory that the plain call gives. What cannot be cut (operands in
+    different orders, reversed ones, a body that returns its operand or anything but one array) is called as it is.
+    """
+    layout = _layout(arrays)
+    if layout is None:
+        return body(*arrays)
+    if len(layout.shape) > 1:
+        return among_rows(layout.shape[-1], lambda: _run(body, arrays, layout))
+    return _run(body, arrays, layout)
+
+
+def _run(body: Callable[..., Any], arrays: tuple[Any, ...], layout: _Layout) -> Any:
+    direct = isinstance(body, np.ufunc)
+    if direct:
+        work = layout.size * cost_of(body, arrays) / 1000
+        if alone(work):
+            return body(*arrays)
+    else:
+        program = program_of(body, arrays)
+        if program is not None and len(program.dtypes) == 1:
+            return _run_program(program, layout)[0]
+        work = layout.nbytes * _UNKNOWN / 1000
+    views, parts = layout.views, layout.parts(work)
+    dtype = _ufunc_dtype(body, arrays) if direct else _body_dtype(body, layout, parts[0])
+    if dtype is None:
+        return body(*arrays)
+    result, out = layout.empty(dtype)
+    if direct:
+
+        def fill(part: Any) -> None:
+            body(*[a[part] if cut else a for a, cut in views], out=out[part])
+    else:
+
+        def fill(part: Any) -> None:
+            out[part] = body(*[a[part] if cut else a for a, cut in views])
+
+    each(fill, parts, work)
+    return result
+
+
+_UNKNOWN = 0.25  # ns for each byte of an operand in a body that is no program
+
+
+def _ufunc_dtype(ufunc: Any, arrays: tuple[Any, ...]) -> Any:
+    """The dtype of a ufunc's result; ``None`` if it has several."""
+    key = (ufunc, *[getattr(x, "dtype", type(x)) for x in arrays])
+    if key not in _ufunc_dtypes:
+        sample = ufunc(*[np.ones(1, x.dtype) if type(x) is np.ndarray else x for x in arrays])
+        _ufunc_dtypes[key] = sample.dtype if type(sample) is np.ndarray else None
+    return _ufunc_dtypes[key]
+
+
+_ufunc_dtypes: dict[Any, Any] = {}
+
+
+def _body_dtype(body: Callable[..., Any], layout: _Layout, part: tuple[Any, ...]) -> Any:
+    """The dtype of what a body gives, seen at one element; ``None`` where it does not give a new array of that size."""
+    first = (*part[:-1], slice(0, 1))
+    sample = body(*[a[first] if cut else a for a, cut in layout.views])
+    if type(sample) is not np.ndarray or sample.shape != layout.sample(first) or _is_operand(sample, layout.views):
+        return None
+    return sample.dtype
+
+
+def both(body: Callable[..., Any], *arrays: Any) -> Any:
+    """``body(*arrays)`` for a body that gives several arrays, each elementwise in the operands."""
+    layout = _layout(arrays)
+    program = None if layout is None else program_of(body, arrays)
+    return body(*arrays) if layout is None or program is None else _run_program(program, layout)
+
+
+def _run_program(program: Program, layout: _Layout) -> list[Any]:
+    """What a recorded body gives."""
+    made = [layout.empty(dtype) for dtype in program.dtypes]
+    outs = [out for _, out in made]
+    views = layout.views
+    run: Callable[..., None] = program.run
+    work = layout.size * program.cost / 1000
+
+    if len(layout.shape) > 1:
+        parts = layout.parts(work)
+    else:
+        parts, size = _free_parts(layout.size, layout.itemsize, work, program.passes, program.width)
+        if not program.single:
+            run = partial(program.run_along, size=size)
+
+    def fill(part: Any) -> None:
+        run([out[part] for out in outs], [a[part] if cut else a for a, cut in views])
+
+    each(fill, parts, work)
+    return [result for result, _ in made]
+
+
+def over_blocks(fn: Callable[..., Any], *arrays: Any) -> list[Any] | None:
+    """What ``fn`` gives for each block of elementwise operands; ``None`` where they cannot be cut."""
+    layout = _layout(arrays)
+    if layout is None:
+        return None
+    views = layout.views
+    parts = cut_parts(layout.shape, max(_BLOCK // layout.itemsize, 1))  # of sums too, perhaps
+    return each(lambda part: fn(*[a[part] if cut else a for a, cut in views]), parts)
+
+
+def _is_operand(sample: Any, views: Any) -> bool:
+    """Whether a body gave back what it was given."""
+    return sample.base is not None and any(cut and np.may_share_memory(sample, a) for a, cut in views)
+
+
+class _Layout:
+    """Operands brought to one shape, with their axes in the order of memory and merged where that needs no copy."""
+
+    __slots__ = ("itemsize", "like", "nbytes", "order", "shape", "size", "views", "whole")
+
+    def __init__(self, views: Any, whole: Any, like: Any, order: Any) -> None:
+        cut = [a for a, is_cut in views if is_cut]
+        self.views: list[tuple[Any, bool]] = views  # operand, whether it is cut
+        self.shape: tuple[int, ...] = cut[0].shape
+        self.whole: tuple[int, ...] = whole  # the shape of the result
+        self.like = like  # where not in C order: the operand whose order the result has
+        self.order = order
+        self.itemsize = max([a.itemsize for a in cut])
+        self.size = cut[0].size
+        self.nbytes = self.size * self.itemsize  # of the widest operand
+
+    def parts(self, work: float) -> list[tuple[Any, ...]]:
+        """The index of each part, numbers and then one slice, for work of so many microseconds."""
+        block = max(_BLOCK // self.itemsize, 1)
+        return _shares(self.shape[0], block, work) if len(self.shape) == 1 else cut_parts(self.shape, block)
+
+    def sample(self, index: tuple[Any, ...]) -> tuple[int, ...]:
+        """The shape of what an index selects, one element of its slice."""
+        return (1, *self.shape[len(index) :])
+
+    def empty(self, dtype: Any) -> tuple[Any, Any]:
+        """A new array for the result, and the view of it that is cut as the operands are."""
+        if self.like is None:
+            result = np.empty(self.whole, dtype)
+            return result, result.reshape(self.shape)
+        result = np.empty_like(self.like, dtype)
+        return result, result.transpose(self.order).reshape(self.shape)
+
+
+def _layout(arrays: tuple[Any, ...]) -> _Layout | None:
+    """How elementwise operands are cut, ``None`` where they had better not be."""
+    operands = [a for a in arrays if type(a) is np.ndarray and a.ndim]
+    if not operands or any([a.dtype.hasobject for a in operands]):  # noqa: C419  faster so
+        return None
+    lead = operands[0]
+    shape = lead.shape
+    if all([a.shape == shape and a.flags.c_contiguous for a in operands]):  # noqa: C419
+        if lead.size < LARGE:
+            return None
+        flat = [(a.reshape(-1), True) if type(a) is np.ndarray and a.ndim else (a, False) for a in arrays]
+        return _Layout(flat, shape, None, None)
+    try:
+        shape = np.broadcast_shapes(*[a.shape for a in operands])
+    except ValueError:  # the body says it better
+        return None
+    full = [np.broadcast_to(a, shape) for a in operands]
+    if not LARGE <= full[0].size < _ENORMOUS:
+        return None
+    strides = [_strides(a) for a in full]
+    identity = tuple(range(len(shape)))
+    order = identity
+    if not all(_descending(s, order) for s in strides):
+        k = max(range(len(full)), key=lambda k: sum(map(bool, strides[k])))
+        order = tuple(sorted(identity, key=lambda axis: -strides[k][axis]))
+        lead = operands[k]
+        if lead.shape != shape or not all(s or n == 1 for s, n in zip(strides[k], shape, strict=True)):
+            return None
+        if not all(_descending(s, order) for s in strides):
+            return None
+    merged = _merged([shape[axis] for axis in order], [[s[axis] for axis in order] for s in strides])
+    cut = iter([a.transpose(order).reshape(merged) for a in full])
+    views = [(next(cut), True) if type(a) is np.ndarray and a.ndim else (a, False) for a in arrays]
+    return _Layout(views, shape, None if order == identity else lead, order)
+
+
+def _shares(n: int, block: int, work: float) -> list[tuple[slice]]:
+    """Slices of at most ``block`` elements between whole vectors: equally many for each thread, and a small one.
+
+    There are as many threads as work of so many microseconds is worth. See NOTE [ What a thread costs ].
+    """
+    threads = _pool.helpers(n, work) + 1
+    pieces = -(-n // (block * threads)) * threads
+    step = math.ceil(n / (pieces + (_SMALL * threads if threads > 1 else 0)) / 64) * 64
+    return [(slice(i, min(i + step, n)),) for i in range(0, n, step)]
+
+
+def _evenly(start: int, stop: int, block: int) -> list[slice]:
+    """Equal slices of at least ``block`` elements, between whole vectors."""
+    n = stop - start
+    pieces = n // block
+    step = math.ceil(n / pieces / 64) * 64 if pieces > 1 else max(n, 1)
+    return [slice(i, min(i + step, stop)) for i in range(start, stop, step)]
+
+
+def multiply_into(x: Any, y: Any) -> Any:
+    """``y * x`` in the place of x, of one dtype and shape; silently, as it cannot be done again once it has begun."""
+    with np.errstate(all="ignore"):
+        if not (x.flags.c_contiguous and y.flags.c_contiguous):
+            return np.multiply(y, x, x)
+        x_flat, y_flat = x.reshape(-1), y.reshape(-1)
+        work = x.size * cost_of(np.multiply, (x, y)) / 1000
+        each(lambda part: np.multiply(y_flat[part], x_flat[part], x_flat[part]), _shares(x.size, x.size, work), work)
+    return x
+
+
+def freely(fn: Callable[[slice], Any], n: int, itemsize: int, work: float, passes: int = 1, width: int = 3) -> None:
+    """``fn(slice)`` for slices that cover ``range(n)``, cut as suits the threads: no digit may depend on where.
+
+    ``work``: see ``each``; ``passes``: how many calls of NumPy a slice takes; ``width``: of how many arrays.
+    """
+    parts, size = _free_parts(n, itemsize, work, passes, width)
+
+    def share(part: tuple[slice]) -> None:
+        for block in _evenly(part[0].start, part[0].stop, size):
+            fn(block)
+
+    each(share, parts, work)
+
+
+def _free_parts(n: int, itemsize: int, work: float, passes: int, width: int) -> tuple[list[tuple[slice]], int]:
+    """A slice for each thread, or many for very many elements, and of how many elements the blocks in them are.
+
+    Several threads get blocks as large as a core's own cache allows, and are not asked if calls would be short even so.
+    """
+    held = _OWN // (width * itemsize)
+    call = work / passes * min(held / n, 0.5)
+    if call < _CALL * _pool.trip or alone(work):
+        return [(slice(0, n),)], _CACHED // itemsize
+    return _shares(n, _BLOCK // itemsize, work), held
+
+
+def _strides(a: Any) -> list[int]:
+    """The strides that matter."""
+    return [s if n > 1 else 0 for s, n in zip(a.strides, a.shape, strict=True)]
+
+
+def _descending(strides: list[int], order: tuple[int, ...]) -> bool:
+    """Whether an array's axes, taken in an order, lie in memory in that order; repeated ones (stride 0) do anyway."""
+    last = None
+    for axis in order:
+        s = strides[axis]
+        if s:
+            if s < 0 or (last is not None and s > last):
+                return False
+            last = s
+    return True
+
+
+def _merged(sizes: list[int], strides: list[list[int]]) -> tuple[int, ...]:
+    """The shape in which neighbouring axes are one where they are so in all operands."""
+    shape: list[int] = []
+    inner = None  # the axis that comes after
+    for axis in reversed(range(len(sizes))):
+        n = sizes[axis]
+        if n == 1:
+            continue
+        if inner is not None and all(s[axis] == s[inner] * sizes[inner] for s in strides):
+            shape[-1] *= n
+        else:
+            shape.append(n)
+        inner = axis
+    return tuple(reversed(shape))
+
+
+def cut_parts(shape: tuple[int, ...], block: int) -> list[tuple[Any, ...]]:
+    """Indices that cut a shape into parts of at most ``block`` elements (or one row): numbers, then one slice."""
+    inner = 1
+    axis = len(shape) - 1
+    while axis and inner * shape[axis] <= block:
+        inner *= shape[axis]
+        axis -= 1
+    length = shape[axis]
+    pieces = -(-length * inner // block)
+    pieces += pieces & 1  # two threads have the same to do
+    step = max(-(-length // max(pieces, 1)), 1)
+    if inner == 1:
+        step = -(-step // 64) * 64  # whole vectors
+    slices = [slice(i, min(i + step, length)) for i in range(0, length, step)]
+    if not axis:
+        return [(s,) for s in slices]
+    return [(*index, s) for index in np.ndindex(*shape[:axis]) for s in slices]
+
+
+# -------------------------------------------------------------------------------------------------- rows and reductions
+# NOTE [ NumPy's buffer ]
+#     Where the operands of a ufunc cannot be taken as one long row (a column or a row is repeated), NumPy gathers rows
+#     that are shorter than its buffer, 8192 elements, before it works on them. That takes as long again as the work. A
+#     shorter buffer is left aside. For rows of less than 512 elements, gathering is the faster way.
+_SHORT_ROW, _LONG_ROW, _BUFFER = 512, 8192, 512
+
+
+def among_rows(size: int, fn: Callable[[], Any]) -> Any:
+    """``fn()``, in which ufuncs go through rows of so many elements."""
+    if not _SHORT_ROW <= size < _LONG_ROW:
+        return fn()
+    with np.errstate():  # its end restores the size of the buffer too
+        np.setbufsize(_BUFFER)
+        return fn()
+
+
+def rows(fn: Callable[[slice], Any], n: int, size: int, block: int = 0) -> list[Any]:
+    """``fn(slice)`` for slices that cover ``range(n)``, each of about ``block`` elements if a row has ``size``.
+
+    Without ``block`` no digit may depend on where it is cut: blocks are then so small that a function of several passes
+    finds its rows in the cache, or so large that threads seldom meet: see NOTE [ What a thread costs ].
+    """
+    work = n * size * _ROW_PASS * _ROW_PASSES / 1000
+    large = block or _SHARED_ROWS
+    if alone(work) or large * _ROW_PASS / 1000 < _CALL * _pool.trip:
+        work, large = 0.0, block or _OWN_ROWS
+    parts = [part[-1] for part in cut_parts((n, size), max(large, size))] if size else [slice(0, n)]
+    return among_rows(min(size, _SHORT_ROW), lambda: each(fn, parts, work))
+
+
+_OWN_ROWS, _SHARED_ROWS = 1 << 16, 1 << 19  # elements in a block of one thread, and of several
+_ROW_PASS, _ROW_PASSES = 0.12, 8  # ns that a pass takes for an element, and how many passes functions make
+
+
+def fold(ufunc: Any, x: Any) -> Any:
+    """``ufunc.reduce`` over all elements of an array: ``add``, ``maximum``, ``minimum``, ``logical_and``, ...
+
+    Only float32 and float64 are added: rows on many accumulators, then pairwise, as precisely as NumPy does it.
+    """
+    flat = _flat(x)
+    if flat is None:
+        return ufunc.reduce(x, None)
+    if ufunc is np.add and x.dtype.char in "fd" and flat.size >= LARGE >> 2:
+        return _sum(flat)
+    work = flat.nbytes * _REDUCING / 1000
+    if alone(work):
+        return ufunc.reduce(x, None)
+    parts = _shares(flat.size, LARGE << 2, work)
+    return ufunc.reduce(np.array(each(lambda part: ufunc.reduce(flat[part]), parts, work)))
+
+
+def _flat(x: Any) -> Any:
+    """All elements in the order of memory, without a copy; ``None`` where they are not dense."""
+    if x.flags.c_contiguous:
+        return x.reshape(-1)
+    order = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
+    x = x.transpose(order)
+    return x.reshape(-1) if x.flags.c_contiguous else None
+
+
+def _sum(x: Any) -> Any:
+    """The sum of a contiguous array of float32 or float64."""
+    whole = x.size // _ROW * _ROW
+    table = x[:whole].reshape(-1, _ROW)
+    work = x.nbytes * _REDUCING / 1000
+    parts = cut_parts(table.shape, LARGE << 1) if not alone(work) else [...]
+    sums = np.add.reduce(np.concatenate(each(lambda part: np.einsum("ij->i", table[part]), parts, work)))
+    return sums + np.add.reduce(x[whole:]) if whole < x.size else sums

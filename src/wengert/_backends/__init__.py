@@ -1,1 +1,0 @@
-"""Array libraries: what one must offer so that tensors can hold its arrays."""

@@ -1,0 +1,247 @@
+"""no_grad and its family: context managers that are decorators too, for functions, generators and coroutines."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Self, overload
+
+from . import modes
+from .modes import MODE, State, changed
+
+
+class ContextDecorator:
+    """A context manager that is a decorator of functions, generators and coroutines too: each call has a fresh one."""
+
+    def clone(self) -> Any:
+        """A fresh manager with the same settings."""
+        return type(self)()
+
+    def __call__(self, fn: Any) -> Any:
+        if inspect.isclass(fn):
+            import warnings
+
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            return lambda *args, **kwargs: self._call(fn, args, kwargs)
+        if inspect.isgeneratorfunction(fn):
+            return _wrap_generator(self.clone, fn)
+        if inspect.iscoroutinefunction(fn):
+
+            @functools.wraps(fn)
+            async def coroutine(*args: Any, **kwargs: Any) -> Any:
+                with self.clone():
+                    return await fn(*args, **kwargs)
+
+            return coroutine
+
+        @functools.wraps(fn)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return fn(*args, **kwargs)
+
+        return wrapped
+
+    def _call(self, fn: Any, args: Any, kwargs: Any) -> Any:
+        with self.clone():
+            return fn(*args, **kwargs)
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exc: object) -> Any:
+        raise NotImplementedError
+
+
+class _ModeDecorator(ContextDecorator):
+    """What the grad modes share: one object may be entered again and again, also nested in itself."""
+
+    _entered: Any = None  # (token of MODE, what was here before)
+
+    def _target(self) -> State | None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        self._entered = (MODE.set(self._target()), self._entered)
+
+    def __exit__(self, *exc: object) -> None:
+        token, self._entered = self._entered
+        try:
+            MODE.reset(token)
+        except ValueError:  # left in another context than it was entered in: restore the setting by value
+            MODE.set(None if token.old_value is token.MISSING else token.old_value)
+
+
+class _StepsInMode:
+    """A generator each of whose steps runs in the mode; what ``yield from`` asks of an iterator (PEP 380)."""
+
+    def __init__(self, make: Any, gen: Any) -> None:
+        self._make, self._gen = make, gen
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        with self._make():
+            return next(self._gen)
+
+    def send(self, value: Any) -> Any:
+        with self._make():
+            return self._gen.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        try:
+            with self._make():
+                return self._gen.throw(*error)
+        finally:
+            del error  # its traceback holds this frame: a cycle
+
+    def close(self) -> None:
+        with self._make():
+            self._gen.close()
+
+
+def _wrap_generator(make: Any, fn: Any) -> Any:
+    """A generator function whose body runs in the mode, and whose caller does not between yields."""
+
+    @functools.wraps(fn)
+    def generator(*args: Any, **kwargs: Any) -> Any:
+        return (yield from _StepsInMode(make, fn(*args, **kwargs)))
+
+    return generator
+
+
+class no_grad(_ModeDecorator):
+    """Nothing is recorded inside: context manager and decorator, per thread and per asyncio task.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([1.], requires_grad=True)
+    >>> with torch.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
+    @overload
+    def __new__(cls, orig_func: Callable[..., Any]) -> Any: ...
+    def __new__(cls, orig_func: Any = None) -> Any:
+        self = object.__new__(cls)
+        return self if orig_func is None else self(orig_func)
+
+    def __enter__(self) -> None:
+        state = State(False, False, None) if MODE.get() is None else changed(grad=False)
+        self._entered = (MODE.set(state), self._entered)
+
+
+class enable_grad(_ModeDecorator):
+    """Recording is on inside, also within ``no_grad``.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([1.], requires_grad=True)
+    >>> with torch.no_grad(), torch.enable_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    True
+    """
+
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
+    @overload
+    def __new__(cls, orig_func: Callable[..., Any]) -> Any: ...
+    def __new__(cls, orig_func: Any = None) -> Any:
+        self = object.__new__(cls)
+        return self if orig_func is None else self(orig_func)
+
+    def _target(self) -> State | None:
+        return changed(grad=True)
+
+
+class set_grad_enabled(_ModeDecorator):
+    """Recording on or off, at once as a plain call, or until the end of a ``with`` block.
+
+    >>> import wengert as torch
+    >>> _ = torch.set_grad_enabled(False)
+    >>> torch.is_grad_enabled()
+    False
+    >>> _ = torch.set_grad_enabled(True)
+    """
+
+    def __init__(self, mode: bool) -> None:
+        if type(mode) is not bool:
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self.mode = mode
+        self.prev = MODE.get()
+        MODE.set(changed(grad=self.mode))
+
+    def __call__(self, fn: Any) -> Any:
+        MODE.set(self.prev)
+        return super().__call__(fn)
+
+    def clone(self) -> Any:
+        manager = object.__new__(_Setting)
+        manager.mode = self.mode
+        return manager
+
+    def __enter__(self) -> None:
+        MODE.set(changed(grad=self.mode))
+
+    def __exit__(self, *exc: object) -> None:
+        MODE.set(self.prev)
+
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
+
+class _Setting(_ModeDecorator):
+    mode: bool
+
+    def _target(self) -> State | None:
+        return changed(grad=self.mode)
+
+
+class inference_mode(_ModeDecorator):
+    """Nothing is recorded and nothing made inside may enter a graph later.
+
+    >>> import wengert as torch
+    >>> with torch.inference_mode():
+    ...     y = torch.ones(2)
+    >>> y.is_inference()
+    True
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        self = object.__new__(cls)
+        self.mode = True if callable(mode) else bool(mode)
+        return self(mode) if callable(mode) else self
+
+    def __init__(self, mode: Any = True) -> None:
+        pass
+
+    def clone(self) -> Any:
+        return inference_mode(self.mode)
+
+    def _target(self) -> State | None:
+        return changed(grad=not self.mode, inference=self.mode)
+
+
+class grad_mode(_ModeDecorator):
+    """Recording on or off; what the library itself uses (does not act before ``with``)."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def _target(self) -> State | None:
+        return changed(grad=self.mode)
+
+
+is_grad_enabled = modes.is_grad_enabled

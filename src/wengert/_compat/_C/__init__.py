@@ -1,0 +1,250 @@
+"""What programs use of ``torch._C``, PyTorch's compiled part, by its names there.
+
+>>> import wengert as torch
+>>> with torch._C.DisableTorchFunctionSubclass():
+...     torch._C._is_torch_function_enabled()
+False
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from enum import Enum
+from typing import Any
+
+from wengert._base.dtypes import Size, device, dtype, layout, memory_format
+from wengert._base.grad_mode import set_grad_enabled
+from wengert._base.modes import in_transform
+from wengert._tape.tensor import Tensor, _disabled_torch_dispatch_impl, _disabled_torch_function_impl
+from wengert._tensor_api.torch_function import STATE
+from wengert._tensor_api.torch_function import overrides as _overrides_functions
+from wengert.random import Generator
+
+__all__ = [
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "DispatchKey",
+    "DispatchKeySet",
+    "Generator",
+    "Size",
+    "TensorBase",
+    "_TensorBase",
+    "_TensorMeta",
+    "_are_functorch_transforms_active",
+    "_disabled_torch_dispatch_impl",
+    "_disabled_torch_function_impl",
+    "_get_default_device",
+    "_get_privateuse1_backend_name",
+    "_get_tracing_state",
+    "_has_torch_function",
+    "_has_torch_function_unary",
+    "_has_torch_function_variadic",
+    "_is_torch_function_enabled",
+    "_is_torch_function_mode_enabled",
+    "_is_tracing",
+    "_len_torch_function_stack",
+    "_log_api_usage_once",
+    "_nn",
+    "device",
+    "dtype",
+    "layout",
+    "memory_format",
+]
+
+TensorBase = _TensorBase = Tensor  # one class here
+_TensorMeta = type(Tensor)
+
+
+class _Disable:
+    """A context in which overriding classes are taken for what they are: tensors, or mistakes."""
+
+    _everything = False
+
+    def __init__(self) -> None:
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> None:
+        state = STATE.get()
+        self._tokens.append(STATE.set(state._replace(classes=False, all=state.all and not self._everything)))
+
+    def __exit__(self, *exc: object) -> None:
+        STATE.reset(self._tokens.pop())
+
+
+class DisableTorchFunctionSubclass(_Disable):
+    """Inside, no class's ``__torch_function__`` is asked; modes are."""
+
+
+class DisableTorchFunction(_Disable):
+    """Inside, neither a class's ``__torch_function__`` nor a mode's is asked."""
+
+    _everything = True
+
+
+def _is_torch_function_enabled() -> bool:
+    """Whether classes are asked in this thread or task."""
+    state = STATE.get()
+    return state.classes and state.all
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether a mode is on in this thread or task."""
+    state = STATE.get()
+    return bool(state.modes) and state.all
+
+
+def _len_torch_function_stack() -> int:
+    """How many modes are on."""
+    return len(STATE.get().modes)
+
+
+def _has_torch_function(args: Any) -> bool:
+    """Whether one of the arguments overrides, or a mode is on."""
+    return _is_torch_function_mode_enabled() or (
+        _is_torch_function_enabled() and any(_overrides_functions(type(a)) for a in args)
+    )
+
+
+def _has_torch_function_unary(arg: Any) -> bool:
+    """The same of one argument."""
+    return _has_torch_function((arg,))
+
+
+def _has_torch_function_variadic(*args: Any) -> bool:
+    """The same of several."""
+    return _has_torch_function(args)
+
+
+def _get_tracing_state() -> None:
+    """``None``: nothing is ever traced."""
+
+
+def _is_tracing() -> bool:
+    """False: nothing is ever traced."""
+    return False
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a transform of ``torch.func`` is running."""
+    return in_transform() is not None
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Nothing: nobody counts which parts of the package are used."""
+
+
+def _get_privateuse1_backend_name() -> str:
+    """The name of a device that a program may add to PyTorch, as it is before one is added."""
+    return "privateuseone"
+
+
+def _get_default_device() -> str:
+    """The type of the default device."""
+    from wengert._tensor_api.settings import get_default_device
+
+    return get_default_device().type
+
+
+#: PyTorch chooses kernels by such keys; here they are names that libraries put into sets
+DispatchKey = Enum(
+    "DispatchKey",
+    "CPU CUDA XPU Meta Autograd AutogradCPU AutogradCUDA AutocastCPU AutocastCUDA AutocastXPU FuncTorchBatched "
+    "CompositeImplicitAutograd CompositeExplicitAutograd Python ADInplaceOrView",
+)
+
+
+class DispatchKeySet(frozenset[Any]):
+    """A set of dispatch keys, made of one."""
+
+    def __new__(cls, key: Any) -> Any:
+        """The set of this key."""
+        return super().__new__(cls, (key,))
+
+
+def _ExcludeDispatchKeyGuard(keys: Any) -> Any:
+    """A context that does nothing: no kernel is chosen by a key."""
+    return nullcontext()
+
+
+class _nn:
+    """What programs use of ``torch._C._nn``."""
+
+    @staticmethod
+    def _parse_to(*args: Any, **kwargs: Any) -> tuple[device | None, dtype | None, bool, memory_format | None]:
+        """The arguments of ``Module.to``: device, dtype, ``non_blocking`` and memory format. lightning overrides it.
+
+        >>> import wengert as torch
+        >>> torch._C._nn._parse_to("cpu", torch.float64)
+        (device(type='cpu'), torch.float64, False, None)
+        """
+        from wengert._ops.create.convert import _to_arguments
+
+        found, where, _, kept = _to_arguments(args, kwargs)
+        flags = [a for a in args if isinstance(a, bool)]
+        non_blocking = bool(flags[0] if flags else kwargs.get("non_blocking", False))
+        return where, found, non_blocking, kept
+
+
+class _ImperativeEngine:
+    """The class of ``Variable._execution_engine``."""
+
+
+has_lapack = True
+has_mkl = has_openmp = has_cuda = has_mps = has_xpu = False
+_stashed = threading.local()
+
+
+def _stash_obj_in_tls(key: str, value: Any) -> None:
+    """Keep an object for this thread under a name."""
+    vars(_stashed)[key] = value
+
+
+def _is_key_in_tls(key: str) -> bool:
+    """Whether there is one."""
+    return key in vars(_stashed)
+
+
+def _get_obj_in_tls(key: str) -> Any:
+    """The object that was kept."""
+    return vars(_stashed)[key]
+
+
+def _len_torch_dispatch_stack() -> int:
+    """How many dispatch modes are on."""
+    from wengert.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+    return len(_get_current_dispatch_mode_stack())
+
+
+def _set_grad_enabled(enabled: bool) -> None:
+    """Turn recording on or off."""
+    set_grad_enabled(enabled)
+
+
+# Names that lie in modules which are imported when they are asked for.
+_LATE = {
+    "_autograd": "._C._autograd",
+    "_functions": "._C._functions",
+    "_current_autograd_node": ".autograd._task",
+    "_current_graph_task_execution_order": ".autograd._task",
+    "_current_graph_task_id": ".autograd._task",
+    "_will_engine_execute_node": ".autograd._task",
+    "_is_fwd_grad_enabled": ".autograd.forward_ad",
+    "_is_multithreading_enabled": ".autograd.grad_mode:is_multithreading_enabled",
+    "_set_multithreading_enabled": ".autograd.grad_mode:set_multithreading_enabled",
+    "is_grad_enabled": "._modes",
+    "is_inference_mode_enabled": "._modes",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_jit_"):  # switches of TorchScript's compiler, which programs turn off and on
+        return lambda *args, **kwargs: None
+    if name in _LATE:
+        from importlib import import_module
+
+        home, _, attribute = _LATE[name].partition(":")
+        module = import_module(home, "wengert")
+        return module if home == f"._C.{name}" else getattr(module, attribute or name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,65 @@
+"""``OptimizedModule``, what ``torch.compile`` makes of a module: another that runs it, under PyTorch's names."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from typing import Any
+
+from wengert.nn.modules.module import Module
+
+__all__ = ["OptimizedModule"]
+
+
+class OptimizedModule(Module):
+    """A module around a module, as PyTorch's compiled ones are: the one inside, ``_orig_mod``, runs as it is.
+
+    So parameters have ``_orig_mod.`` before their names, and hooks of both modules run. All other attributes are those
+    of the module inside, for reading, writing and deleting.
+    """
+
+    def __init__(self, mod: Module, dynamo_ctx: Any = None) -> None:
+        self.__dict__["_orig_mod"] = mod  # for `training`, which Module.__init__ sets
+        super().__init__()
+        del self.__dict__["_orig_mod"]
+        self._modules["_orig_mod"] = mod
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module inside gives."""
+        return self._orig_mod(*args, **kwargs)
+
+    @property
+    def training(self) -> bool:
+        """The mode of the module inside."""
+        return self._orig_mod.training
+
+    @training.setter
+    def training(self, value: bool) -> None:
+        if "_modules" in self.__dict__ and self._modules:  # else Module.__init__ sets what a new module has
+            self._orig_mod.training = value
+
+    def __len__(self) -> int:
+        if isinstance(self._orig_mod, Sized):
+            return len(self._orig_mod)
+        raise TypeError(f"{type(self._orig_mod).__name__} does not support len()")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(self._orig_mod), *super().__dir__()})
+
+    def __reduce__(self) -> Any:
+        return (type(self), (self._orig_mod,))
+
+    def __getattr__(self, name: str) -> Any:
+        mod = self.__dict__["_modules"]["_orig_mod"]
+        return mod if name == "_orig_mod" else getattr(mod, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if hasattr(type(self), name) or "_orig_mod" not in self.__dict__.get("_modules", ()) or name == "_orig_mod":
+            super().__setattr__(name, value)
+        else:
+            setattr(self._orig_mod, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if hasattr(type(self), name):
+            super().__delattr__(name)
+        else:
+            delattr(self._orig_mod, name)

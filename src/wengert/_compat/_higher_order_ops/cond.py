@@ -1,0 +1,41 @@
+"""``torch.cond``: one of two functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert._tape.tensor import Tensor
+from wengert.utils._pytree import tree_leaves
+
+__all__ = ["cond"]
+
+
+def cond(
+    pred: bool | Tensor,
+    true_fn: Callable[..., Any],
+    false_fn: Callable[..., Any],
+    operands: tuple[Any, ...] | list[Any] = (),
+) -> Any:
+    """``true_fn(*operands)`` or ``false_fn(*operands)``, as ``pred`` says: a bool, or a tensor of one element.
+
+    Raises:
+        RuntimeError: ``pred`` is neither, or ``operands`` is no tuple of tensors, which may be nested in containers.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([1., -2.])
+    >>> torch.cond(x.sum() > 0, lambda x: x.cos(), lambda x: -x, (x,))
+    tensor([-1.,  2.])
+    """
+    if not (isinstance(pred, (bool, int, float)) or (isinstance(pred, Tensor) and pred.numel() == 1)):
+        raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
+    for fn in (true_fn, false_fn):
+        if not callable(fn):
+            raise RuntimeError("Expect both branches to be callable.")
+    leaves = tree_leaves(operands) if isinstance(operands, (tuple, list)) else [None]
+    if not all(isinstance(t, (Tensor, int, float, bool)) for t in leaves):
+        raise RuntimeError(
+            "Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, "
+            f"but got {operands}."
+        )
+    return (true_fn if bool(pred) else false_fn)(*operands)

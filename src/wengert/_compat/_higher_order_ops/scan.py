@@ -1,0 +1,52 @@
+"""``scan``: a function along a dim, with a value that goes from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import wengert as torch
+from wengert._kinds.dims import normal_dim
+from wengert._tape.tensor import Tensor
+from wengert.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+
+__all__ = ["scan"]
+
+
+def scan(
+    combine_fn: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any,
+    *,
+    dim: int = 0,
+    reverse: bool = False,
+) -> tuple[Any, Any]:
+    """``carry, y = combine_fn(carry, x)`` for each slice ``x`` of ``xs`` along a dim, from ``carry = init``.
+
+    ``init`` and ``xs`` are tensors or containers of tensors. ``reverse`` begins at the last slice.
+
+    Returns the last carry and all ``y``, stacked along that dim in the order of the slices.
+
+    Raises:
+        RuntimeError, ValueError: ``xs`` or ``init`` is no tensor nor made of tensors.
+
+    >>> import wengert as torch
+    >>> from wengert._higher_order_ops.scan import scan
+    >>> scan(lambda c, x: (c + x, c + x), torch.tensor(0.), torch.tensor([1., 2., 3.]))
+    (tensor(6.), tensor([1., 3., 6.]))
+    """
+    leaves, spec = tree_flatten(xs)
+    if not leaves:
+        return init, []
+    for given, name in ((tree_leaves(init), "init"), (leaves, "xs")):
+        if not given or not all(isinstance(t, Tensor) for t in given):
+            raise RuntimeError(f"{name} leaves must be a Tensor")
+    dim = normal_dim(dim, leaves[0].ndim)
+    carry, outs = init, []
+    steps = range(leaves[0].shape[dim])
+    for i in reversed(steps) if reverse else steps:
+        carry, y = combine_fn(carry, tree_unflatten([t.select(dim, i) for t in leaves], spec))
+        outs.append(y)
+    if reverse:
+        outs.reverse()
+    return carry, tree_map(lambda *ys: torch.stack(ys, dim), outs[0], *outs[1:])

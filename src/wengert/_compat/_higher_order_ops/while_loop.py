@@ -1,0 +1,51 @@
+"""``torch.while_loop``: a function again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert._tape.tensor import Tensor
+
+__all__ = ["while_loop"]
+
+
+def while_loop(
+    cond_fn: Callable[..., Any],
+    body_fn: Callable[..., Any],
+    carried_inputs: tuple[Any, ...] | list[Any],
+) -> Any:
+    """``carried_inputs``, replaced by ``body_fn(*carried_inputs)`` as long as ``cond_fn(*carried_inputs)`` is true.
+
+    Raises:
+        RuntimeError: ``carried_inputs`` is no tuple or list, ``cond_fn`` gives more than one truth value, or
+            ``body_fn`` another number of values than it is given.
+
+    >>> import wengert as torch
+    >>> torch.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (torch.tensor(0), torch.ones(2)))
+    (tensor(3), tensor([8., 8.]))
+    """
+    if not callable(cond_fn):
+        raise RuntimeError("cond_fn must be callable")
+    if not callable(body_fn):
+        raise RuntimeError("body_fn must be callable")
+    if not isinstance(carried_inputs, (tuple, list)):
+        raise RuntimeError(f"Expect carried_inputs to be a tuple or list but got {type(carried_inputs)}")
+    values = tuple(carried_inputs)
+    while _truth(cond_fn(*values)):
+        found = body_fn(*values)
+        if not isinstance(found, (tuple, list)):
+            raise RuntimeError(f"body_fn should return a tuple but got {type(found)}")
+        if len(found) != len(values):
+            raise RuntimeError(
+                "body_fn should return the same number of elements as carried_inputs, "
+                f"but got {len(found)} for {len(values)}"
+            )
+        values = tuple(found)
+    return values
+
+
+def _truth(pred: Any) -> bool:
+    if not isinstance(pred, bool) and not (isinstance(pred, Tensor) and pred.numel() == 1):
+        raise RuntimeError(f"cond_fn must return a boolean scalar tensor or a boolean but got {pred}")
+    return bool(pred)

@@ -1,5 +1,0 @@
-"""``vmap``; see ``torch.func``."""
-
-from ..func import vmap
-
-__all__ = ["vmap"]

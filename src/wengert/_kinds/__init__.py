@@ -1,0 +1,1 @@
+"""How an operator is declared and its functions are made; the slow path; ``out=``."""

@@ -1,0 +1,157 @@
+"""What every kind of operator is declared with: the checked record, the node class, the published functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from .._base.errors import nearest
+from .._base.registry import Operator, T, place, register
+from .._tape.node import FREED, Box, Node, name_saved
+from .._tape.saved import unbox
+from .templates import Shape, variant
+
+Formula = Callable[..., Any]
+
+
+def same(xp: Any, g: Any) -> Any:
+    """The formula that gives the cotangent back as it is; the elementwise kinds leave the call out."""
+    return g
+
+
+# ---------------------------------------------------------------------------------------------------------- the record
+_OF_EVERY_KIND = ("batch", "called", "check", "domain", "dtypes", "jvp", "libname", "samples", "why_not")
+FACTS: dict[str, tuple[str, ...]] = {
+    "unary": ("integer", "kernel", "out_rule"),
+    "binary": ("domain_other", "integer", "kernel", "number_first", "out_rule", "overloads", "symbol"),
+    "parametric": ("saved_as",),
+    "linear": (),
+    "bilinear": ("refuse_mixed",),
+    "affine": ("refuse_mixed", "saved_as"),
+    "general": ("absent", "constants_from", "refuse_mixed", "results", "view"),
+}  # by kind, the fields of ``Operator`` that a declaration may give beside the decorator's own keywords
+
+
+def declared(decorator: Any, body: Any, facts: dict[str, Any], **usual: Any) -> Operator:
+    """The record of one operator: its declared ``facts``, checked, over what is ``usual`` for the decorator's kind."""
+    kind = decorator.__name__
+    known = (*_OF_EVERY_KIND, *FACTS[kind])
+    for name, value in facts.items():
+        if name not in known:
+            code = decorator.__code__
+            own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            raise TypeError(f"{kind}() got an unexpected keyword '{name}'{nearest(name, (*own, *known))}")
+        if name == "dtypes" and not (isinstance(value, str) and value and set(value) <= set("fcib")):
+            raise ValueError(f"{body.__name__}: dtypes={value!r} must be some of the letters 'fcib'")
+    return Operator(body, **{"kind": kind, **usual, **facts})
+
+
+def formula_names(formula: Formula | None, known: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The names that a formula uses after ``xp`` and ``g``: what must be saved. ``known``: those that it may use."""
+    if formula is None:
+        return ()
+    names = formula.__code__.co_varnames[2 : formula.__code__.co_argcount]
+    for name in names if known else ():
+        if name not in known:
+            raise TypeError(f"a formula names '{name}', which is none of {', '.join(known)}{nearest(name, known)}")
+    return names
+
+
+def enter(info: Operator, op: Any, N: Any, jvp: Any, core: Shape, **names: Any) -> None:
+    """Enter an operator into the registry. ``core``: the shape without tests for modes."""
+    info.op = op
+    info.make_core = partial(variant, op, core, **names)
+    info.node = N
+    info.jvp = info.jvp or jvp
+    if N is None and info.why_not is None:
+        info.why_not = "no derivative"
+    register(info)
+
+
+def publish(info: Operator, names: str | None, method: Shape, inplace: bool, **replaced: Any) -> None:
+    """Give an elementwise operator its public names: function, method and in-place forms.
+
+    ``method``: the shape of its methods, which have no ``out``.
+    """
+    if names is None:
+        names = f"torch.{info.name} Tensor.{info.name}"
+    elif names.startswith("special."):
+        info.refused_as = f"special_{info.name}"
+    of_tensor = [full for full in names.split() if full.startswith("Tensor.")]
+    place(info.op, tuple(full for full in names.split() if full not in of_tensor))
+    if of_tensor:
+        info.method = variant(info.op, method, **replaced)
+        place(info.method, tuple(of_tensor))
+    if inplace:
+        from .._tape.inplace import inplace_form
+
+        form = inplace_form(info)
+        for full in names.split():
+            space, _, name = full.rpartition(".")
+            if not name.endswith("__") and (space == "Tensor" or (space == "torch" and info.arity == 1)):
+                place(form, f"{space}.{name}_")
+
+
+# --------------------------------------------------------------------------------------------------------------- nodes
+def node_class(name: str, slots: tuple[str, ...], /, **members: Any) -> Any:
+    """A node class of one operator; as PyTorch's it prints ``<class 'MulBackward0'>``."""
+    for key in members.get("saved_names", ()):
+        name_saved(key, key.replace("_shape", "_sym_sizes"))
+    return type(name, (Node,), {"__slots__": slots, "__module__": "builtins", **members})
+
+
+def camel(name: str) -> str:
+    """``log_softmax`` -> ``LogSoftmax``."""
+    return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
+
+
+def edges_x(n: Any) -> tuple[Any, ...]:
+    return (n.fx,)
+
+
+def edges_xy(n: Any) -> tuple[Any, ...]:
+    return (n.fx, n.fy)
+
+
+def edges_of_tensors(n: Any) -> tuple[Any, ...]:
+    """PyTorch has a function of its own for a number as second operand, whose node has one input."""
+    return (n.fx,) if number_second(n) else (n.fx, n.fy)
+
+
+def number_second(n: Any) -> bool:
+    """Whether an elementwise operator's second operand was a number."""
+    return n.y is not None and not isinstance(n.y, (Box, tuple))
+
+
+def release_of(slots: str) -> Any:
+    """What frees the saved values in these slots; a shape that stands in a box's place stays."""
+
+    def release(n: Any) -> None:
+        for slot in slots:
+            if slot == "r" or isinstance(getattr(n, slot), Box):
+                setattr(n, slot, FREED)
+
+    return release
+
+
+def not_saved(n: Any, name: str) -> AttributeError:
+    """The error of a ``_saved_NAME`` that a node has not."""
+    return AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
+
+
+def saved_for(inputs: dict[str, str], results: dict[str, str]) -> Any:
+    """The look-up behind ``grad_fn._saved_NAME``: PyTorch's name -> slot."""
+
+    def saved(n: Any, name: str) -> Any:
+        if name in inputs:
+            slot = inputs[name]
+            value = getattr(n, slot)
+            if isinstance(value, tuple):  # the shape of an operand whose value no formula of this call needs
+                return None
+            return unbox(n, value, getattr(n, "f" + slot, None), T)
+        if name in results:
+            return unbox(n, getattr(n, results[name]), n, T)
+        raise not_saved(n, name)
+
+    return saved

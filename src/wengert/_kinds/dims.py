@@ -1,0 +1,120 @@
+"""Dims as users give them (negative, one or several, ints of any kind) into dims counted from 0; PyTorch's errors.
+
+A 0-dimensional tensor takes the dims 0 and -1, as in PyTorch. It has no such dim to reduce, so ``normal_dims`` gives
+``()`` for it; ``normal_dim`` gives 0, and its caller must treat a 0-dimensional tensor by itself.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+EVERY_DIM = tuple(tuple(range(ndim)) for ndim in range(65))  # NumPy's arrays have no more
+
+
+def normal_dim(dim: Any, ndim: int, name: str = "operator") -> int:
+    """One dim, counted from 0; ``name`` is the function's in an error.
+
+    >>> from wengert._kinds.dims import normal_dim
+    >>> normal_dim(-1, 3)
+    2
+    """
+    if type(dim) is not int:
+        dim = as_int(dim, name)
+    n = ndim or 1
+    if -n <= dim < n:
+        return dim if dim >= 0 else dim + n
+    raise out_of_range(dim, n)
+
+
+def normal_dims(dims: Any, ndim: int, name: str = "operator") -> tuple[int, ...]:
+    """One or several dims as a tuple of different ones, counted from 0, in the order given; ``None`` means all.
+
+    >>> from wengert._kinds.dims import normal_dims
+    >>> normal_dims((-1, 0), 3), normal_dims(1, 3), normal_dims(None, 2), normal_dims(-1, 0)
+    ((2, 0), (1,), (0, 1), ())
+    """
+    if type(dims) is int:
+        d = normal_dim(dims, ndim)
+        return (d,) if ndim else ()
+    if dims is None:
+        return EVERY_DIM[ndim]
+    if not isinstance(dims, (tuple, list)):
+        d = normal_dim(as_int(dims, name, "tuple of ints"), ndim)
+        return (d,) if ndim else ()
+    found: list[int] = []
+    for position, dim in enumerate(dims):
+        if type(dim) is not int:
+            dim = _element(dim, position, name)
+        d = normal_dim(dim, ndim)
+        if d in found:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        found.append(d)
+    return tuple(found) if ndim else ()
+
+
+def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: str = "dim") -> int:
+    """An int, or what stands for one (a NumPy integer, an integer tensor of one element); a bool is refused."""
+    if not isinstance(value, bool):
+        try:
+            return operator.index(value)
+        except (TypeError, RuntimeError):
+            pass
+    from .slow_path import type_text
+
+    raise TypeError(f"{name}(): argument '{argument}' (position 2) must be {wanted}, not {type_text(value)}")
+
+
+def _element(value: Any, position: int, name: str) -> int:
+    if not isinstance(value, bool):
+        try:
+            return operator.index(value)
+        except (TypeError, RuntimeError):
+            pass
+    from .slow_path import type_text
+
+    raise TypeError(
+        f"{name}(): argument 'dim' failed to unpack the object at pos {position + 1} with error "
+        f'"type must be tuple of ints,but got {type_text(value)}"'
+    )
+
+
+def out_of_range(dim: int, ndim: int) -> IndexError:
+    """PyTorch's error for a dim that the tensor does not have."""
+    n = ndim or 1
+    return IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+
+
+def rank(input: Any, name: str) -> int:
+    """The number of dimensions of what must be a tensor."""
+    try:
+        ndim: int = input._a.ndim
+        return ndim
+    except AttributeError:
+        from .slow_path import type_text
+
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}") from None
+
+
+def numpy_names(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments with NumPy's ``axis`` and ``keepdims`` called as PyTorch calls them, which takes both."""
+    for theirs, ours in (("axis", "dim"), ("keepdims", "keepdim")):
+        if theirs in kwargs:
+            kwargs[ours] = kwargs.pop(theirs)
+    return kwargs
+
+
+def numpy_spelling(name: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """``numpy_names`` where nothing but ``dim`` and ``keepdim`` is taken; ``name`` is the function's in an error."""
+    kwargs = numpy_names(kwargs)
+    for key in kwargs:
+        if key not in ("dim", "keepdim"):
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+    return kwargs
+
+
+def nonempty_dims(shape: tuple[int, ...], dims: tuple[int, ...], name: str) -> None:
+    """Refuse an operator without identity, such as a maximum, along a dim of size zero."""
+    for d in dims:
+        if not shape[d]:
+            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")

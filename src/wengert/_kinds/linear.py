@@ -1,0 +1,626 @@
+"""The linear kinds: in one tensor (``linear``), in each of two (``bilinear``), a product and a sum (``affine``).
+
+A linear operator needs no formula but its transpose, and forward mode is the operator itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._arrays.library import ARITHMETIC, INEXACT
+from .._base.dtypes import BY_NUMPY
+from .._base.registry import RAW, Impl, Operator, T, place
+from .._tape.node import Box
+from .._tape.saved import is_complex, unbox
+from .._tape.tensor import Tensor, alias_payload
+from .declare import (
+    Formula,
+    camel,
+    declared,
+    edges_x,
+    edges_xy,
+    enter,
+    formula_names,
+    node_class,
+    not_saved,
+    release_of,
+)
+from .slow_path import cpp_name, first_operand, mixed_product, overridden, type_text
+from .templates import CHECKED, END, NODE, NODE_XY, UNRECORDED, Shape, block, boxed, hot
+
+
+# --------------------------------------------------------------------------------------------- linear in its one tensor
+def linear_body(*, view: bool = False, keep_shape: bool = False, alone: bool = False, modes: bool = False) -> str:
+    """The recording function; ``alone``: of a public function that may be given the tensor only."""
+    mode = "if M:\n    return slow(info, (input, *p))" if modes else ""
+    return block(
+        _LINEAR,
+        mode=_ALONE if alone else mode,
+        view=_VIEW if view else "",
+        node=NODE,
+        shape="n.shape = a.shape" if keep_shape else "",
+        end=END,
+        args="" if alone else ", *p",
+        p="()" if alone else "p",
+        unrecorded=UNRECORDED,
+    )
+
+
+_LINEAR = """
+@mode
+try:
+    fx = input._fn
+    a = input._a
+except AttributeError:
+    return first_operand(info, input{args})
+t = make()
+t._m = None
+@view
+try:
+    t._a = table[type(a)](a{args})
+except ARITHMETIC:
+    t._a = silently(table[type(a)], a{args})
+if fx is None:
+    @unrecorded
+@node
+n.p = {p}
+@shape
+@end
+"""
+_ALONE = """
+if args or kwargs or M:
+    return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
+"""
+_VIEW = """
+if type(a) is not ndarray:
+    a = alias_payload(input, t)
+t._v = (input, info, p, 0)
+"""
+
+
+def linear_backward(*, keep_shape: bool) -> str:
+    """The backward step: the transpose."""
+    return f"return (n.fx, transpose(xp, g{', n.shape' if keep_shape else ''}, *n.p))"
+
+
+def linear(
+    transpose: Formula,
+    *,
+    view: bool = False,
+    node: str | None = None,
+    names: str | None = None,
+    otherwise: Any = None,
+    **facts: Any,
+) -> Callable[[Any], Any]:
+    """Linear in its one tensor; the other arguments are plain parameters, all given by position.
+
+    ``transpose(xp, g[, self_shape], *parameters)`` takes the cotangent back. Keeps the parameters and, if named, the
+    input's shape, never the array; so such a graph can be walked any number of times. ``view``: the result shares
+    the input's memory, and the operator can make it again from the same input. ``otherwise``: the public function,
+    which is this operator if only the tensor is given, ``x.sum()``; any other call goes to it.
+    """
+    uses = formula_names(transpose)
+    keep_shape = uses[:1] == ("self_shape",)
+
+    def declare(body: Any) -> Any:
+        info = declared(linear, body, {"dtypes": "fcib", **facts}, view=view)
+        if uses[keep_shape:] != info.params[1:]:
+            raise TypeError(f"the transpose of {info.name} names {uses}: not its parameters {info.params[1:]}")
+
+        def saved(n: Any, key: str) -> Any:
+            if key in info.params[1:]:
+                return n.p[info.params.index(key) - 1]
+            if key == "self_sym_sizes" and keep_shape:
+                return n.shape
+            raise not_saved(n, key)
+
+        step = Shape(linear_backward, "n, xp, g, keep", keep_shape=keep_shape)
+        N = node_class(
+            node or camel(info.name) + "Backward0",
+            ("fx", "p") + ("shape",) * keep_shape,
+            edges=edges_x,
+            backward=hot(f"{info.name}_backward", step, lambda: {"transpose": transpose}),
+            saved=saved,
+            saved_names=info.params[1:],
+        )
+
+        def scope() -> dict[str, Any]:
+            return {"info": info, "N": N, "table": Impl(info.name), "alias_payload": alias_payload}
+
+        def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
+            return getattr(xp, info.name)(tangents[0], *p)
+
+        asked = {"view": view, "keep_shape": keep_shape}
+        op = hot(info.name, Shape(linear_body, "input, *p", **asked, modes=True), scope, info.doc)
+        enter(info, op, N, jvp, Shape(linear_body, "input, *p", **asked))
+        if names and otherwise is None:
+            place(op, names)
+        elif names:
+            alone = Shape(linear_body, "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
+            place(in_front_of(otherwise, alone, lambda: {**scope(), "otherwise": otherwise}), names)
+        return op
+
+    return declare
+
+
+def in_front_of(otherwise: Any, shape: Shape, scope: Callable[[], dict[str, Any]]) -> Any:
+    """A public function as fast as its operator in the usual call; any other call goes to ``otherwise``."""
+    fn = hot(otherwise.__name__, shape, scope, otherwise.__doc__)
+    fn.__wrapped__ = otherwise
+    return fn
+
+
+# ---------------------------------------------------------------------------------------- linear in each of two tensors
+def bilinear_body(*, modes: bool = False, ranks: tuple[int, int] | None = None) -> str:
+    """The recording function; ``ranks``: of a public product, for tensors of these ranks only."""
+    kept = block(_FACTORS, x=boxed("x", "input"), y=boxed("y", "other"), x_else="n.x = xa.shape", y_else="n.y = ya.shape")
+    mode = "if M:\n    return slow(info, (input, other, *p))" if modes else ""
+    return block(
+        _BILINEAR if ranks is None else _BETWEEN,
+        mode=mode,
+        x_rank=str(ranks and ranks[0]),
+        y_rank=str(ranks and ranks[1]),
+        unrecorded="if fx is None and fy is None:\n    " + UNRECORDED.replace("\n", "\n    "),
+        node=NODE_XY,
+        kept=kept,
+        end=END,
+    )
+
+
+_BILINEAR = """
+@mode
+try:
+    fx = input._fn
+    fy = other._fn
+    xa = input._a
+    ya = other._a
+except AttributeError:
+    return first_operand(info, input, other, *p)
+if xa.dtype is not ya.dtype:
+    return mixed_product(info, (input, other), p)
+t = make()
+t._m = None
+try:
+    t._a = table[type(xa)](xa, ya, *p)
+except ARITHMETIC:
+    t._a = silently(table[type(xa)], xa, ya, *p)
+@unrecorded
+@node
+n.p = p
+@kept
+@end
+"""
+_BETWEEN = """
+if M or out is not None:
+    return otherwise(input, other, out=out)
+try:
+    fx = input._fn
+    fy = other._fn
+    xa = input._a
+    ya = other._a
+except AttributeError:
+    return otherwise(input, other)
+dtype = xa.dtype
+if dtype is not ya.dtype or xa.ndim != {x_rank} or ya.ndim != {y_rank}:
+    return otherwise(input, other)
+if dtype is not FLOAT32 and dtype not in INEXACT:
+    return otherwise(input, other)
+t = make()
+t._m = None
+try:
+    t._a = small(xa, ya) if xa.size < MANY else large(xa, ya)
+except RAW_REFUSALS:
+    return otherwise(input, other)
+@unrecorded
+@node
+n.p = ()
+@kept
+@end
+"""
+_FACTORS = """
+if fy is not None:
+    @x
+else:
+    @x_else
+if fx is not None:
+    @y
+else:
+    @y_else
+"""
+
+
+def bilinear_backward() -> str:
+    """The backward step: the two transposes."""
+    x, y = (block(_FACTOR, slot=slot, checked=block(CHECKED, box=slot)) for slot in "xy")
+    return block(_BILINEAR_BACKWARD, x=x, y=y)
+
+
+_FACTOR = """
+{slot} = n.{slot}
+boxed_{slot} = type({slot}) is Box
+if boxed_{slot}:
+    @checked
+    {slot} = {slot}.a
+else:
+    {slot} = of_shape({slot})
+"""
+_BILINEAR_BACKWARD = """
+if xp is not RAW:
+    return transformed(n, xp, g, keep)
+@x
+@y
+p = n.p
+fx = n.fx
+fy = n.fy
+if fx is not None:
+    gx = gx_(xp, g, x, y, *p)
+if fy is not None:
+    gy = gy_(xp, g, x, y, *p)
+if not keep:
+    if boxed_x:
+        n.x = FREED
+    if boxed_y:
+        n.y = FREED
+return (fy, gy) if fx is None else (fx, gx) if fy is None else (fx, gx, fy, gy)
+"""
+
+
+def bilinear(
+    self: Formula, other: Formula, *, node: str | None = None, names: str | None = None, **facts: Any
+) -> Callable[[Any], Any]:
+    """Linear in each of its two tensors; the other arguments are plain parameters, all given by position.
+
+    ``self(xp, g, self, other, *parameters)`` and ``other(...)`` are the transposes. An operand is kept only if the
+    other one needs a gradient; a formula may read the shape of its own operand.
+    """
+
+    def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        conj = is_complex(g)
+        if conj:
+            g = xp.conj(g)
+        x, y = _factor(n, "x", xp), _factor(n, "y", xp)
+        pairs: tuple[Any, ...] = ()
+        for edge, formula in ((n.fx, self), (n.fy, other)):
+            if edge is not None:
+                d = formula(xp, g, x, y, *n.p)
+                pairs += (edge, xp.conj(d) if conj else d)
+        if not keep:
+            n.release()
+        return pairs
+
+    def declare(body: Any) -> Any:
+        info = declared(bilinear, body, facts, arity=2, refuse_mixed=refuse_mixed)
+        name = info.name
+        of_step = {"gx_": self, "gy_": other, "transformed": transformed, "of_shape": of_shape}
+        N = node_class(
+            node or camel(name) + "Backward0",
+            ("fx", "fy", "x", "y", "p"),
+            edges=edges_xy,
+            backward=hot(f"{name}_backward", Shape(bilinear_backward, "n, xp, g, keep"), lambda: of_step),
+            release=release_of("xy"),
+            saved=_saved_factors(info, 2),
+            saved_names=info.params,
+        )
+
+        def scope() -> dict[str, Any]:
+            return {"info": info, "N": N, "table": Impl(name), "mixed_product": mixed_product}
+
+        def jvp(xp: Any, tangents: Any, result: Any, x: Any, y: Any, *p: Any) -> Any:
+            f = getattr(xp, name)
+            total = None if tangents[0] is None else f(tangents[0], y, *p)
+            if tangents[1] is not None:
+                d = f(x, tangents[1], *p)
+                total = d if total is None else total + d
+            return total
+
+        op = hot(name, Shape(bilinear_body, "input, other, *p", modes=True), scope, info.doc)
+        enter(info, op, N, jvp, Shape(bilinear_body, "input, other, *p"))
+        if names:
+            place(op, names)
+        return op
+
+    return declare
+
+
+class OperandShape:
+    """What is kept of an operand that only its own gradient would need: the shape."""
+
+    __slots__ = ("shape",)
+    shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
+def of_shape(shape: tuple[int, ...]) -> OperandShape:
+    """An ``OperandShape``."""
+    s = OperandShape()
+    s.shape = shape
+    return s
+
+
+def _factor(n: Any, slot: str, xp: Any) -> Any:
+    value = getattr(n, slot)
+    return of_shape(value) if type(value) is tuple else unbox(n, value, getattr(n, "f" + slot), xp)
+
+
+def _saved_factors(info: Operator, operands: int) -> Any:
+    """The look-up behind ``grad_fn._saved_NAME``: the factors, and the parameters behind the operands."""
+    slots = {"self": "x", "other": "y", info.params[0]: "x", info.params[1]: "y"}
+
+    def saved(n: Any, key: str) -> Any:
+        key, view = info.saved_as.get(key, (key, None))
+        if view is not None:
+            value = saved(n, key)
+            return None if value is None else view(value)
+        if key in slots:
+            value = getattr(n, slots[key])
+            return unbox(n, value, getattr(n, "f" + slots[key]), T) if isinstance(value, Box) else None
+        if key in info.params[operands:]:
+            return n.p[info.params.index(key) - operands]
+        raise not_saved(n, key)
+
+    return saved
+
+
+def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
+    """Decorator: a public product as fast as its operator where both tensors have the ranks that the operator is for.
+
+    Any other call, and any that fails, goes to the decorated function.
+    """
+
+    def decorate(otherwise: Any) -> Any:
+        def scope() -> dict[str, Any]:
+            return {
+                "N": info.node, "otherwise": otherwise, "small": np.ndarray.dot, "large": getattr(RAW, info.name),
+                "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
+            }  # fmt: skip
+
+        return in_front_of(otherwise, Shape(bilinear_body, "input, other, *, out=None", ranks=ranks), scope)
+
+    return decorate
+
+
+MANY = 1 << 15  # elements from which a product is called by its library function
+FLOAT32 = np.dtype(np.float32)
+RAW_REFUSALS = (ValueError, TypeError, *ARITHMETIC)  # sizes that do not fit, another library's array, strict warnings
+
+
+def refuse_mixed(info: Operator, x: Any, y: Any, *p: Any) -> Any:
+    """PyTorch's error for a product of tensors of two dtypes."""
+    a, b = cpp_name(x), cpp_name(y)
+    raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
+
+
+# -------------------------------------------------------------------------------------------------- a product and a sum
+def affine_body(*, names: str, ranks: tuple[int, int] | None = None, own_shapes: bool = True, modes: bool = False) -> str:
+    """The recording function; ``names``: of the two factors and of what is added."""
+    x, y, c = names.split()
+    shapes = ("of_shape(xa.shape)", "of_shape(ya.shape)") if own_shapes else ("None", "None")
+    return block(
+        _AFFINE,
+        mode=f"if M:\n    return slow(info, ({x}, {y}, {c}, *p))" if modes else "",
+        ranks=f"if xa.ndim != {ranks[0]} or ya.ndim != {ranks[1]}:\n    return other_ranks({x}, {y}, {c}, *p)"
+        if ranks is not None
+        else "",
+        kept=block(_FACTORS, x=boxed("x", x), y=boxed("y", y), x_else=f"n.x = {shapes[0]}", y_else=f"n.y = {shapes[1]}"),
+        unrecorded=UNRECORDED,
+        end=END,
+        x=x,
+        y=y,
+        c=c,
+    )
+
+
+_AFFINE = """
+@mode
+try:
+    fx = {x}._fn
+    fy = {y}._fn
+    xa = {x}._a
+    ya = {y}._a
+    if {c} is None:
+        fc = ca = None
+    else:
+        fc = {c}._fn
+        ca = {c}._a
+except AttributeError:
+    return no_tensor(info, {x}, {y}, {c}, *p)
+@ranks
+if xa.dtype is not ya.dtype or (ca is not None and ca.dtype is not xa.dtype):
+    return mixed_product(info, ({x}, {y}, {c}), p)
+t = make()
+t._m = None
+try:
+    t._a = table[type(xa)](xa, ya, ca, *p)
+except ValueError as error:
+    return refuse_shapes(error, xa, ya, ca, *p)
+except ARITHMETIC:
+    t._a = silently(table[type(xa)], xa, ya, ca, *p)
+if fx is None and fy is None and fc is None:
+    @unrecorded
+if ca is None:
+    n = Without()
+else:
+    n = With()
+    n.c = ca.shape
+n.fx = fx
+n.fy = fy
+n.fc = fc
+n.seq = next(ticks)
+n.h = None
+n.p = p
+@kept
+@end
+"""
+
+
+def affine_backward() -> str:
+    """The backward step: what is added, then the two factors."""
+    checked = block(CHECKED, box="{slot}")
+    x, y = (
+        block("{slot} = n.{slot}\nif type({slot}) is Box:\n    @checked\n    {slot} = {slot}.a", checked=checked, slot=slot)
+        for slot in "xy"
+    )
+    return block(_AFFINE_BACKWARD, x=x, y=y)
+
+
+_AFFINE_BACKWARD = """
+if xp is not RAW:
+    return transformed(n, xp, g, keep)
+@x
+@y
+p = n.p
+fc = n.fc
+fx = n.fx
+fy = n.fy
+pairs = () if fc is None else (fc, added(xp, g, n.c, *p))
+if fx is not None:
+    pairs += (fx, first(xp, g, x, y, *p))
+if fy is not None:
+    pairs += (fy, second(xp, g, x, y, *p))
+if not keep:
+    n.release()
+return pairs
+"""
+
+
+def affine(
+    first: Formula,
+    second: Formula,
+    added: Formula,
+    spread: Formula,
+    *,
+    node: str,
+    node_without: str | None = None,
+    added_first: bool = False,
+    own_shapes: bool = True,
+    ranks: tuple[int, int] | None = None,
+    other_ranks: Callable[..., Any] | None = None,
+    refuse_shapes: Callable[..., Any],
+    names: str | None = None,
+    **facts: Any,
+) -> Callable[[Any], Any]:
+    """``product(x, y, *parameters) + added``: what a layer computes.
+
+        @affine(
+            first=lambda xp, g, input, weight: xp.mat_mat(g, weight),      # input's cotangent: a product again
+            second=lambda xp, g, input, weight: xp.mat_mat(g.mT, input),   # weight's
+            added=lambda xp, g, shape: xp.sum_to(g, shape),                # bias's: it needs nothing but its shape
+            spread=lambda xp, t, shape: xp.expand(t, shape),               # and that one's transpose
+            node="AddmmBackward0",
+        )
+        def linear(lib, input, weight, bias): ...
+
+    Arguments by position: the two factors, then the tensor that is added (or ``None``), then plain parameters. As in
+    the bilinear kind, a factor is kept only if the other one needs a gradient. It is a kind of its own because a layer
+    is one node in PyTorch (``AddmmBackward0``, ``ConvolutionBackward0``), and the most used one in a small model.
+
+    ``first`` and ``second`` are called ``(xp, g, x, y, *parameters)``, ``added(xp, g, shape, *parameters)``
+    takes the cotangent back to the third tensor and ``spread(xp, tangent, shape, *parameters)`` takes its tangent forth
+    to the result's shape. ``node_without``: the node's name where nothing is added. ``added_first``: the order of
+    ``next_functions``. ``own_shapes``: whether the formulas read the shape of the factor that they are for. ``ranks``:
+    the only ranks of the factors that the operator itself takes; ``other_ranks`` gets
+    the arguments otherwise, which costs less here than in a function around it. ``refuse_shapes(error, x, y, added,
+    *parameters)`` raises PyTorch's error for arrays that the library refused.
+    """
+
+    def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        conj = is_complex(g)
+        x, y = unbox(n, n.x, n.fx, xp), unbox(n, n.y, n.fy, xp)
+        if conj:
+            g = xp.conj(g)
+        pairs: tuple[Any, ...] = ()
+        for edge, formula, operands in ((n.fc, added, None), (n.fx, first, (x, y)), (n.fy, second, (x, y))):
+            if edge is not None:
+                d = formula(xp, g, *((n.c,) if operands is None else operands), *n.p)
+                pairs += (edge, xp.conj(d) if conj else d)
+        if not keep:
+            n.release()
+        return pairs
+
+    def declare(body: Any) -> Any:
+        info = declared(affine, body, facts, arity=3, refuse_mixed=refuse_addmm)
+        name = info.name
+        of_step = {"first": first, "second": second, "added": added, "transformed": transformed}
+        members = {
+            "backward": hot(f"{name}_backward", Shape(affine_backward, "n, xp, g, keep"), lambda: of_step),
+            "release": release_of("xy"),
+            "saved": _saved_factors(info, 3),
+            "saved_names": (*info.saved_as, *info.params[:2], *info.params[3:]),
+        }
+        slots = ("fx", "fy", "fc", "x", "y", "c", "p")
+        With = node_class(node, slots, edges=_edges_added_first if added_first else _edges_added_last, **members)
+        without = With.edges if node_without in (None, node) else edges_xy if added_first else _edges_without
+        Without = node_class(node_without or node, slots, edges=without, **members)
+
+        def scope() -> dict[str, Any]:
+            return {
+                "info": info, "With": With, "Without": Without, "table": Impl(name), "of_shape": of_shape,
+                "no_tensor": _no_tensor, "mixed_product": mixed_product, "refuse_shapes": refuse_shapes,
+                "other_ranks": other_ranks,
+            }  # fmt: skip
+
+        def jvp(xp: Any, tangents: Any, result: Any, x: Any, y: Any, c: Any, *p: Any) -> Any:
+            f = getattr(xp, name)
+            tx, ty, tc = tangents
+            if tx is not None:
+                d = f(tx, y, tc, *p)
+                return d if ty is None else d + f(x, ty, None, *p)
+            return f(x, ty, tc, *p) if ty is not None else spread(xp, tc, result.shape, *p)
+
+        x, y, c = info.params[:3]
+        head = f"{x}, {y}, {c}=None, *p"
+        asked = {"names": f"{x} {y} {c}", "ranks": ranks, "own_shapes": own_shapes}
+        info.node_without = Without
+        op = hot(name, Shape(affine_body, head, **asked, modes=True), scope, info.doc)
+        enter(info, op, With, jvp, Shape(affine_body, head, **asked))
+        if names:
+            place(op, names)
+        return op
+
+    return declare
+
+
+def _edges_added_first(n: Any) -> tuple[Any, ...]:
+    return (n.fc, n.fx, n.fy)
+
+
+def _edges_added_last(n: Any) -> tuple[Any, ...]:
+    return (n.fx, n.fy, n.fc)
+
+
+def _edges_without(n: Any) -> tuple[Any, ...]:
+    return (n.fx, n.fy, None)
+
+
+def _no_tensor(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
+    """An operand is no Tensor: a payload from inside of a transform, or a mistake."""
+    operands = (x, y) if c is None else (x, y, c)
+    result = overridden(info, operands)
+    if result is not ...:
+        return result
+    for position, t in enumerate(operands):
+        if not isinstance(t, Tensor):
+            from .._payloads.transforms import Value, bind
+
+            if isinstance(t, Value):
+                return bind(info, x, y, c, *p)
+            name = info.name.strip("_")
+            raise TypeError(
+                f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, not "
+                f"{type_text(t)}"
+            )
+    return first_operand(info, x, y, c, *p)
+
+
+def refuse_addmm(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
+    """PyTorch's error for a layer whose tensors have several dtypes."""
+    if c is None or x.dtype is not y.dtype:
+        return refuse_mixed(info, x, y)
+    a, b = (BY_NUMPY[t._a.dtype].scalar_name for t in (c, x))
+    raise RuntimeError(f"self and mat2 must have the same dtype, but got {a} and {b}")

@@ -1,0 +1,232 @@
+"""``out=``: a result written into a tensor that the user gives, and the rules for that tensor's dtype.
+
+An operator's rule is a word of its declaration: ``out_rule=`` of a kind, ``with_out(rule)`` for a function. Without one
+the result is converted into any dtype that can hold its kind of number (``CONVERTIBLE``), as PyTorch's elementwise
+operators and reductions do; its other kernels want exactly the result's dtype (``EXACT``, ``SAME``), each in words of
+its own (``exactly``, ``convertible``).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._base.dtypes import BY_NUMPY, can_cast
+from .._base.errors import warn
+from .._base.modes import is_grad_enabled
+from .._payloads.meta import Meta, on_meta
+from .._payloads.transforms import DEPTH, Dual
+from .._tape.tensor import Tensor
+from .._tape.views import bump, writable
+from .slow_path import cpp_name, logical_dtype, type_text
+
+
+# -------------------------------------------------------------------------------------------------------------- rules
+class Rule:
+    """Which dtypes ``out`` may have, and what the error says of others.
+
+    In ``message``, ``{Result}`` and ``{Out}`` stand for the dtypes as in ``Float``, ``{result}`` and ``{out}`` for
+    their names in C++, as in ``long int``. ``fits(result, out)`` decides, of NumPy's dtypes.
+    """
+
+    __slots__ = ("error", "fits", "message")
+
+    def __init__(self, message: str, fits: Callable[[Any, Any], bool], error: type[Exception]) -> None:
+        self.message = message
+        self.fits = fits
+        self.error = error
+
+    def check(self, result: Any, out: Any) -> None:
+        """Raise the rule's error unless a result of this dtype may be written into ``out``."""
+        if result is not out and not self.fits(result, out):
+            raise self.error(_filled(self.message, result, out))
+
+
+Rules = Rule | tuple[Rule, ...] | None
+
+
+def exactly(message: str, error: type[Exception] = RuntimeError) -> Rule:
+    """The rule that ``out`` has the result's dtype."""
+    return Rule(message, lambda result, out: False, error)
+
+
+def convertible(message: str, error: type[Exception] = RuntimeError) -> Rule:
+    """The rule that the result may be converted into the dtype of ``out`` (``can_cast``)."""
+    return Rule(message, lambda result, out: can_cast(BY_NUMPY[result], BY_NUMPY[out]), error)
+
+
+def safely(name: str, argument: str = "result") -> Rule:
+    """``convertible``, in the words of PyTorch's linear algebra."""
+    message = "{0}: Expected {1} to be safely castable from {{Result}} dtype, but got {1} with dtype {{Out}}"
+    return convertible(message.format(name, argument))
+
+
+def of_kind(kinds: str, message: str, error: type[Exception] = RuntimeError) -> Rule:
+    """The rule that the dtype of ``out`` is of one of NumPy's kinds: "f", "c", "b", ..."""
+    return Rule(message, lambda result, out: out.kind in kinds, error)
+
+
+def _filled(message: str, result: Any, out: Any) -> str:
+    names = {"Result": BY_NUMPY[result].scalar_name, "Out": BY_NUMPY[out].scalar_name}
+    return message.format(**names, result=cpp_name(result), out=cpp_name(out))
+
+
+CONVERTIBLE = convertible("result type {Result} can't be cast to the desired output type {Out}")
+EXACT = exactly("Expected out tensor to have dtype {result}, but got {out} instead")
+ANY = Rule("", lambda result, out: True, RuntimeError)
+SAME = exactly("Found dtype {Out} but expected {Result}")
+
+
+# ------------------------------------------------------------------------------------------------------------ writing
+def with_out(rule: Any) -> Any:
+    """Decorator: the public function takes ``out=`` too, a tensor (or a tuple of them if it returns several).
+
+    ``@with_out`` by the usual rule, ``@with_out(EXACT)`` by another; a tuple has a rule for each result.
+    """
+    return (lambda fn: _with_out(fn, rule)) if isinstance(rule, (Rule, tuple)) else _with_out(rule, None)
+
+
+def _with_out(fn: Any, rule: Rules) -> Any:
+    if rule is not None:
+        fn.out_rule = rule
+    return with_keywords(
+        fn, lambda args, out, kwargs: fn(*args, **kwargs) if out is None else write_out(out, fn, args, kwargs)
+    )
+
+
+def with_keywords(fn: Any, otherwise: Any) -> Any:
+    """``fn`` that takes ``out=`` and other keywords beside its own parameters.
+
+    Without them it is called by position, which takes the least time; else ``otherwise(args, out, kwargs)``, with
+    the arguments as they were given.
+    """
+    code = fn.__code__
+    if code.co_flags & inspect.CO_VARARGS:
+
+        def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+            return otherwise(args, out, kwargs)
+
+        return functools.wraps(fn)(form)
+    count = code.co_argcount
+    if count not in _forms:
+        names = ", ".join(f"p{i}" for i in range(count))
+        _forms[count] = _template(_FORM.format(names=names, values=f"({names},)"))
+    defaults = fn.__defaults__ or ()
+
+    def rest(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+        for value in reversed(defaults):
+            if args[-1] is not value:
+                break
+            args = args[:-1]
+        return otherwise(args, out, kwargs)
+
+    template = _forms[count]
+    names = code.co_varnames[:count]
+    template = template.replace(
+        co_varnames=names + template.co_varnames[count:], co_name=code.co_name, co_qualname=code.co_qualname
+    )
+    closure = (types.CellType(fn), types.CellType(rest))
+    form = types.FunctionType(template, globals(), code.co_name, defaults, closure)
+    form.__kwdefaults__ = {"out": None}
+    return functools.wraps(fn)(form)
+
+
+_forms: dict[int, types.CodeType] = {}  # by the number of parameters
+_FORM = """
+def outer(fn, rest):
+    def form({names}, *, out, **kwargs):
+        if out is None and not kwargs:
+            return fn({names})
+        return rest({values}, out, kwargs)
+    return form
+"""
+
+
+def _template(source: str) -> types.CodeType:
+    scope: dict[str, Any] = {}
+    exec(compile(source, __file__, "exec"), scope)
+    return scope["outer"](None, None).__code__  # type: ignore[no-any-return]
+
+
+def _has_duals(values: Any) -> bool:
+    return any(isinstance(v, Tensor) and isinstance(v._a, Dual) for v in values)
+
+
+def write_out(
+    out: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, rule: Rules = None
+) -> Any:
+    """``out=``: compute, then write into a given tensor (or tuple of them), resized if it has another shape.
+
+    The rule for the dtype of ``out``, if none is given, is the attribute ``out_rule`` of the function ``op``.
+    """
+    name = getattr(op, "__name__", "op").strip("_")
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    for o in outs:
+        if not isinstance(o, Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_text(out)}")
+    if DEPTH.get() and _has_duals((*args, *outs)):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+        )
+    result = op(*args, **(kwargs or {}))
+    if is_grad_enabled() and _any_history((*outs, result)):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    chosen: Any = rule or getattr(op, "out_rule", CONVERTIBLE)
+    if not isinstance(result, tuple):
+        store_out(out, result, chosen)
+        return out
+    rules = chosen if isinstance(chosen, tuple) else (chosen,) * len(result)
+    for o, r, each in zip(outs, result, rules, strict=True):
+        each.check(logical_dtype(r), logical_dtype(o))
+    for o, r, each in zip(outs, result, rules, strict=True):
+        store_out(o, r, each)
+    return getattr(type(result), "_make", type(result))(outs)
+
+
+def _any_history(values: Any) -> bool:
+    return any(a._fn is not None if isinstance(a, Tensor) else isinstance(a, tuple) and _any_history(a) for a in values)
+
+
+def _store_on_meta(out: Tensor, result: Tensor) -> None:
+    """Put a result into an ``out`` tensor of which, or of whose, there is the shape only."""
+    if not on_meta(out) or not on_meta(result):
+        raise RuntimeError(
+            f"Attempting to copy from device {result.device} to device {out.device}, but cross-device copies are not "
+            "allowed!"
+        )
+    if out._a.shape != result._a.shape:
+        out._a = Meta(result._a.shape, out._a.dtype)
+        if out._m is not None:
+            out._m.a = out._a
+    bump(out)
+
+
+def store_out(out: Tensor, result: Tensor, rule: Rule = CONVERTIBLE) -> None:
+    """Put a result into an ``out`` tensor."""
+    a, r = out._a, result._a
+    rule.check(r.dtype, a.dtype)
+    if on_meta(a) or on_meta(r):
+        _store_on_meta(out, result)
+        return
+    if a.shape != r.shape:
+        if a.size:
+            warn(
+                f"An output with one or more elements was resized since it had shape {list(a.shape)}, which does not "
+                f"match the required output shape {list(r.shape)}. This behavior is deprecated, and in a future "
+                "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse "
+                "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+            )
+        out._a = np.array(r, dtype=a.dtype)
+        if out._m is not None:
+            out._m.a = out._a
+    else:
+        np.copyto(writable(out), r, casting="unsafe")
+    bump(out)

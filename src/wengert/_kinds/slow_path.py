@@ -1,0 +1,529 @@
+"""Off the hot path: modes, operands of several dtypes, Python numbers, values of transforms, and refusals.
+
+The templates in ``_kinds.elementwise`` come here when one of their few tests fails. Each function either makes the
+arguments fit for the hot path and calls the operator again, or raises PyTorch's error.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from .._arrays.library import INEXACT
+from .._base import dtypes as _dtypes
+from .._base.errors import OtherLibraryError, noted, where
+from .._base.modes import MODE, add_reason, drop_reason, inference_tensors, is_grad_enabled
+from .._base.registry import RAW, Info, T
+from .._tape.inference import mark_results, refuse_saved
+from .._tape.node import AccumulateGrad, tick, view_of
+from .._tape.tensor import Tensor, alias_payload, stale_views, wrap
+
+NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # how a view was made, if not ordinarily
+
+quiet_views: list[None] = []  # one entry for each view made under no_grad of a tensor with a history
+
+
+class QuietView(int):
+    """``NO_GRAD_VIEW`` of a tensor with a history: as long as one lives, writes in place look whether they hit one."""
+
+    def __new__(cls) -> QuietView:
+        quiet_views.append(None)
+        self = int.__new__(cls, NO_GRAD_VIEW)
+        self.seq = tick()  # like a node's: the base's history is that of before
+        return self
+
+    def __del__(self) -> None:
+        quiet_views.pop()
+
+
+slow_hooks: list[Any] = []  # who stands around every operator, the latest outermost
+writes = threading.local()  # .op: the operator whose in-place form is running, as long as there are slow_hooks
+
+
+def watch_operators(hook: Any) -> None:
+    """From now on every operator, in every thread, is ``hook(info, args, proceed)``; ``proceed()`` runs it."""
+    add_reason("watched")
+    slow_hooks.append(hook)
+
+
+def unwatch_operators(hook: Any) -> None:
+    """Take back one ``watch_operators``."""
+    slow_hooks.remove(hook)
+    drop_reason("watched")
+
+
+# ---------------------------------------------------------------------------------------------------------------- modes
+def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
+    """Run an operator while some mode is on somewhere (see ``_base.modes``), or with ``out=``."""
+    if out is None and not stale_views and not slow_hooks:
+        state = MODE.get()
+        if state is None:
+            return _refusing(info.core(*args)) if inference_tensors else info.core(*args)
+        if state.only_quiet and not info.view:  # no_grad, mostly an optimizer's step on plain tensors
+            for a in args:
+                if type(a) is Tensor:
+                    if a._fn is not None:
+                        break
+                elif type(a) is not float:
+                    break
+            else:
+                return info.core(*args)
+    if out is not None:
+        from .out import write_out
+
+        return write_out(out, info.op, args, None, info.out_rule)
+    if stale_views and is_grad_enabled():
+        from .._tape.views import prune, refresh_all
+
+        refresh_all(args)
+        prune()
+    return _between(tuple(slow_hooks), info, args) if slow_hooks else _in_mode(info, args)
+
+
+def _between(hooks: tuple[Any, ...], info: Info, args: tuple[Any, ...]) -> Any:
+    """Run an operator inside of these hooks, the latest outermost."""
+    if not hooks:
+        return _in_mode(info, args)
+    return hooks[-1](info, args, lambda: _between(hooks[:-1], info, args))
+
+
+def _in_mode(info: Info, args: tuple[Any, ...]) -> Any:
+    """Run an operator in the grad mode and under the saved-tensor hooks of this thread or task."""
+    state = MODE.get()
+    if state is None:
+        return _refusing(info.core(*args)) if inference_tensors else info.core(*args)
+    if not state.grad:
+        if not state.inference:
+            return quiet(info, args)
+        if info.view and args[0]._fn is not None:
+            return _inference_view(info, args)
+        return mark_results(info, quiet(info, args))
+    result = _refusing(info.core(*args)) if inference_tensors else info.core(*args)
+    if state.hooks:
+        from .._tape.graph import pack_saved
+
+        pack_saved(result, state.hooks[-1])
+    return result
+
+
+def _refusing(result: Any) -> Any:
+    refuse_saved(result)
+    return result
+
+
+def _inference_view(info: Info, args: tuple[Any, ...]) -> Any:
+    """A view that inference mode makes of a tensor with a history: it has one too, but is not to be written to."""
+    result = info.core(*args)
+    for r in result if isinstance(result, (tuple, list)) else (result,):
+        r._v = (*r._v[:3], INFERENCE_VIEW)
+    return result
+
+
+def slow_operator(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
+    """``slow`` for the Python operators: an unknown type is given its own chance."""
+    y = args[1]
+    if isinstance(y, Tensor) or type(y) in _NUMBER:
+        return slow(info, args, out)
+    return refuse_quietly(info, *args)
+
+
+def quiet(info: Info, args: tuple[Any, ...]) -> Any:
+    """Run an operator without recording."""
+    if info.view:
+        alias_payload(args[0])
+    result = info.core(*[_without_history(a) for a in args])
+    if info.view:  # a view stays tied to the tensor it was made from, for its version and for writes in place
+        single = isinstance(result, Tensor)
+        for r in (result,) if single else result:
+            _, op, p, _ = r._v
+            r._v = (args[0], op, p, _quiet_view(args[0]))
+    return result
+
+
+def _quiet_view(parent: Tensor) -> int:
+    """How a view made without recording was made."""
+    if parent._fn is not None:
+        return QuietView()
+    grand = view_of(parent)
+    return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], QuietView) else grand[3]
+
+
+def _without_history(a: Any) -> Any:
+    if isinstance(a, Tensor):
+        if a._fn is None:
+            return a
+        t = wrap(a._a)
+        t._m = a._m
+        return t
+    if type(a) in (list, tuple) and any(isinstance(t, Tensor) for t in a):
+        return type(a)(_without_history(t) for t in a)
+    return a
+
+
+# ------------------------------------------------------------------------------------------------------ dtypes, numbers
+def kind_of(t: Tensor) -> tuple[Any, str]:
+    """An operand as the promotion rules see it."""
+    return (logical_dtype(t), "dim" if t._a.ndim else "zero")
+
+
+def logical_dtype(t: Tensor) -> Any:
+    """The NumPy dtype of a tensor whose payload may be a transform's value."""
+    a = t._a
+    if type(a) is np.ndarray:
+        return a.dtype
+    while isinstance(a, Tensor):
+        a = a._a
+    d = a.dtype
+    return getattr(d, "base_dtype", d)
+
+
+_NUMBER = {
+    bool: np.dtype(np.bool_),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
+
+
+def common_dtype(operands: Any) -> Any:
+    """The NumPy dtype that PyTorch computes in, for tensors and Python numbers together."""
+    return _dtypes.PROMOTED[
+        tuple([kind_of(t) if isinstance(t, Tensor) else (_NUMBER[type(t)], "scalar") for t in operands])
+    ]
+
+
+def default_np() -> Any:
+    """The default floating dtype as NumPy's."""
+    return _dtypes.get_default_dtype().np
+
+
+def cast(t: Any, dtype: Any) -> Any:
+    """The tensor in another NumPy dtype, recorded; itself if it is in that dtype already."""
+    return t if logical_dtype(t) is dtype else T._to_copy(t, dtype)
+
+
+def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
+    """Two operands of different dtypes, or of different levels (``_payloads.transforms``, NOTE [ Levels ])."""
+    if not (isinstance(x._a, _ARRAYS) and isinstance(y._a, _ARRAYS)):
+        lifted = push_down((x, y), True)
+        if lifted is not None:
+            x, y = lifted
+            if x._a.dtype is y._a.dtype:
+                return info.op(x, y)
+        if type(x._a) is not type(y._a):
+            run = getattr(type(x._a), "with_dense", None) or getattr(type(y._a), "with_dense", None)
+            if run is not None:
+                return run(info, x, y)
+    dtype = (info.promote or common_dtype)((x, y))
+    if info.check is not None:
+        info.check(info, x, y, dtype)
+    if info.to_float and dtype not in INEXACT:
+        dtype = default_np()
+    if dtype is _HALF and info.name in ("mul", "div") and y._fn is None and _is_scalar(y) and not _is_scalar(x):
+        return info.op(x, y._a.item())  # as beside a number: computed in float32, and rounded once
+    return info.op(cast(x, dtype), cast(y, dtype))
+
+
+_HALF = np.dtype(np.float16)
+_ARRAYS = (np.ndarray, np.generic)
+
+
+def _is_scalar(t: Tensor) -> bool:
+    return isinstance(t._a, (np.ndarray, np.generic)) and not t._a.ndim
+
+
+def mixed_product(info: Info, tensors: Any, p: tuple[Any, ...]) -> Any:
+    """Factors of different levels, or of different dtypes, which PyTorch refuses."""
+    lifted = push_down(tensors, True)
+    if lifted is not None:
+        given = [t for t in lifted if t is not None]
+        if len({t._a.dtype for t in given}) == 1:
+            return info.op(*lifted, *p)
+    for t in tensors:
+        run = getattr(type(getattr(t, "_a", None)), "with_dense", None)
+        if run is not None:
+            return run(info, *tensors, *p)
+    return info.refuse_mixed(info, *tensors, *p)
+
+
+def push_down(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
+    """Bring operands to the highest of their levels: those of lower ones go inside of a constant, with their tape.
+
+    ``all_of_them``: also those without a tape, so that all have one dtype. ``None`` if there is nothing to do.
+    """
+    from .._payloads.transforms import DEEPEST, Const, Value, level_of
+
+    top = 0
+    for t in tensors:
+        if isinstance(t, Tensor) and isinstance(t._a, (Value, Tensor)):
+            top = max(top, level_of(t))
+    if not top:
+        if all_of_them and any(isinstance(t, Tensor) and type(t._a) is Const for t in tensors):
+            return [_unwrapped(t) if isinstance(t, Tensor) and type(t._a) is Const else t for t in tensors]
+        return None
+    depth = top & DEEPEST
+    out: list[Any] = []
+    changed = False
+    for t in tensors:
+        if isinstance(t, Tensor) and level_of(t) != top:
+            if t._fn is not None:
+                t = wrap(Const(t, depth))
+                changed = True
+            elif all_of_them and not (type(t._a) is Const and t._a.depth == depth):
+                t = wrap(Const(t._a.v if type(t._a) is Const else t._a, depth))
+                changed = True
+        out.append(t)
+    return out if changed else None
+
+
+def _unwrapped(t: Tensor) -> Tensor:
+    """What a constant holds, where no transform is left that it would be constant to."""
+    inner = t._a.v
+    return inner if isinstance(inner, Tensor) else wrap(inner)
+
+
+def care(info: Info, x: Tensor, y: Any = None) -> Any:
+    """Operands of a dtype that is not the hot path's (mostly an integer one), possibly with a Python number.
+
+    A declaration's ``check(info, x, y, dtype)`` refuses the dtypes that PyTorch refuses, ``integer`` is the body for
+    integers and bools. Nothing of this records.
+    """
+    number = info.arity == 2 and not isinstance(y, Tensor)
+    if info.arity == 1:
+        dtype = logical_dtype(x)
+    elif type(y) is int and -128 <= y < 128 and x._a.dtype in _SIGNED and not info.to_float:
+        return _with_small_int(info, x, y)
+    else:
+        dtype = (info.promote or common_dtype)((x, y))
+    if info.check is not None:
+        info.check(info, x, y, dtype)
+    if info.to_float and dtype not in INEXACT:
+        dtype = default_np()
+    if info.arity == 1:
+        return info.op(cast(x, dtype)) if info.to_float else _integers(info, x)
+    if dtype in INEXACT:
+        return info.op(cast(x, dtype), y if number and type(y) is not complex else cast_operand(y, dtype))
+    return _integers(info, cast(x, dtype), cast_operand(y, dtype))
+
+
+_SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64"))  # of plain arrays only
+
+
+def _with_small_int(info: Info, x: Tensor, y: int) -> Any:
+    """The common case of ``care``: a signed integer tensor and a number that fits any of its dtypes."""
+    if info.check is not None:
+        info.check(info, x, y, x._a.dtype)
+    if info.integer is not None:
+        return wrap(info.integer(RAW.lib, x._a, y))
+    return wrap(getattr(RAW, info.name)(x._a, y))
+
+
+def _integers(info: Info, *operands: Tensor) -> Any:
+    """Run an operator's body for integers, or the array library's function where there is none."""
+    from .._base.registry import XP
+
+    payloads = [t._a for t in operands]
+    xp = XP[type(payloads[0])]
+    try:
+        if info.integer is not None and hasattr(xp, "lib"):
+            return wrap(info.integer(xp.lib, *payloads))
+        return wrap(getattr(xp, info.name)(*payloads))
+    except ValueError as error:
+        return second_operand(info, operands[0], operands[1], error)
+
+
+def cast_operand(y: Any, dtype: Any) -> Any:
+    """A tensor, or a Python number as a 0-dimensional tensor, in this dtype; integers wrap around as in PyTorch."""
+    if isinstance(y, Tensor):
+        return cast(y, dtype)
+    return wrap(np.asarray(y).astype(dtype))
+
+
+# ------------------------------------------------------------------------------------------------------------- refusals
+def type_text(value: Any) -> str:
+    """A value's type as PyTorch's messages name it."""
+    ty = type(value)
+    return (
+        ty.__name__ if ty.__module__ in ("builtins",) or isinstance(value, Tensor) else f"{ty.__module__}.{ty.__name__}"
+    )
+
+
+def overridden(info: Info, args: tuple[Any, ...]) -> Any:
+    """The result of an operator from an operand whose class overrides operators; ``...`` if there is none."""
+    for a in args:
+        if hasattr(type(a), "__torch_function__") and not isinstance(a, Tensor):
+            from .._tensor_api.override_sites import from_operator
+
+            return from_operator(info, args)
+    return ...
+
+
+_CPP = {
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "bool": "bool",
+    "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int", "uint8": "unsigned char",
+    "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def cpp_name(of: Any) -> str:
+    """The name in C++, which PyTorch's errors use, of a tensor's dtype or of one of NumPy's: ``long int``."""
+    dtype = logical_dtype(of) if isinstance(of, Tensor) else of
+    return _CPP[str(_dtypes.BY_NUMPY[dtype]).removeprefix("torch.")]
+
+
+def first_operand(info: Info, *args: Any) -> Any:
+    """An argument that must be a tensor is none."""
+    from .._payloads.transforms import Value
+
+    tensors = args[: info.arity]
+    result = overridden(info, tensors)
+    if result is not ...:
+        return result
+    if any(isinstance(a, Value) for a in tensors):
+        from .._payloads.transforms import bind
+
+        return bind(info, *args)
+    first = info.number_first
+    if (
+        first
+        and type(args[0]) in _NUMBER
+        and (isinstance(args[1], Tensor) or (first == "alone" and type(args[1]) in _NUMBER))
+    ):
+        return info.op(cast_operand(args[0], common_dtype(args)), args[1])
+    if info.overloads:
+        raise _no_overload(info, *args[:2])
+    for position, a in enumerate(tensors):
+        if not isinstance(a, Tensor):
+            name = ("input", "other", "tensor2")[position]
+            raise noted(
+                TypeError(
+                    f"{_refused_as(info)}(): argument '{name}' (position {position + 1}) must be Tensor, "
+                    f"not {type_text(a)}"
+                ),
+                "What to do: make it a tensor first, with torch.tensor(...) or torch.as_tensor(...).",
+            )
+    raise AttributeError(f"{info.name}: a tensor without payload")
+
+
+def _refused_as(info: Info) -> str:
+    """An operator's name in PyTorch's errors about its arguments: ``special_zeta``."""
+    return info.refused_as or info.called
+
+
+def _no_tensor(info: Info, y: Any, position: int) -> TypeError:
+    name = _refused_as(info)
+    return TypeError(f"{name}(): argument 'other' (position {position}) must be Tensor, not {type_text(y)}")
+
+
+def second_operand(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
+    """The second operand is not a tensor, or its shape does not fit."""
+    result = overridden(info, (x, y))
+    return _second(info, x, y, error) if result is ... else result
+
+
+def second_of_method(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
+    """As ``second_operand``, for methods: ``self`` is not counted."""
+    result = overridden(info, (x, y))
+    return _second(info, x, y, error, position=1) if result is ... else result
+
+
+def refuse_quietly(info: Info, x: Tensor, y: Any, error: Exception | None = None) -> Any:
+    """As ``second_operand``, for the Python operators: an unknown type is given its own chance."""
+    try:
+        result = overridden(info, (x, y))
+    except OtherLibraryError:
+        raise
+    except TypeError:  # from what overrides: the same to Python as a refusal
+        return NotImplemented
+    return _second(info, x, y, error, operator=True) if result is ... else result
+
+
+def _second(
+    info: Info, x: Tensor, y: Any, error: Exception | None, *, operator: bool = False, position: int = 2
+) -> Any:
+    from .._payloads.transforms import DEEPEST, Const, Value, level_of
+
+    if error is not None:
+        if isinstance(error, TypeError):
+            raise unsupported(info, x, error) from None
+        if isinstance(y, Tensor):
+            raise broadcast_error(x, y) from None
+        raise error
+    if isinstance(y, Value):
+        return info.op(x, wrap(y))
+    if not info.numbers:
+        raise _no_tensor(info, y, position)
+    if isinstance(y, np.generic):
+        return info.op(x, y.item())
+    if type(y) in (bool, complex):
+        if isinstance(x._a, (Value, Tensor)):
+            return info.op(x, wrap(Const(np.asarray(y).astype(common_dtype((x, y))), level_of(x) & DEEPEST)))
+        if type(y) is bool and logical_dtype(x) in INEXACT:
+            return info.op(x, int(y))
+        dtype = common_dtype((x, y))
+        return info.op(cast(x, dtype), cast_operand(y, dtype))
+    if isinstance(y, (int, float)):  # a subclass, such as an IntEnum
+        return info.op(x, int(y) if isinstance(y, int) else float(y))
+    if operator:
+        if isinstance(y, np.ndarray):
+            return info.op(x, wrap(np.asarray(y)))
+        return NotImplemented
+    if not info.overloads:
+        raise _no_tensor(info, y, position)
+    raise _no_overload(info, x, y) if position == 2 else _no_overload(info, y)
+
+
+def _no_overload(info: Info, *given: Any) -> TypeError:
+    method = len(given) == 1  # ``self`` is not named
+    head, tail = ("", "") if method else ("Tensor input, ", ", *, Tensor out = None")
+    return TypeError(
+        f"{_refused_as(info)}() received an invalid combination of arguments - got "
+        f"({', '.join(map(type_text, given))}), but expected one of:\n"
+        f" * ({head}Tensor other{tail})\n * ({head}Number other{tail})\n"
+    )
+
+
+def unsupported(info: Info, x: Tensor, error: TypeError) -> Exception:
+    """What to raise for a TypeError of an operator's body: PyTorch's error if the dtype is one it does not take."""
+    kind = logical_dtype(x).kind
+    if info.check is not None:
+        info.check(info, x, x, logical_dtype(x))
+    group = {"b": "b", "c": "c", "i": "i", "u": "i"}.get(kind, "f")
+    return error if group in info.dtypes else not_implemented(info, x)
+
+
+def not_implemented(info: Info, x: Tensor, name: str | None = None) -> NotImplementedError:
+    """PyTorch's error for a dtype that an operator does not take."""
+    kernel = name or info.kernel or f"{info.called}_cpu"
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{_dtypes.BY_NUMPY[logical_dtype(x)].scalar_name}'")
+
+
+def broadcast_error(x: Any, y: Any) -> RuntimeError:
+    """PyTorch's error for shapes that do not broadcast, with where the operands came from."""
+    a, b = tuple(x.shape), tuple(y.shape)
+    n = max(len(a), len(b))
+    pa, pb = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+    for dim in range(n - 1, -1, -1):
+        if pa[dim] != pb[dim] and pa[dim] != 1 and pb[dim] != 1:
+            break
+    message = (
+        f"The size of tensor a ({pa[dim]}) must match the size of tensor b ({pb[dim]}) at non-singleton dimension {dim}"
+    )
+    return noted(
+        RuntimeError(message),
+        f"Why: shapes {list(a)} and {list(b)} do not broadcast: from the last dimension on, sizes must be equal or 1.",
+        _origin("a", x),
+        _origin("b", y),
+        "What to do: reshape, unsqueeze or transpose one of them so that the sizes agree.",
+        code="W008",
+    )
+
+
+def _origin(name: str, t: Any) -> str:
+    fn = getattr(t, "_fn", None)
+    if fn is None or type(fn) is AccumulateGrad:
+        return ""
+    return f"Where: tensor {name} was made at {where(fn.code, fn.lasti)}"

@@ -1,0 +1,357 @@
+"""The same values in another dtype or in their own memory: ``to``, ``float``, ``clone``, ``contiguous``, ``detach``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes
+from ..._base.dtypes import as_dtype
+from ..._base.dtypes import dtype as Dtype
+from ..._base.errors import here, noted, warn_once
+from ..._base.modes import is_grad_enabled
+from ..._base.registry import T, public
+from ..._kinds.linear import linear
+from ..._kinds.slow_path import logical_dtype, type_text
+from ..._payloads.meta import Meta, laid_out, no_data, taken
+from ..._payloads.transforms import Batched, Const, Dual, Lift, Value
+from ..._tape.node import AccumulateGrad, Box, Node, cell_of, tick, view_of
+from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
+from ..._tensor_api.construct import meta_device
+from ..._tensor_api.protocol import array_of
+from ..shape.view_chain import renamed
+from ..shape.views_primitive import payload, shape_of_other
+from .create import _empty_in
+from .like import _dense_like
+
+_HERE, _PLACE = (CPU, "cpu", None), frozenset(("device", "dtype"))
+
+
+# ----------------------------------------------------------------------------------------------------------- primitives
+@linear(
+    transpose=lambda xp, g, memory_format: g,
+    node="CloneBackward0",
+    batch="shape",
+    samples=[((2, 3), ("keep",)), ((), ("C",))],
+)
+def clone(lib, self, memory_format):
+    """A copy: in the same order in memory (``keep``), row-major (``C``) or with the channels last (``last``)."""
+    if memory_format == "C" or type(self) is not np.ndarray or (memory_format == "keep" and self.flags.c_contiguous):
+        return self.copy()
+    if memory_format == "keep":
+        r = _dense_like(self, self.dtype)
+    else:
+        r = _empty_in(self.shape, self.dtype, dtypes.channels_last if self.ndim == 4 else dtypes.channels_last_3d)
+    r[...] = self
+    return r
+
+
+# -------------------------------------------------------------------------------------------------------------- copying
+_FORMATS = {
+    None: "keep",
+    dtypes.preserve_format: "keep",
+    dtypes.contiguous_format: "C",
+    dtypes.channels_last: "last",
+    dtypes.channels_last_3d: "last",
+}
+
+
+def _order(memory_format: Any, rank: int) -> str:
+    if memory_format is dtypes.channels_last and rank != 4:
+        raise RuntimeError("required rank 4 tensor to use channels_last format")
+    if memory_format is dtypes.channels_last_3d and rank != 5:
+        raise RuntimeError("required rank 5 tensor to use channels_last_3d format")
+    try:
+        return _FORMATS[memory_format]
+    except (KeyError, TypeError):
+        raise TypeError(
+            f"clone(): argument 'memory_format' must be torch.memory_format, not {type_text(memory_format)}"
+        ) from None
+
+
+@public("torch.clone Tensor.clone")
+def clone_public(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """A copy that gradients flow through.
+
+    >>> import wengert as torch
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> x.clone()
+    tensor([1., 1.], grad_fn=<CloneBackward0>)
+    """
+    if memory_format is None:
+        try:
+            return clone(input, "keep")
+        except AttributeError:
+            payload(input, "clone")
+            raise
+    return clone(input, _order(memory_format, payload(input, "clone").ndim))
+
+
+_C = dtypes.contiguous_format
+
+
+@public("Tensor.contiguous")
+def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+    """The tensor itself if its elements lie in memory in row-major order, else a copy in which they do."""
+    a = self._a
+    if type(a) is Meta:
+        return self if laid_out(a, memory_format) else clone(self, _order(memory_format or _C, a.ndim))
+    if type(a) is not np.ndarray:
+        return self
+    if memory_format is None or memory_format is dtypes.contiguous_format:
+        return self if a.flags.c_contiguous else clone(self, "C")
+    if memory_format is dtypes.preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    _order(memory_format, a.ndim)
+    back = a.transpose(0, *range(2, a.ndim), 1)
+    return self if back.flags.c_contiguous else clone(self, "last")
+
+
+# ----------------------------------------------------------------------------------------------------------- converting
+def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: Any = None) -> Tensor:
+    """The tensor in another dtype; itself if it is in that dtype already, unless a copy is forced."""
+    want = dtype.np
+    a = self._a
+    if type(a) is np.ndarray and memory_format is None and not force:  # the common case
+        have = a.dtype
+        if have is want:
+            return self
+        if have.kind != "c" and (self._fn is None or dtype.is_floating_point):
+            return T._to_copy(self, want)  # type: ignore[no-any-return]
+    same = logical_dtype(self) is want
+    if same and not force:
+        if memory_format is None or memory_format is dtypes.preserve_format:
+            return self
+        x = contiguous(self, memory_format)
+        return self if x is self else renamed(x, "ToCopyBackward0")
+    order = "keep" if memory_format is None else _order(memory_format, self._a.ndim)
+    if same:
+        return renamed(clone(self, order), "ToCopyBackward0")
+    x = self if dtype.is_floating_point or dtype.is_complex or self._fn is None else detach(self)
+    if x._a.dtype.kind == "c" and not dtype.is_complex and want.kind != "b":
+        warn_once("Casting complex values to real discards the imaginary part")
+    x = T._to_copy(x, want)
+    return x if order == "keep" else renamed(clone(x, order), "ToCopyBackward0")
+
+
+@public("Tensor.to")
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor in another dtype or on another device: itself if nothing changes and ``copy`` is not asked for.
+
+    ``to(dtype)``, ``to(device, dtype)``, ``to(other)``, with ``non_blocking``, ``copy`` and ``memory_format``.
+
+    >>> import wengert as torch
+    >>> torch.ones(2).to(torch.int64)
+    tensor([1, 1])
+    >>> x = torch.ones(2)
+    >>> x.to('cpu') is x
+    True
+    """
+    if len(args) == 1 and not kwargs:
+        wanted = args[0]
+        ty = type(wanted)
+        if ty is Dtype:
+            return converted(self, wanted)
+        if wanted is CPU or (ty is str and wanted == "cpu"):
+            return self if type(self._a) is np.ndarray else cpu(self)
+        if ty is Tensor and type(wanted._a) is np.ndarray is type(self._a):
+            return converted(self, wanted.dtype)
+    elif type(self._a) is np.ndarray and kwargs and not args and kwargs.keys() <= _PLACE:
+        if kwargs.get("device", CPU) in _HERE:
+            dtype = kwargs.get("dtype")
+            if type(dtype) is Dtype:
+                return converted(self, dtype)
+            if dtype is None:
+                return self
+    dtype, device, copy_, memory_format = _to_arguments(args, kwargs)
+    if device is not None and device is not device_of(self._a):
+        return converted(to_device(self, device), self.dtype if dtype is None else dtype, False, memory_format)
+    return converted(self, self.dtype if dtype is None else dtype, copy_, memory_format)
+
+
+def to_device(self: Tensor, device: Any) -> Tensor:
+    """The tensor on another device: without its data on "meta", from where there is no way back."""
+    if device is not META:
+        raise no_data()
+    r = wrap(taken(np.asarray(array_of(self))))
+    if self._fn is not None and is_grad_enabled():
+        r._fn = ToMeta(self._fn)
+    return r
+
+
+_TO = ("dtype", "device", "non_blocking", "copy", "memory_format")
+
+
+def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool, Any]:
+    """The dtype and the device that ``to`` is given, ``None`` for one that it is not; copy; the memory format."""
+    unknown = [k for k in kwargs if k not in _TO]
+    dtype, device = kwargs.get("dtype"), kwargs.get("device")
+    rest = list(args)
+    ok = not unknown
+    if rest and isinstance(rest[0], Tensor):
+        other = rest.pop(0)
+        dtype, device = other.dtype, other.device
+    elif rest and (
+        isinstance(rest[0], Dtype) or (isinstance(rest[0], type) and rest[0] in (float, int, bool, complex))
+    ):
+        dtype = as_dtype(rest.pop(0), "to")
+    elif rest:
+        device = rest.pop(0)
+        if rest and (rest[0] is None or not isinstance(rest[0], bool)):
+            dtype = rest.pop(0)
+    flags = [kwargs.get("non_blocking", False), kwargs.get("copy", False)]
+    ok = ok and len(rest) <= 2 and all(isinstance(f, (bool, int)) for f in rest)
+    ok = ok and (device is None or isinstance(device, (str, int, dtypes.device)))
+    ok = ok and (dtype is None or isinstance(dtype, (Dtype, type)))
+    if not ok:
+        got = [type_text(a) for a in args] + [f"{k}={type_text(v)}" for k, v in kwargs.items()]
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({', '.join(got)}), but expected one of:\n"
+            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, "
+            "*, torch.memory_format memory_format = None)\n"
+            " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format "
+            "= None)\n"
+            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = "
+            "None)\n"
+        )
+    flags[: len(rest)] = rest
+    if type(device) is int:
+        raise noted(
+            RuntimeError("Cannot access accelerator device when none is available."),
+            "What to do: wengert computes on the CPU: give 'cpu', or leave the device out.",
+        )
+    place = None if device is None else META if meta_device(device, "to") else CPU
+    return None if dtype is None else as_dtype(dtype, "to"), place, bool(flags[1]), kwargs.get("memory_format")
+
+
+class ToMeta(Node):
+    """The history of a tensor that left its data behind: no gradient finds the way back."""
+
+    __slots__ = ("fx",)
+    __module__ = "builtins"  # as it prints in PyTorch
+
+    def __init__(self, fx: Node) -> None:
+        self.fx = fx
+        self.seq = tick()
+        self.h = None
+        self.code, self.lasti = here()
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return (self.fx,)
+
+    def name(self) -> str:
+        return "ToCopyBackward0"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        raise no_data()
+
+
+def _converter(name: str, dtype: Dtype) -> None:
+    want = None if dtype in (dtypes.bfloat16, dtypes.complex32) else dtype.np  # which NumPy may not have
+
+    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+        if memory_format is None and self._a.dtype is want:
+            return self
+        return converted(self, dtype, memory_format=memory_format)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"The tensor in dtype ``{dtype!r}``; itself if it is in that dtype already."
+    public(f"Tensor.{name}")(convert)
+
+
+for _name, _dtype in {
+    "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "bfloat16": dtypes.bfloat16,
+    "int": dtypes.int32, "long": dtypes.int64, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8,
+    "bool": dtypes.bool_, "cfloat": dtypes.complex64, "cdouble": dtypes.complex128, "chalf": dtypes.complex32,
+}.items():  # fmt: skip
+    _converter(_name, _dtype)
+
+
+@public("Tensor.type_as")
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the dtype of another."""
+    shape_of_other(other, "type_as")
+    return to(self, other)
+
+
+@public("Tensor.cpu")
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """The tensor itself: it is on the CPU; an error for one without data."""
+    return self if type(self._a) is np.ndarray or device_of(self._a) is CPU else to_device(self, CPU)
+
+
+def _absent(name: str) -> None:
+    def absent(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        raise noted(
+            AssertionError(f"Torch not compiled with {name.upper()} enabled"),
+            "What to do: wengert computes with NumPy on the CPU: leave the call out, or ask torch.cuda.is_available() "
+            "first.",
+        )
+
+    absent.__name__ = absent.__qualname__ = name
+    absent.__doc__ = f"There is no {name}: an AssertionError, as in PyTorch built without it."
+    public(f"Tensor.{name}")(absent)
+
+
+for _name in ("cuda", "xpu"):
+    _absent(_name)
+
+
+# ------------------------------------------------------------------------------------------------------------ detaching
+def _without_history(a: Any) -> Any:
+    """A payload without tangents and without the tape of an outer transform."""
+    if isinstance(a, Dual):
+        return Const(_without_history(a.v)) if not isinstance(a.v, Value) else _without_history(a.v)
+    if isinstance(a, (Batched, Lift)):
+        return type(a)(_without_history(a.v), a.tag)
+    if isinstance(a, Tensor):
+        return detach(a)
+    return a
+
+
+@public("torch.detach Tensor.detach")
+def detach(input: Tensor) -> Tensor:
+    """The same memory without history: a leaf that needs no gradient, and shares the version counter.
+
+    >>> import wengert as torch
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> (x * 2).detach()
+    tensor([2., 2.])
+    """
+    try:
+        a = input._a
+    except AttributeError:
+        a = payload(input, "detach")
+    t = new(Tensor)
+    if type(a) is not np.ndarray:
+        a = alias_payload(input, t)
+        if not isinstance(a, np.ndarray):
+            a = _without_history(a)
+            t.__dict__["_detached"] = True
+    t._fn = None
+    t._a = a
+    t._m = b = Box()
+    b.a = a
+    b.cell = cell_of(input)
+    return t
+
+
+@public("torch.detach_ Tensor.detach_")
+def detach_(self: Tensor) -> Tensor:
+    """Cut the tensor off its history, in place."""
+    if view_of(self) is not None:
+        raise RuntimeError(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+            "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+            "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+        )
+    if type(self._fn) is AccumulateGrad:
+        from ..._tape.graph import set_requires_grad
+
+        set_requires_grad(self, False)  # it keeps its gradient
+    self._fn = None
+    if isinstance(self._a, (Value, Tensor)):
+        self._a = _without_history(self._a)
+    return self

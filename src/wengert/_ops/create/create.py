@@ -1,0 +1,538 @@
+"""New tensors of a given shape: zeros, ones, full, empty, eye. The ``*_like`` and ``new_*`` forms are in ``like``.
+
+None of them has a derivative, so they are plain functions that make an array. ``shape_of`` reads sizes as PyTorch
+does; ``allocate`` turns NumPy's errors about sizes into PyTorch's; ``finish`` is what every maker ends with.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes
+from ..._base.dtypes import BY_NUMPY, as_dtype, type_name
+from ..._base.dtypes import dtype as Dtype
+from ..._base.limits import finfo
+from ..._base.modes import M
+from ..._base.registry import public
+from ..._kinds.slow_path import logical_dtype
+from ..._payloads.meta import Meta, in_order, taken
+from ..._tape.tensor import CPU, Tensor, device_of, wrap
+from ..._tape.views import bump, check_inplace, writable
+from ..._tensor_api.construct import check_flag, made, meta_device, no_pinning, strided_only
+
+
+# ------------------------------------------------------------------------------------------------------------ arguments
+def shape_of(function: str, size: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[int, ...]:
+    """The shape that sizes name: one by one, or as one tuple or list; ``kwargs`` may have it as ``size``.
+
+    Raises TypeError for what is no size, for none, and for keyword arguments that are unknown.
+    """
+    if kwargs:
+        if "size" in kwargs and not size:
+            size = (kwargs.pop("size"),)
+        for key in kwargs:
+            raise TypeError(f"{function}() got an unexpected keyword argument '{key}'")
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        return _sizes(function, size[0], True)
+    if not size:
+        raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
+    if isinstance(size[0], (tuple, list)):
+        raise TypeError(f"{function}() takes 1 positional argument but {len(size)} were given")
+    return _sizes(function, size, False)
+
+
+_INT_ONLY = frozenset((int,))
+
+
+def plain_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """The shape if it is given as ints or as one tuple of ints, whatever they are; ``None`` if it is not."""
+    if len(size) == 1 and isinstance(size[0], tuple):
+        size = size[0]
+    elif not size:
+        return None
+    return size if _INT_ONLY.issuperset(map(type, size)) else None
+
+
+def _sizes(function: str, items: Any, listed: bool) -> tuple[int, ...]:
+    sizes = []
+    for position, n in enumerate(items):
+        if type(n) is not int:
+            n = _one_size(function, n, position, listed)
+        if n < 0:
+            if function == "zeros":
+                raise RuntimeError("zeros: Dimension size must be non-negative.")
+            text = ", ".join(str(i) for i in items)
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{text}]")
+        if n >= 1 << 63:
+            raise TypeError(
+                f"{function}(): argument 'size' failed to unpack the object at pos {position + 1} with error "
+                '"Overflow when unpacking long long"'
+            )
+        sizes.append(n)
+    return tuple(sizes)
+
+
+def _one_size(function: str, n: Any, position: int, listed: bool) -> int:
+    if not isinstance(n, (bool, str, float)):
+        try:
+            return operator.index(n)
+        except (TypeError, RuntimeError):
+            pass
+    if listed:
+        what = f", but found element of type {type_name(n)} at pos {position}"
+    elif position == 0:
+        what = f", not {type_name(n)}"
+    else:
+        raise TypeError(
+            f"{function}(): argument 'size' failed to unpack the object at pos {position + 1} with error "
+            f'"type must be tuple of ints,but got {type_name(n)}"'
+        )
+    raise TypeError(f"{function}(): argument 'size' (position 1) must be tuple of ints{what}")
+
+
+def tuple_shape(function: str, size: Any) -> tuple[int, ...]:
+    """A shape that must be given as a tuple or list."""
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"{function}(): argument 'size' (position 1) must be tuple of ints, not {type_name(size)}")
+    return _sizes(function, size, True)
+
+
+def options(
+    function: str,
+    dtype: Any,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+) -> Dtype | None:
+    """Check what all makers take; the dtype, ``None`` if it was not given."""
+    if layout is not None:
+        strided_only(layout, function)
+    if device is not None:
+        meta_device(device, function)
+    if pin_memory:
+        no_pinning(pin_memory)
+    if type(requires_grad) is not bool:
+        check_flag(requires_grad, function)
+    return dtype if dtype is None or type(dtype) is Dtype else as_dtype(dtype, function)
+
+
+def dtype_chosen(dtype: Dtype | None, out: Tensor | None) -> Any:
+    """The NumPy dtype of what is made: the one asked for, else that of ``out``, else the default."""
+    if dtype is None:
+        return dtypes.default_np if out is None else logical_dtype(out)
+    if out is not None and dtype.np is not logical_dtype(out):
+        raise RuntimeError(
+            f"dtype {dtype.scalar_name} does not match dtype of out parameter ({BY_NUMPY[out._a.dtype].scalar_name})"
+        )
+    return dtype.np
+
+
+def allocate(make: Callable[..., Any], shape: tuple[int, ...], np_dtype: Any, device: Any = None) -> Any:
+    """``make(shape, dtype)``, with PyTorch's errors for sizes that no memory has; on "meta" nothing is made."""
+    if device is not None and meta_device(device):
+        return Meta(shape, np_dtype)
+    try:
+        return make(shape, np_dtype)
+    except MemoryError:
+        nbytes = math.prod(shape) * np_dtype.itemsize
+        raise RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+            f"allocate {nbytes} bytes. Error code 12 (Cannot allocate memory)"
+        ) from None
+    except (ValueError, OverflowError):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}") from None
+
+
+def finish(a: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
+    """A new tensor on the array, or ``out`` with its elements, resized if it has another shape."""
+    if out is None:
+        return made(a, requires_grad)
+    if not isinstance(out, Tensor):
+        raise TypeError(f"argument 'out' must be Tensor, not {type_name(out)}")
+    check_inplace(out, False)
+    if not isinstance(out._a, (np.ndarray, np.generic)):  # on "meta"
+        if out._a.shape != a.shape:
+            resized(out, Meta(a.shape, out._a.dtype))
+    elif out._a.shape == a.shape:
+        np.copyto(writable(out), a, casting="unsafe")
+    else:
+        resized(out, np.array(a, out._a.dtype))
+    bump(out)
+    return out.requires_grad_() if requires_grad else out
+
+
+def beside(like: Tensor, a: Any) -> Tensor:
+    """A new tensor on an array, on the device of another tensor."""
+    return wrap(a if device_of(like._a) is CPU else taken(a))
+
+
+def resized(out: Tensor, a: Any) -> None:
+    """Give ``out`` another array."""
+    out._a = a
+    if out._m is not None:
+        out._m.a = a
+
+
+def number_of(value: Any, function: str, argument: str, position: int) -> Any:
+    """A Python number from one, from NumPy's, or from a 0-dimensional tensor."""
+    if isinstance(value, Tensor) and value._a.ndim == 0 and value._fn is None:
+        return value.item()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (int, float, complex)):
+        return value
+    raise TypeError(f"{function}(): argument '{argument}' (position {position}) must be Number, not {type_name(value)}")
+
+
+_CPP = {
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
+    "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+    "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def element(value: Any, np_dtype: Any) -> Any:
+    """A Python number as one of this dtype; RuntimeError where it has no such, as C++'s checked conversion."""
+    kind = np_dtype.kind
+    if kind == "b":
+        return bool(value)
+    if kind == "f" and np_dtype.itemsize > 2 and type(value) in (float, int) and -3e38 < value < 3e38:
+        return value
+    ok = True
+    if kind != "c" and isinstance(value, complex):
+        ok, value = value.imag == 0, value.real
+    if ok and kind in "iu":
+        largest = int(np.iinfo(np_dtype).max)
+        smallest = -largest - (kind == "i")
+        ok = math.isfinite(value) and smallest <= int(value) <= largest
+        if ok:
+            return int(value) % (1 << 8 * np_dtype.itemsize) if kind == "u" else int(value)
+    elif ok:
+        parts = (value.real, value.imag) if isinstance(value, complex) else (value,)
+        limit = finfo(BY_NUMPY[np_dtype]).max
+        ok = all(not math.isfinite(p) or abs(p) <= limit for p in parts)
+    if not ok:
+        raise RuntimeError(f"value cannot be converted to type {_CPP[np_dtype.name]} without overflow")
+    return value
+
+
+def plain_element(value: Any, np_dtype: Any) -> Any:
+    """``element``, which 0 and 1 do not need: every dtype has them."""
+    return value if type(value) is int and 0 <= value <= 1 else element(value, np_dtype)
+
+
+def filled(shape: tuple[int, ...], value: Any, np_dtype: Any, device: Any = None) -> Any:
+    """A new array with one value everywhere."""
+    value = plain_element(value, np_dtype)
+    a = allocate(np.empty, shape, np_dtype, device)
+    a.fill(value)
+    return a
+
+
+# --------------------------------------------------------------------------------------------------- zeros, ones, empty
+@public("torch.zeros")
+def zeros(
+    *size: Any,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """A tensor of zeros.
+
+    >>> import wengert as torch
+    >>> torch.zeros(2, 3), torch.zeros((2,), dtype=torch.int64)
+    (tensor([[0., 0., 0.],
+            [0., 0., 0.]]), tensor([0, 0]))
+    """
+    if layout is device is out is None and type(requires_grad) is bool and not (pin_memory or kwargs or M):
+        plain = plain_shape(size) if dtype is None or type(dtype) is Dtype else None
+        if plain is not None:
+            try:
+                a = np.zeros(plain, dtypes.default_np if dtype is None else dtype.np)
+                return made(a, True) if requires_grad else wrap(a)
+            except (ValueError, MemoryError):
+                pass  # below is said what is wrong
+    dtype = options("zeros", dtype, layout, device, pin_memory, requires_grad)
+    shape = shape_of("zeros", size, kwargs)
+    return finish(allocate(np.zeros, shape, dtype_chosen(dtype, out), device), out, requires_grad)
+
+
+@public("torch.ones")
+def ones(
+    *size: Any,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """A tensor of ones.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, requires_grad=True)
+    tensor([1., 1.], requires_grad=True)
+    """
+    if layout is device is out is None and type(requires_grad) is bool and not (pin_memory or kwargs or M):
+        plain = plain_shape(size) if dtype is None or type(dtype) is Dtype else None
+        if plain is not None:
+            try:
+                a = np.empty(plain, dtypes.default_np if dtype is None else dtype.np)
+                a.fill(1)
+                return made(a, True) if requires_grad else wrap(a)
+            except (ValueError, MemoryError):
+                pass  # below is said what is wrong
+    dtype = options("ones", dtype, layout, device, pin_memory, requires_grad)
+    shape = shape_of("ones", size, kwargs)
+    return finish(filled(shape, 1, dtype_chosen(dtype, out), device), out, requires_grad)
+
+
+@public("torch.empty")
+def empty(
+    *size: Any,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    **kwargs: Any,
+) -> Tensor:
+    """A tensor whose elements are whatever is in its memory.
+
+    >>> import wengert as torch
+    >>> torch.empty(2, 3).shape
+    torch.Size([2, 3])
+    """
+    if layout is device is out is memory_format is None and requires_grad is False:
+        quick = not (pin_memory or kwargs or M) and (dtype is None or type(dtype) is Dtype)
+        plain = plain_shape(size) if quick else None
+        if plain is not None:
+            try:
+                return wrap(np.empty(plain, dtypes.default_np if dtype is None else dtype.np))
+            except (ValueError, MemoryError):
+                pass  # below is said what is wrong
+    dtype = options("empty", dtype, layout, device, pin_memory, requires_grad)
+    shape = shape_of("empty", size, kwargs)
+    if memory_format is dtypes.preserve_format:
+        raise RuntimeError("unsupported memory format Preserve")
+    return finish(_empty_in(shape, dtype_chosen(dtype, out), memory_format, device), out, requires_grad)
+
+
+def _empty_in(shape: tuple[int, ...], np_dtype: Any, memory_format: Any = None, device: Any = None) -> Any:
+    """Uninitialised memory in a memory format."""
+    for wanted, rank, name in (
+        (dtypes.channels_last, 4, "channels_last"),
+        (dtypes.channels_last_3d, 5, "channels_last_3d"),
+    ):
+        if memory_format is wanted:
+            if len(shape) != rank:
+                raise RuntimeError(f"required rank {rank} tensor to use {name} format")
+            order = (0, *range(2, rank), 1)
+            return _in_order(shape, order, np_dtype, device)
+    return allocate(np.empty, shape, np_dtype, device)
+
+
+def _in_order(shape: tuple[int, ...], order: tuple[int, ...], np_dtype: Any, device: Any) -> Any:
+    """Uninitialised memory with the dims in this order, outermost first."""
+    if device is not None and meta_device(device):
+        return in_order(shape, np_dtype, order)
+    a = allocate(np.empty, tuple(shape[d] for d in order), np_dtype)
+    return a.transpose(tuple(order.index(d) for d in range(len(shape))))
+
+
+@public("torch.full")
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor with one value everywhere, whose type decides the dtype if none is given.
+
+    Raises RuntimeError if the dtype cannot hold the value.
+
+    >>> import wengert as torch
+    >>> torch.full((2,), 3), torch.full((2,), 3.)
+    (tensor([3, 3]), tensor([3., 3.]))
+    """
+    unplaced = layout is None and device is None and out is None and dtype is None
+    if type(fill_value) is float and unplaced and requires_grad is False:
+        plain = type(size) is tuple and _INT_ONLY.issuperset(map(type, size)) and not (pin_memory or M)
+        if plain and -3e38 < fill_value < 3e38 and dtypes.default_np.itemsize > 2:
+            try:
+                a = np.empty(size, dtypes.default_np)
+                a.fill(fill_value)
+                return wrap(a)
+            except (ValueError, MemoryError):
+                pass  # below is said what is wrong
+    dtype = options("full", dtype, layout, device, pin_memory, requires_grad)
+    shape = tuple_shape("full", size)
+    value = number_of(fill_value, "full", "fill_value", 2)
+    if dtype is None and out is None:
+        dtype = _dtype_of_number(value)
+    return finish(filled(shape, value, dtype_chosen(dtype, out), device), out, requires_grad)
+
+
+def _dtype_of_number(value: Any) -> Dtype:
+    if isinstance(value, bool):
+        return dtypes.bool_
+    if isinstance(value, int):
+        return dtypes.int64
+    return dtypes.default_complex_dtype if isinstance(value, complex) else dtypes.default_dtype
+
+
+@public("torch.scalar_tensor")
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 0-dimensional tensor, of the default dtype if none is given.
+
+    >>> import wengert as torch
+    >>> torch.scalar_tensor(3)
+    tensor(3.)
+    """
+    dtype = options("scalar_tensor", dtype, layout, device, pin_memory, requires_grad)
+    value = number_of(s, "scalar_tensor", "s", 1)
+    return finish(filled((), value, dtype_chosen(dtype, None), device), None, requires_grad)
+
+
+@public("torch.eye")
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m is n if it is not given.
+
+    >>> import wengert as torch
+    >>> torch.eye(2, 3)
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
+    """
+    dtype = options("eye", dtype, layout, device, pin_memory, requires_grad)
+    n = _count("eye", "n", 1, n)
+    m = n if m is None else _count("eye", "m", 2, m)
+    a = allocate(np.zeros, (n, m), dtype_chosen(dtype, out), device)
+    if isinstance(a, np.ndarray):
+        a.reshape(-1)[: min(n, m) * m : m + 1] = 1
+    return finish(a, out, requires_grad)
+
+
+def _count(function: str, argument: str, position: int, value: Any) -> int:
+    if isinstance(value, (bool, float)) or not hasattr(value, "__index__"):
+        raise TypeError(
+            f"{function}(): argument '{argument}' (position {position}) must be int, not {type_name(value)}"
+        )
+    value = operator.index(value)
+    if value < 0:
+        raise RuntimeError(f"{argument} must be greater or equal to 0, got {value}")
+    return value
+
+
+@public("torch.empty_strided")
+def empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An uninitialised tensor with given strides, counted in elements.
+
+    >>> import wengert as torch
+    >>> torch.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    dtype = options("empty_strided", dtype, layout, device, pin_memory, requires_grad)
+    np_dtype = dtype_chosen(dtype, None)
+    return made(_strided(tuple_shape("empty_strided", size), stride, np_dtype, device), requires_grad)
+
+
+def _strided(shape: tuple[int, ...], stride: Any, np_dtype: Any, device: Any = None) -> Any:
+    strides = tuple(operator.index(s) for s in stride)
+    if len(shape) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})"
+        )
+    if any(s < 0 for s in strides):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(strides)}")
+    if device is not None and meta_device(device):
+        return Meta(shape, np_dtype, tuple(s * np_dtype.itemsize for s in strides))
+    count = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    memory = allocate(np.empty, (count,), np_dtype)
+    if not count:
+        return np.empty(shape, np_dtype)
+    return np.ndarray(shape, np_dtype, memory, 0, tuple(s * np_dtype.itemsize for s in strides))
+
+
+@public("torch.empty_permuted")
+def empty_permuted(
+    size: Any,
+    physical_layout: Any,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An uninitialised tensor whose dimensions lie in memory in the given order, outermost first.
+
+    >>> import wengert as torch
+    >>> torch.empty_permuted((2, 3, 4), (2, 0, 1)).stride()
+    (3, 1, 6)
+    """
+    dtype = options("empty_permuted", dtype, layout, device, pin_memory, requires_grad)
+    shape = tuple_shape("empty_permuted", size)
+    order = tuple(physical_layout)
+    if len(order) != len(shape):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    for d in order:
+        if not 0 <= d < len(shape):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got {d} at index "
+                f"{order.index(d)}).  NB: negative dims not currently supported; file an issue if you want it."
+            )
+    if len(set(order)) != len(order):
+        raise RuntimeError("Duplicate dim not allowed")
+    return made(_in_order(shape, order, dtype_chosen(dtype, None), device), requires_grad)
+
+
+__all__ = ["allocate", "element", "filled", "finish", "number_of", "options", "shape_of", "tuple_shape"]

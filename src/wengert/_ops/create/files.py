@@ -1,0 +1,50 @@
+"""``from_file``: a tensor whose memory is a file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes
+from ..._base.dtypes import dtype as Dtype
+from ..._base.registry import public
+from ..._tape.tensor import Tensor
+from ..._tensor_api.construct import cpu_only, made
+from .create import options
+
+
+@public("torch.from_file")
+def from_file(
+    filename: str | os.PathLike[str],
+    shared: bool | None = None,
+    size: int = 0,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of shape (size,) on the memory of a file, which must hold at least that many elements.
+
+    ``shared``: what is written to the tensor is written to the file, which is made, or made longer, if need be.
+    Otherwise it stays in this process.
+
+    Raises RuntimeError for a file that is not there or too small.
+    """
+    dtype = options("from_file", dtype, layout, device, pin_memory, requires_grad) or dtypes.default_dtype
+    cpu_only(device, "from_file")
+    name, wanted = os.fspath(filename), int(size) * dtype.np.itemsize
+    if shared:
+        with open(name, "ab") as file:
+            if file.tell() < wanted:
+                file.truncate(wanted)
+    elif not os.path.exists(name):
+        raise RuntimeError(f"unable to open file <{name}> in read-only mode: No such file or directory (2)")
+    have = os.path.getsize(name)
+    if have < wanted:
+        raise RuntimeError(f"file <{name}> size <{have}> is smaller than the required mapping size <{wanted}>")
+    memory = np.memmap(name, dtype.np, "r+" if shared else "c", shape=(int(size),)) if size else np.empty(0, dtype.np)
+    return made(np.asarray(memory), requires_grad)

@@ -1,0 +1,337 @@
+"""New tensors of the shape and dtype of another: ``zeros_like`` and its kin, and the methods ``new_zeros``, ..."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes
+from ..._base.dtypes import BY_NUMPY, type_name
+from ..._base.dtypes import dtype as Dtype
+from ..._base.errors import warn
+from ..._base.registry import public
+from ..._kinds.slow_path import logical_dtype
+from ..._payloads.meta import Meta, like, taken
+from ..._payloads.transforms import plain_dtype
+from ..._tape.tensor import META, Tensor, device_of, wrap
+from ..._tensor_api.construct import array_of, made, meta_device, moved_array
+from .create import _empty_in, _strided, allocate, filled, number_of, options, plain_element, shape_of, tuple_shape
+
+
+# -------------------------------------------------------------------------------------------------------- like a tensor
+def like_options(
+    function: str, input: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any, requires_grad: Any
+) -> Any:
+    """Check what all ``*_like`` functions take; the NumPy dtype of the result."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    dtype = options(function, dtype, layout, device, pin_memory, requires_grad)
+    return logical_dtype(input) if dtype is None else dtype.np
+
+
+def empty_array_like(input: Tensor, np_dtype: Any, memory_format: Any = None) -> Any:
+    """Uninitialised memory of a tensor's shape, in its order of dimensions unless another is asked for."""
+    a = input._a
+    if memory_format in (None, dtypes.preserve_format):
+        if type(a) is np.ndarray and not a.flags.c_contiguous:
+            return _dense_like(a, np_dtype)
+        return np.empty(tuple(a.shape), np_dtype)
+    return _empty_in(tuple(a.shape), np_dtype, memory_format)
+
+
+def _dense_like(a: Any, np_dtype: Any) -> Any:
+    """Dense memory with the dimensions in the order of another array's."""
+    order = memory_order(a)
+    b = np.empty([a.shape[d] for d in order], np_dtype)
+    return b.transpose([order.index(d) for d in range(a.ndim)])
+
+
+def memory_order(a: Any) -> list[int]:
+    """The dimensions in the order in which they lie in memory, outermost first (``infer_dense_strides``)."""
+    order = list(range(a.ndim))[::-1]
+    for i in range(1, a.ndim):
+        place = i
+        for other in range(i - 1, -1, -1):
+            verdict = _compared(a, order[other], order[place])
+            if verdict > 0:
+                order[other], order[place] = order[place], order[other]
+                place = other
+            elif verdict < 0:
+                break
+    return order[::-1]
+
+
+def _compared(a: Any, d: int, e: int) -> int:
+    """Below zero if dim d lies inside of dim e in memory, above it if outside, 0 if nothing tells."""
+    first, second = a.strides[d], a.strides[e]
+    if first == 0 or second == 0:
+        return 0
+    return (first > second) - (first < second) or int(a.shape[d] > a.shape[e])
+
+
+@public("torch.zeros_like")
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Zeros of another tensor's shape and dtype.
+
+    >>> import wengert as torch
+    >>> torch.zeros_like(torch.tensor([1, 2]))
+    tensor([0, 0])
+    """
+    return _like("zeros_like", input, 0, dtype, layout, device, pin_memory, requires_grad, memory_format)
+
+
+@public("torch.ones_like")
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Ones of another tensor's shape and dtype.
+
+    >>> import wengert as torch
+    >>> torch.ones_like(torch.tensor([1., 2.]))
+    tensor([1., 1.])
+    """
+    return _like("ones_like", input, 1, dtype, layout, device, pin_memory, requires_grad, memory_format)
+
+
+@public("torch.full_like")
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """One value everywhere, of another tensor's shape and dtype.
+
+    >>> import wengert as torch
+    >>> torch.full_like(torch.tensor([1., 2.]), 7)
+    tensor([7., 7.])
+    """
+    value = number_of(fill_value, "full_like", "fill_value", 2)
+    return _like("full_like", input, value, dtype, layout, device, pin_memory, requires_grad, memory_format)
+
+
+@public("torch.empty_like")
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Uninitialised, of another tensor's shape and dtype.
+
+    >>> import wengert as torch
+    >>> torch.empty_like(torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
+    return _like("empty_like", input, None, dtype, layout, device, pin_memory, requires_grad, memory_format)
+
+
+def _like(
+    function: str,
+    input: Tensor,
+    value: Any,
+    dtype: Any,
+    layout: Any,
+    device: Any,
+    pin: Any,
+    requires_grad: Any,
+    order: Any,
+) -> Tensor:
+    if dtype is None and layout is None and device is None and not pin and isinstance(input, Tensor):
+        np_dtype = logical_dtype(input)
+    else:
+        np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
+    if meta_device(device, function) if device is not None else device_of(input._a) is META:
+        return made(without_data(input._a, np_dtype, order), requires_grad)
+    if device is not None and device_of(input._a) is META:  # on the CPU
+        input = wrap(np.broadcast_to(np.zeros((), np_dtype), input._a.shape))
+    if not isinstance(input._a, (np.ndarray, np.generic)):
+        if getattr(input._a, "is_sparse", False) and layout is None:
+            from ..._payloads.sparse import empty, missing
+
+            if value:
+                raise missing("fill_.Scalar")
+            return made(empty(input._a).astype(np_dtype), requires_grad)
+        return made(_inside_like(input._a, tuple(input.shape), value, np_dtype), requires_grad)
+    a = empty_array_like(input, np_dtype, order)
+    if value is not None:
+        a.fill(plain_element(value, np_dtype))
+    return made(a, requires_grad)
+
+
+def without_data(a: Any, np_dtype: Any, memory_format: Any = None) -> Meta:
+    """Of a payload's shape, in its order of dimensions unless another is asked for, on "meta"."""
+    if memory_format in (None, dtypes.preserve_format):
+        return like(a if isinstance(a, Meta) else taken(np.asarray(a)), np_dtype)
+    return _empty_in(tuple(a.shape), plain_dtype(np_dtype), memory_format, META)
+
+
+def _inside_like(payload: Any, shape: tuple[int, ...], value: Any, np_dtype: Any) -> Any:
+    """A constant of this shape with the batch dims of the vmaps that a payload is inside of, to be written to."""
+    from ..._payloads.transforms import Batched, Value
+
+    sizes, tags = [], []
+    while isinstance(payload, (Value, Tensor)):
+        if isinstance(payload, Batched):
+            sizes.append(payload.v.shape[0])
+            tags.append(payload.tag)
+        payload = payload._a if isinstance(payload, Tensor) else payload.v
+    whole = (*reversed(sizes), *shape)
+    a = np.empty(whole, np_dtype) if value is None else filled(whole, value, np_dtype)
+    for tag in reversed(tags):
+        a = Batched(a, tag)
+    return a
+
+
+# ----------------------------------------------------------------------------------------------------- methods: new_...
+def _new(
+    function: str,
+    self: Tensor,
+    shape: tuple[int, ...],
+    value: Any,
+    dtype: Any,
+    device: Any,
+    requires_grad: Any,
+    layout: Any,
+    pin: Any,
+) -> Tensor:
+    chosen = options(function, dtype, layout, device, pin, requires_grad)
+    np_dtype = logical_dtype(self) if chosen is None else chosen.np
+    device = device_of(self._a) if device is None else device
+    if meta_device(device, function):
+        return made(Meta(shape, np_dtype), requires_grad)
+    if not isinstance(self._a, (np.ndarray, np.generic)) and device_of(self._a) is not META:
+        return made(_inside_like(self._a, shape, value, np_dtype), requires_grad)
+    a = allocate(np.empty, shape, np_dtype) if value is None else filled(shape, value, np_dtype)
+    return made(a, requires_grad)
+
+
+@public("Tensor.new_zeros")
+def new_zeros(
+    self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False, **kwargs: Any
+) -> Tensor:  # fmt: skip
+    """Zeros of this tensor's dtype.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1]).new_zeros(2)
+    tensor([0, 0])
+    """
+    shape = shape_of("new_zeros", size, kwargs)
+    return _new("new_zeros", self, shape, 0, dtype, device, requires_grad, layout, pin_memory)
+
+
+@public("Tensor.new_ones")
+def new_ones(
+    self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False, **kwargs: Any
+) -> Tensor:  # fmt: skip
+    """Ones of this tensor's dtype."""
+    shape = shape_of("new_ones", size, kwargs)
+    return _new("new_ones", self, shape, 1, dtype, device, requires_grad, layout, pin_memory)
+
+
+@public("Tensor.new_empty")
+def new_empty(
+    self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False, **kwargs: Any
+) -> Tensor:  # fmt: skip
+    """Uninitialised, of this tensor's dtype."""
+    shape = shape_of("new_empty", size, kwargs)
+    return _new("new_empty", self, shape, None, dtype, device, requires_grad, layout, pin_memory)
+
+
+@public("Tensor.new_full")
+def new_full(
+    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False
+) -> Tensor:  # fmt: skip
+    """One value everywhere, of this tensor's dtype.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1.]).new_full((2,), 3)
+    tensor([3., 3.])
+    """
+    value = number_of(fill_value, "new_full", "fill_value", 2)
+    shape = tuple_shape("new_full", size)
+    return _new("new_full", self, shape, value, dtype, device, requires_grad, layout, pin_memory)
+
+
+@public("Tensor.new_empty_strided")
+def new_empty_strided(
+    self: Tensor, size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False
+) -> Tensor:  # fmt: skip
+    """Uninitialised, with given strides, of this tensor's dtype."""
+    chosen = options("new_empty_strided", dtype, layout, device, pin_memory, requires_grad)
+    np_dtype = logical_dtype(self) if chosen is None else chosen.np
+    device = device_of(self._a) if device is None else device
+    return made(_strided(tuple_shape("new_empty_strided", size), stride, np_dtype, device), requires_grad)
+
+
+@public("Tensor.new_tensor")
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    pin_memory: bool = False
+) -> Tensor:  # fmt: skip
+    """A new leaf with a copy of the data, of this tensor's dtype.
+
+    >>> import wengert as torch
+    >>> torch.ones(1).new_tensor([1, 2])
+    tensor([1., 2.])
+    """
+    chosen = options("new_tensor", dtype, layout, device, pin_memory, requires_grad) or BY_NUMPY[logical_dtype(self)]
+    if isinstance(data, Tensor):
+        warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than tensor.new_tensor(sourceTensor)."
+        )
+    device = device_of(self._a) if device is None else device
+    return made(moved_array(array_of(data, chosen), device, "new_tensor"), requires_grad)
+
+
+@public("Tensor.new")
+def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """PyTorch 0.1's form of ``new_empty`` (given sizes) and ``new_tensor`` (given a list).
+
+    Of a sparse tensor: a sparse one, of a size, or of indices, values and a size.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1]).new([4, 5]), torch.ones(1).new(2, 3).shape
+    (tensor([4, 5]), torch.Size([2, 3]))
+    """
+    from ..._tensor_api.legacy_types import name_of_type, new_of
+    from ..names.sparse import is_sparse, sparse_coo_tensor
+
+    dtype = BY_NUMPY[logical_dtype(self)]
+    if is_sparse(self):
+        if args and isinstance(args[0], int):
+            args = (args,)
+        return sparse_coo_tensor(*(args or ((0,),)), dtype=dtype, **kwargs)
+    return new_of(dtype, name_of_type(dtype), args, kwargs)

@@ -1,0 +1,339 @@
+"""Numbers in a row: ``arange``, ``linspace``, ``logspace`` and the deprecated ``range``, with PyTorch's digits."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.random.generator import fused_multiply_add
+from ..._base import dtypes
+from ..._base.dtypes import BY_NUMPY, type_name
+from ..._base.dtypes import dtype as Dtype
+from ..._base.errors import warn
+from ..._base.registry import public
+from ..._payloads.meta import Meta
+from ..._tape.tensor import Tensor
+from ..._tensor_api.construct import made, meta_device, placed
+from .create import allocate, dtype_chosen, element, filled, finish, number_of, options
+
+
+@public("torch.arange")
+def arange(
+    *args: Any,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start up to and without end.
+
+    Of ints it is int64, with a float among the arguments of the default dtype.
+
+    Raises RuntimeError if step is zero or leads away from end.
+
+    >>> import wengert as torch
+    >>> torch.arange(3), torch.arange(1, 2.5, 0.5)
+    (tensor([0, 1, 2]), tensor([1.0000, 1.5000, 2.0000]))
+    """
+    if dtype is None and out is None and not kwargs and len(args) == 1 and type(args[0]) is int and not requires_grad:
+        if 0 <= args[0] < 1 << 31 and device is None:  # the commonest call, without the checks it does not need
+            return made(np.arange(args[0]))
+    dtype = options("arange", dtype, layout, device, pin_memory, requires_grad)
+    if not kwargs and 1 <= len(args) <= 3 and _PLAIN_NUMBERS.issuperset(map(type, args)):
+        start, end, step = args if len(args) == 3 else (*args, 1) if len(args) == 2 else (0, *args, 1)
+    else:
+        start, end, step = _range_arguments("arange", args, kwargs)
+    if out is not None:
+        dtype = BY_NUMPY[dtype_chosen(dtype, out)]
+    elif dtype is None:
+        dtype = _range_dtype((start, end, step))
+    if dtype.kind in ("bool", "complex"):
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
+    _check_range(start, end, step)
+    count = _range_count(start, end, step, dtype)
+    if device is not None and meta_device(device):
+        return finish(Meta((count,), dtype.np), out, requires_grad)
+    values = (
+        _few_in_range(start, step, count, dtype).copy() if count <= _FEW else _range_values(start, step, count, dtype)
+    )
+    return finish(values, out, requires_grad)
+
+
+_PLAIN_NUMBERS = frozenset((int, float))
+
+
+def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+    names = ("end",) if len(args) == 1 and not {"end"} & kwargs.keys() else ("start", "end", "step")
+    given = dict(zip(names, args, strict=False))
+    if (
+        len(args) > 3
+        or given.keys() & kwargs.keys()
+        or not kwargs.keys() <= {"start", "end", "step"}
+        or not ("end" in given or "end" in kwargs)
+    ):
+        got = ", ".join([type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
+        raise TypeError(
+            f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            " * (Number end, *, Tensor out = None, torch.dtype dtype = None, ...)\n"
+            " * (Number start, Number end, Number step = 1, *, Tensor out = None, torch.dtype dtype = None, ...)\n"
+        )
+    given.update(kwargs)
+    values = (given.get("start", 0), given["end"], given.get("step", 1))
+    places = {name: i + 1 for i, name in enumerate(names)}
+    return tuple(  # type: ignore[return-value]
+        number_of(v, function, n, places.get(n, 3)) for n, v in zip(("start", "end", "step"), values, strict=True)
+    )
+
+
+def _range_dtype(numbers: Any) -> Dtype:
+    return dtypes.int64 if all(isinstance(n, int) for n in numbers) else dtypes.default_dtype
+
+
+def _check_range(start: Any, end: Any, step: Any) -> None:
+    if any(isinstance(n, complex) for n in (start, end, step)):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    for n in (start, end, step):
+        if isinstance(n, int) and not -(2**63) <= n < 2**63:
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    if not (step > 0 or step < 0):
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    if (step > 0 and end < start) or (step < 0 and end > start):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+
+
+def _range_count(start: Any, end: Any, step: Any, dtype: Dtype) -> int:
+    if dtype is dtypes.int64:
+        first, last, by = int(start), int(end), int(step)
+        if by == 0:
+            raise ValueError("step must be nonzero")
+        return max(-((first - last) // by), 0)
+    count = math.ceil((float(end) - float(start)) / float(step))
+    if count >= 2**63:
+        raise RuntimeError("invalid size, possible overflow?")
+    return count
+
+
+def _range_values(start: Any, step: Any, count: int, dtype: Dtype) -> Any:
+    """start + i * step; floats as PyTorch's kernel counts, in blocks from a rounded first number (``_by_blocks``)."""
+    np_dtype = dtype.np
+    i = allocate(lambda n, d: np.arange(n[0], dtype=d), (count,), np.dtype(np.int64))
+    if np_dtype.kind in "iu":
+        return (i * int(step) + int(start)).astype(np_dtype)
+    if np_dtype.itemsize == 2:  # counted in float32
+        return _by_blocks(float(np.float32(start)), float(np.float32(step)), i, np_dtype)
+    return _by_blocks(float(start), float(step), i, np_dtype)
+
+
+_FEW = 1024  # numbers that are remembered
+_few_in_range = functools.lru_cache(256)(_range_values)
+
+
+def _by_blocks(start: float, step: float, i: Any, np_dtype: Any) -> Any:
+    """start + i * step with PyTorch's rounding: 32 bytes at a time, each block counted on from its first element.
+
+    A remainder of less than two blocks is counted from ``start``. (ATen/native/cpu/RangeFactoriesKernel.cpp.)
+    """
+    width = 32 // np_dtype.itemsize
+    whole = len(i) // (2 * width) * (2 * width)
+    inside = i % width
+    inside[whole:] = 0
+    first = fused_multiply_add((i - inside).astype(np.float64), step, start)
+    if np_dtype.itemsize == 2:
+        first = first.astype(np.float32)
+    first = first.astype(np_dtype)
+    if whole:
+        k = inside[:whole].astype(np.float64)
+        blocks = first[:whole].astype(np.float64)
+        counted = _fused(k, step, blocks) if np_dtype.itemsize == 8 else k * step + blocks
+        first[:whole] = counted.astype(np.float32) if np_dtype.itemsize == 2 else counted
+    return first
+
+
+def _fused(a: Any, b: float, c: Any) -> Any:
+    """a * b + c rounded once, for float64 arrays a and c (Dekker's product, Knuth's sum; see ``generator``)."""
+    product = a * b
+    split = 134217729.0  # 2**27 + 1
+    a_high, b_high = a * split - (a * split - a), b * split - (b * split - b)
+    a_low, b_low = a - a_high, b - b_high
+    product_error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    total = product + c
+    moved = total - product
+    return total + (((product - (total - moved)) + (c - moved)) + product_error)
+
+
+@public("torch.range")
+def range_(
+    *args: Any,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, and of the default dtype."""
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
+    )
+    dtype = options("range", dtype, layout, device, False, requires_grad) or dtypes.default_dtype
+    start, end, step = _range_arguments("range", args, kwargs)
+    _check_range(start, end, step)
+    count = math.floor((end - start) / step) + 1
+    i = np.arange(count, dtype=np.float64 if dtype.is_floating_point else np.int64)
+    return finish(placed((start + i * step).astype(dtype.np), device), out, requires_grad)
+
+
+@public("torch.linspace")
+def linspace(
+    start: Any,
+    end: Any,
+    steps: Any = None,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``steps`` numbers at equal distances from start to end, both included.
+
+    >>> import wengert as torch
+    >>> torch.linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
+    dtype = options("linspace", dtype, layout, device, pin_memory, requires_grad)
+    if not (type(start) in _PLAIN_NUMBERS and type(end) in _PLAIN_NUMBERS and type(steps) is int and steps >= 0):
+        start, end, steps = _space_arguments("linspace", start, end, steps)
+    dtype = _space_dtype("linspace", start, end, dtype, out)
+    if device is not None and meta_device(device):
+        return finish(Meta((steps,), dtype.np), out, requires_grad)
+    spaced = _few_spaced(start, end, steps, dtype.np).copy() if steps <= _FEW else _spaced(start, end, steps, dtype.np)
+    return finish(spaced, out, requires_grad)
+
+
+@public("torch.logspace")
+def logspace(
+    start: Any,
+    end: Any,
+    steps: Any = None,
+    base: float = 10.0,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``base`` to the power of ``linspace(start, end, steps)``.
+
+    >>> import wengert as torch
+    >>> torch.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    dtype = options("logspace", dtype, layout, device, pin_memory, requires_grad)
+    start, end, steps = _space_arguments("logspace", start, end, steps)
+    np_dtype = _space_dtype("logspace", start, end, dtype, out).np
+    if device is not None and meta_device(device):
+        return finish(Meta((steps,), np_dtype), out, requires_grad)
+    if steps <= _FEW:
+        return finish(_few_logspaced(start, end, steps, base, np_dtype).copy(), out, requires_grad)
+    return finish(_logspaced(start, end, steps, base, np_dtype), out, requires_grad)
+
+
+def _logspaced(start: Any, end: Any, steps: int, base: float, np_dtype: Any) -> Any:
+    wide = np.complex128 if np_dtype.kind == "c" else np.float64
+    if np_dtype.kind in "iu":
+        exponents = int(start) + (int(end) - int(start)) / max(steps - 1, 1) * np.arange(steps)
+    else:  # not rounded to the dtype, as an exponent's error grows; PyTorch's digits to a few units in the last place
+        number = np_dtype.type
+        exponents = _spaced(wide(number(start)), wide(number(end)), steps, np.dtype(wide))
+    with np.errstate(all="ignore"):
+        return np.power(wide(base), exponents).astype(np_dtype)
+
+
+def _space_arguments(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
+    bounds = {"start": start, "end": end}
+    dims = {name: value._a.ndim for name, value in bounds.items() if isinstance(value, Tensor)}
+    if any(dims.values()):
+        got = " and ".join(f"{name} with {n} dimension(s)" for name, n in dims.items())
+        raise RuntimeError(f"{function} only supports 0-dimensional start and end tensors, but got {got}.")
+    given = (start, end) if steps is None else (start, end, steps)
+    if steps is None or isinstance(steps, (bool, float)) or not hasattr(steps, "__index__"):
+        got = ", ".join(type_name(a) for a in given)
+        raise TypeError(
+            f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            " * (Number start, Number end, int steps, *, Tensor out = None, torch.dtype dtype = None, ...)\n"
+        )
+    steps = operator.index(steps)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    a, b = (
+        number_of(v.item() if isinstance(v, Tensor) else v, function, n, p)
+        for v, n, p in ((start, "start", 1), (end, "end", 2))
+    )
+    return a, b, steps
+
+
+def _space_dtype(function: str, start: Any, end: Any, dtype: Dtype | None, out: Tensor | None) -> Dtype:
+    if out is not None:
+        dtype = BY_NUMPY[dtype_chosen(dtype, out)]
+    elif dtype is None:
+        either_complex = isinstance(start, complex) or isinstance(end, complex)
+        dtype = dtypes.default_complex_dtype if either_complex else dtypes.default_dtype
+    elif (isinstance(start, complex) or isinstance(end, complex)) and not dtype.is_complex:
+        raise RuntimeError(
+            f"torch.{function}(): inferred dtype {dtypes.default_complex_dtype.scalar_name} can't be safely cast to "
+            f"passed dtype {dtype.scalar_name}"
+        )
+    if dtype is dtypes.bool_:
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for 'Bool'")
+    return dtype
+
+
+def _spaced(start: Any, end: Any, steps: int, np_dtype: Any) -> Any:
+    """PyTorch's numbers: the first half counted from start, the second from end, each rounded once."""
+    if steps == 1:
+        return filled((1,), start, np_dtype)
+    if not steps:
+        return np.empty(0, np_dtype)
+    kind = np_dtype.kind
+    if kind == "c":
+        part = np.dtype(f"f{np_dtype.itemsize // 2}")
+        spaced = np.empty(steps, np_dtype)
+        start, end = complex(element(start, np_dtype)), complex(element(end, np_dtype))
+        spaced.real = _spaced(start.real, end.real, steps, part)
+        spaced.imag = _spaced(start.imag, end.imag, steps, part)
+        return spaced
+    i = np.arange(steps)
+    number = np.float64 if kind in "iu" else np_dtype.type
+    low, high = (number(int(x)) if kind in "iu" else number(element(x, np_dtype)) for x in (start, end))
+    step = (high - low) / number(steps - 1)
+    if np_dtype.itemsize == 4 and kind == "f" and steps < 1 << 24 and math.isfinite(step):
+        wide = i.astype(np.float64)  # products of two float32 are exact there
+        spaced = wide * float(step) + float(low)
+        spaced[steps // 2 :] = (steps - 1 - wide[steps // 2 :]) * (0.0 - float(step)) + float(high)
+        return spaced.astype(np_dtype)
+    back = i[::-1]
+    first = i < steps // 2
+    if np_dtype.itemsize == 2:  # each operation rounded
+        return np.where(first, low + step * i.astype(np_dtype), high - step * back.astype(np_dtype))
+    up = fused_multiply_add(i.astype(np.float64), float(step), float(low))
+    down = fused_multiply_add(back.astype(np.float64), 0.0 - float(step), float(high))
+    spaced = np.where(first, up, down)
+    return (np.trunc(spaced) if kind in "iu" else spaced).astype(np_dtype)
+
+
+_few_spaced = functools.lru_cache(256)(_spaced)
+_few_logspaced = functools.lru_cache(256)(_logspaced)

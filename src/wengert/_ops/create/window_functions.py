@@ -1,0 +1,189 @@
+"""Window functions by PyTorch's older names: ``hann_window``, ``hamming_window``, ``kaiser_window``, ...
+
+They are periodic by default. Those of ``torch.signal.windows`` are symmetric by default, and rounded in another order.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes
+from ..._base.dtypes import dtype as Dtype
+from ..._base.dtypes import type_name
+from ..._base.registry import public
+from ..._tape.tensor import Tensor
+from ..._tensor_api.construct import made, placed
+from .create import options
+
+
+def _window(
+    name: str,
+    formula: Callable[[Any, Any], Any],
+    length: Any,
+    periodic: bool,
+    dtype: Dtype | None,
+    layout: Any,
+    device: Any,
+    pin_memory: bool,
+    requires_grad: bool,
+) -> Tensor:
+    """``formula(n, last)`` for n = 0, ..., last, in the dtype of the result; of a periodic window without the last."""
+    dtype = options(name, dtype, layout, device, pin_memory, requires_grad) or dtypes.default_dtype
+    if isinstance(length, (bool, float)) or not hasattr(length, "__index__"):
+        raise TypeError(f"{name}(): argument 'window_length' (position 1) must be int, not {type_name(length)}")
+    length = operator.index(length)
+    if dtype.kind not in ("float", "complex"):
+        raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
+    if length < 0:
+        raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
+    if dtype.is_complex and length > 1:
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.scalar_name}'")
+    if length < 2:
+        return made(placed(np.ones(length, dtype.np), device), requires_grad)
+    n = np.arange(length + bool(periodic)).astype(dtype.np)
+    return made(placed(formula(n, len(n) - 1)[:length].astype(dtype.np, copy=False), device), requires_grad)
+
+
+def _times(n: Any, factor: float) -> Any:
+    return n * n.dtype.type(factor)
+
+
+@public("torch.hann_window")
+def hann_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Half of a cosine's period, lifted: ``sin(pi n / N) ** 2``, of shape (window_length,).
+
+    ``periodic``: for use in Fourier transforms, where the point after the last is the first; else symmetric.
+
+    >>> import wengert as torch
+    >>> torch.hann_window(4), torch.hann_window(3, periodic=False)
+    (tensor([0.0000, 0.5000, 1.0000, 0.5000]), tensor([0., 1., 0.]))
+    """
+
+    def formula(n: Any, last: int) -> Any:
+        return _times(np.cos(_times(n, 2 * math.pi / last)), -0.5) + n.dtype.type(0.5)
+
+    return _window("hann_window", formula, window_length, periodic, dtype, layout, device, pin_memory, requires_grad)
+
+
+@public("torch.hamming_window")
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``alpha - beta * cos(2 pi n / N)``, of shape (window_length,). See ``hann_window``.
+
+    >>> import wengert as torch
+    >>> torch.hamming_window(4)
+    tensor([0.0800, 0.5400, 1.0000, 0.5400])
+    """
+
+    def formula(n: Any, last: int) -> Any:
+        return _times(np.cos(_times(n, 2 * math.pi / last)), -beta) + n.dtype.type(alpha)
+
+    return _window("hamming_window", formula, window_length, periodic, dtype, layout, device, pin_memory, requires_grad)
+
+
+@public("torch.blackman_window")
+def blackman_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)``, of shape (window_length,). See ``hann_window``.
+
+    >>> import wengert as torch
+    >>> torch.blackman_window(5, periodic=False)[1:4]
+    tensor([0.3400, 1.0000, 0.3400])
+    """
+
+    def formula(n: Any, last: int) -> Any:
+        angle = _times(n, math.pi / last)
+        return _times(np.cos(_times(angle, 4)), 0.08) - _times(np.cos(_times(angle, 2)), 0.5) + n.dtype.type(0.42)
+
+    return _window(
+        "blackman_window", formula, window_length, periodic, dtype, layout, device, pin_memory, requires_grad
+    )
+
+
+@public("torch.bartlett_window")
+def bartlett_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A triangle: ``1 - abs(2 n / N - 1)``, of shape (window_length,). See ``hann_window``.
+
+    >>> import wengert as torch
+    >>> torch.bartlett_window(4)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+
+    def formula(n: Any, last: int) -> Any:
+        rising = _times(n, 2 / last)
+        return np.where(np.arange(len(n)) <= last // 2, rising, n.dtype.type(2) - rising)
+
+    return _window(
+        "bartlett_window", formula, window_length, periodic, dtype, layout, device, pin_memory, requires_grad
+    )
+
+
+@public("torch.kaiser_window")
+def kaiser_window(
+    window_length: int,
+    periodic: bool = True,
+    beta: float = 12.0,
+    *,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``i0(beta * sqrt(1 - (2 n / N - 1) ** 2)) / i0(beta)``, of shape (window_length,). See ``hann_window``.
+
+    ``beta``: how narrow it is; i0 is the modified Bessel function of order 0.
+
+    >>> import wengert as torch
+    >>> torch.kaiser_window(5, periodic=False, beta=3.)
+    tensor([0.2049, 0.7269, 1.0000, 0.7269, 0.2049])
+    """
+
+    def formula(n: Any, last: int) -> Any:
+        from scipy.special import i0
+
+        x = _times(n, 2 / last).astype(np.float64) - 1
+        return i0(beta * np.sqrt(np.maximum(1 - x * x, 0))) / i0(beta)
+
+    return _window("kaiser_window", formula, window_length, periodic, dtype, layout, device, pin_memory, requires_grad)

@@ -1,0 +1,145 @@
+"""What the elementwise operators share: kinds of Python number, checks of dtypes, forms of Python operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.library import lib
+from ..._base.dtypes import COMPLEX, FLOATING
+from ..._base.registry import RAW, REGISTRY, place, public
+from ..._kinds.slow_path import cast_operand, common_dtype, logical_dtype, not_implemented, type_text
+from ..._tape.inplace import inplace_of, python_operand
+from ..._tape.tensor import Tensor, wrap
+
+NUMBERS = frozenset((bool, int, float, complex))
+SCALARS = frozenset((float, int))
+NOTHING: frozenset[Any] = frozenset()
+BOOL = np.dtype(np.bool_)
+FLOAT32 = np.dtype(np.float32)
+ONES = lib.ONES
+ONE = ONES[FLOAT32]
+ndarray, multiply, subtract = np.ndarray, np.multiply, np.subtract
+
+
+def tanh_cotangent(xp: Any, g: Any, result: Any) -> Any:
+    """``g * (1 - result**2)``, on arrays in the memory of one; NumPy takes a 1 of their dtype sooner than Python's."""
+    if xp is not RAW:
+        return g * (1 - result * result)
+    d = multiply(result, result)
+    if type(d) is not ndarray:  # 0-dimensional
+        return g * (1 - d)
+    subtract(ONE if d.dtype is FLOAT32 else ONES[d.dtype], d, d)
+    return multiply(g, d, d)
+
+
+def sigmoid_cotangent(xp: Any, g: Any, result: Any) -> Any:
+    """``g * ((1 - result) * result)``, likewise."""
+    if xp is not RAW:
+        return g * ((1 - result) * result)
+    d = subtract(ONE if result.dtype is FLOAT32 else ONES[result.dtype], result)
+    if type(d) is not ndarray:
+        return g * (d * result)
+    multiply(d, result, d)
+    return multiply(g, d, d)
+
+
+def integer_pairs(rng: Any) -> list[Any]:
+    """Samples for operators on pairs of integers."""
+    shapes = [((3,), (3,)), ((2, 3), (3,)), ((), (2,)), ((0,), (1,))]
+    return [((rng.integers(0, 50, a), rng.integers(0, 5, b)), ()) for a, b in shapes]
+
+
+def not_derived(aten: str) -> Any:
+    """A formula for what PyTorch records but cannot differentiate."""
+
+    def formula(xp: Any, g: Any) -> Any:
+        raise RuntimeError(f"derivative for aten::{aten} is not implemented")
+
+    formula.underived = True  # type: ignore[attr-defined]
+    return formula
+
+
+def number_or_item(value: Any) -> Any:
+    """A Python number from what PyTorch takes for one: a NumPy number, or a 0-dimensional tensor without history."""
+    if isinstance(value, np.generic) or (isinstance(value, Tensor) and value.ndim == 0 and value._fn is None):
+        payload = value._a if isinstance(value, Tensor) else value
+        return payload.item() if isinstance(payload, (np.generic, np.ndarray)) else value
+    return value
+
+
+def refuse_complex(name: str | None = None, bools: bool = False) -> Any:
+    """A ``check`` for operators that PyTorch has for real numbers only (and not for bools, if so said)."""
+
+    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+        if dtype in COMPLEX or (bools and dtype is BOOL):
+            raise not_implemented(info, like(dtype), name)
+
+    return check
+
+
+def like(dtype: Any) -> Tensor:
+    """A tensor of a dtype, for an error's text."""
+    return wrap(np.zeros((), dtype))
+
+
+def refuse_all_but_floats(name: str | None = None) -> Any:
+    """A ``check`` for operators that PyTorch has for floating numbers only."""
+
+    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+        if dtype not in FLOATING:
+            raise not_implemented(info, like(dtype), name)
+
+    return check
+
+
+def python_operator(form: Any, name: str) -> None:
+    """Make an in-place form a Python operator (``+=``), which lets an unknown operand have its own chance."""
+    if hasattr(form, "as_operator"):
+        place(form.as_operator, f"Tensor.{name}")
+        return
+
+    def operator_form(self: Tensor, other: Any) -> Any:
+        other = python_operand(other)
+        return other if other is NotImplemented else form(self, other)
+
+    operator_form.__name__ = operator_form.__qualname__ = name
+    operator_form.__doc__ = f"In-place form of ``{name.strip('_')[1:]}``."
+    place(operator_form, f"Tensor.{name}")
+
+
+def reflected(fn: Any, name: str) -> None:
+    """``__rmod__`` and its like: a Python number on the left."""
+
+    def form(self: Tensor, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            return fn(other, self)
+        other = number_or_item(other)
+        if type(other) not in NUMBERS:
+            return NotImplemented
+        return fn(cast_operand(other, common_dtype((self, other))), self)
+
+    form.__name__ = form.__qualname__ = name
+    form.__doc__ = f"``{name.strip('_')[1:]}`` with a number on the left."
+    place(form, f"Tensor.{name}")
+
+
+def activation(names: str, inplace: str = "") -> Any:
+    """Decorator: publish a function whose ``inplace=`` is handled here, and its in-place form under its own names."""
+
+    def decorate(fn: Any) -> Any:
+        if inplace:
+            name = inplace.split(maxsplit=1)[0].rpartition(".")[2]
+            place(inplace_of(fn, name), inplace)
+        return public(names)(fn)
+
+    return decorate
+
+
+def floats_only(input: Any, name: str, kernel: str | None = None) -> None:
+    """PyTorch's errors for what is no tensor of real floating numbers."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
+    if logical_dtype(input) not in FLOATING:
+        raise not_implemented(REGISTRY["relu"], input, kernel or f"{name}_cpu")

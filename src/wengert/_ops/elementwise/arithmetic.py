@@ -1,0 +1,402 @@
+"""Arithmetic: the four operations, negation, and the copy into another dtype.
+
+``mul, add, sub, div, neg, rsub`` are primitives whose Python operators are the hot functions themselves. What takes
+more arguments (``alpha``) is a public function in front of one of two primitives.
+"""
+
+from __future__ import annotations
+
+import operator
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.library import ARITHMETIC
+from ..._arrays.library import NUMBERS as CONSTANTS
+from ..._base.dtypes import COMPLEX, FLOATING, INEXACT
+from ..._base.errors import warn
+from ..._base.modes import EVERY
+from ..._base.registry import PUBLIC, REGISTRY, own, place, public
+from ..._kinds.elementwise import binary, unary
+from ..._kinds.general import general
+from ..._kinds.out import SAME, write_out
+from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, quiet_views, type_text
+from ..._tape.inplace import apply_composed_inplace, inplace_form, unrecorded, warned, written
+from ..._tape.tensor import Tensor
+from ..create.like import _dense_like
+from ._common import BOOL, NUMBERS, SCALARS, number_or_item, python_operator
+
+ONE = 1  # the default of ``alpha``, known by its identity
+ndarray = np.ndarray
+
+
+# ------------------------------------------------------------------------------------------------------ four operations
+@binary(
+    self=lambda xp, g, other: g * other,
+    other=lambda xp, g, self: g * self,
+    symbol=operator.mul,
+    blocks=False,
+    libname="multiply",
+    names="torch.mul torch.multiply Tensor.mul Tensor.multiply",
+    dunder="__mul__",
+    number_first="alone",
+    dtypes="fcib",
+)
+def mul(input, other):
+    """Product of each pair of elements, broadcasting.
+
+    >>> import wengert as torch
+    >>> torch.mul(torch.tensor([1., 2.]), 3)
+    tensor([3., 6.])
+    """
+
+
+@binary(
+    self=lambda xp, g: g,
+    other=lambda xp, g: g,
+    symbol=operator.add,
+    blocks=False,
+    names="",
+    dunder="__add__",
+    inplace=False,
+    number_first="alone",
+    dtypes="fcib",
+)
+def add(input, other):
+    """Sum of each pair of elements, broadcasting."""
+
+
+def _refuse_bool_difference(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    both = all(isinstance(t, bool) or (isinstance(t, Tensor) and logical_dtype(t) is BOOL) for t in (x, y))
+    if both and isinstance(y, Tensor):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead."
+        )
+    if any(isinstance(t, Tensor) and logical_dtype(t) is BOOL for t in (x, y)):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+            "use the `~` or `logical_not()` operator instead."
+        )
+
+
+@binary(
+    self=lambda xp, g: g,
+    other=lambda xp, g: -g,
+    symbol=operator.sub,
+    blocks=False,
+    libname="subtract",
+    names="",
+    dunder="__sub__",
+    inplace=False,
+    check=_refuse_bool_difference,
+    number_first="alone",
+    dtypes="fci",
+)
+def sub(input, other):
+    """Difference of each pair of elements, broadcasting."""
+
+
+@binary(
+    self=lambda xp, g: -g,
+    other=lambda xp, g: g,
+    symbol=lambda x, y: y - x,
+    blocks=False,
+    names="",
+    node="RsubBackward0",
+    scalar_node="RsubBackward1",
+    dunder="__rsub__",
+    inplace=False,
+    check=_refuse_bool_difference,
+    overloads=True,
+    dtypes="fci",
+)
+def rsub(lib, input, other):
+    """The second operand less the first."""
+    return lib.subtract(other, input)
+
+
+@binary(
+    self=lambda xp, g, other: g / other,
+    other=lambda xp, g, self, other: -g * ((self / other) / other),
+    symbol=operator.truediv,
+    libname="true_divide",
+    to_float=True,
+    names="",
+    dunder="__truediv__",
+    inplace=False,
+    number_first="alone",
+    domain_other=(0.5, 2.0),
+    dtypes="fcib",
+)
+def div(input, other):
+    """Quotient of each pair of elements, broadcasting; integers give the default dtype."""
+
+
+def _refuse_bool_negation(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype is BOOL:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
+            "the `~` or `logical_not()` operator instead."
+        )
+
+
+@unary(
+    out_rule=SAME,
+    grad=lambda xp, g: -g,
+    to_float=False,
+    libname="negative",
+    names="torch.neg torch.negative Tensor.neg Tensor.negative Tensor.__neg__",
+    blocks=False,
+    check=_refuse_bool_negation,
+    dtypes="fci",
+)
+def neg(input):
+    """Each element with its sign changed.
+
+    >>> import wengert as torch
+    >>> -torch.tensor([1., -2.])
+    tensor([-1.,  2.])
+    """
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g: g, "other": lambda xp, g, alpha: g * alpha},
+    promote=True,
+    batch="elementwise",
+    node="AddBackward0",
+    dtypes="fcib",
+    samples=[((3,), (3,), (2,)), ((2, 3), (3,), (-1,)), ((3,), (), (0.5,)), ((0,), (1,), (2,))],
+)
+def _add_scaled(lib, self, other, alpha):
+    """``self + alpha * other``."""
+    if self.dtype == bool:
+        return lib.logical_or(self, lib.logical_and(other, bool(alpha)))
+    return _in_float32(lambda x, y, k: x + y * k, self, other, alpha)
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g: g, "other": lambda xp, g, alpha: -g * alpha},
+    promote=True,
+    batch="elementwise",
+    node="SubBackward0",
+    dtypes="fci",
+    samples=[((3,), (3,), (2,)), ((2, 3), (3,), (-1,)), ((3,), (), (0.5,)), ((0,), (1,), (2,))],
+)
+def _sub_scaled(lib, self, other, alpha):
+    """``self - alpha * other``."""
+    return _in_float32(lambda x, y, k: x - y * k, self, other, alpha)
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g, alpha: -g * alpha, "other": lambda xp, g: g},
+    promote=True,
+    batch="elementwise",
+    node="RsubBackward0",
+    dtypes="fci",
+    samples=[((3,), (3,), (2,)), ((2, 3), (3,), (-1,)), ((3,), (), (0.5,))],
+)
+def _rsub_scaled(lib, self, other, alpha):
+    """``other - alpha * self``."""
+    return _in_float32(lambda x, y, k: y - x * k, self, other, alpha)
+
+
+HALF = np.dtype(np.float16)
+
+
+def _in_float32(f: Any, x: Any, y: Any, alpha: Any) -> Any:
+    """Of float16 operands as PyTorch computes it: the number rounded first, the result once, at the end."""
+    if x.dtype != HALF or y.dtype != HALF:
+        return f(x, y, alpha)
+    with np.errstate(all="ignore"):
+        return f(np.asarray(x, np.float32), np.asarray(y, np.float32), np.float32(np.float16(alpha))).astype(HALF)
+
+
+def _check_alpha(dtype: Any, alpha: Any, name: str) -> None:
+    if isinstance(alpha, Tensor) or type(alpha) not in NUMBERS:
+        raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type_text(alpha)}")
+    if type(alpha) is bool and dtype is not BOOL:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if dtype not in INEXACT and type(alpha) in (float, complex):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if dtype not in COMPLEX and type(alpha) is complex:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+
+
+def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: Any) -> Any:
+    """``input + alpha * other`` with all of PyTorch's checks; ``plain`` is the operator for alpha = 1."""
+    try:
+        if type(alpha) in SCALARS and input._a.dtype is other._a.dtype and input._a.dtype in FLOATING:
+            return scaled(input, other, alpha)
+    except AttributeError:
+        pass
+    alpha = number_or_item(alpha)
+    if not isinstance(input, Tensor) and isinstance(other, Tensor) and type(input) in NUMBERS:
+        input = cast_operand(input, common_dtype((input, other)))
+    if not isinstance(input, Tensor) or (not isinstance(other, Tensor) and type(other) not in NUMBERS):
+        return plain(input, other)
+    dtype = common_dtype((input, other))
+    _check_alpha(dtype, alpha, name)
+    if plain is not add:
+        _refuse_bool_difference(None, input, other, dtype)
+    if alpha == 1:
+        return plain(input, other)
+    if dtype not in INEXACT:
+        other = cast_operand(other, dtype)
+        if plain is rsub:
+            input = cast(input, dtype)
+        alpha = np.asarray(alpha).astype(dtype)[()].item()
+    return scaled(input, other, alpha)
+
+
+def _legacy_operand(name: str, third: Any) -> Any:
+    """``torch.add(x, 2, y)``: the number in the middle scales the last argument."""
+    if not isinstance(third, Tensor):
+        raise TypeError(f"{name}() takes 2 positional arguments but 3 were given")
+    warn(
+        f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number alpha, Tensor other, *, Tensor out = "
+        f"None)\nConsider using one of the following signatures instead:\n\t{name}(Tensor input, Tensor other, *, "
+        "Number alpha = 1, Tensor out = None)",
+    )
+    return third
+
+
+@public("torch.add Tensor.add")
+def add_public(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number.
+
+    >>> import wengert as torch
+    >>> torch.add(torch.tensor([1., 2.]), torch.tensor([10., 20.]), alpha=2)
+    tensor([21., 42.])
+    """
+    if alpha is ONE and third is None and out is None:
+        return add(input, other)
+    if third is not None:
+        alpha, other = other, _legacy_operand("add", third)
+    if out is not None:
+        return write_out(out, add_public, (input, other), {"alpha": alpha})
+    return _scaled("add", add, _add_scaled, input, other, alpha)
+
+
+@public("torch.sub torch.subtract Tensor.sub Tensor.subtract")
+def sub_public(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number.
+
+    >>> import wengert as torch
+    >>> torch.sub(torch.tensor([1., 2.]), 1)
+    tensor([0., 1.])
+    """
+    if alpha is ONE and third is None and out is None:
+        return sub(input, other)
+    if third is not None:
+        alpha, other = other, _legacy_operand("sub", third)
+    if out is not None:
+        return write_out(out, sub_public, (input, other), {"alpha": alpha})
+    return _scaled("sub", sub, _sub_scaled, input, other, alpha)
+
+
+@public("torch.rsub")
+def rsub_public(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """``other - alpha * input``.
+
+    >>> import wengert as torch
+    >>> torch.rsub(torch.tensor([1., 2.]), 3)
+    tensor([2., 1.])
+    """
+    if type(alpha) is int and alpha == 1:
+        return rsub(input, other)
+    if not isinstance(other, Tensor):
+        other = cast_operand(other, common_dtype((input, other)))
+    return _scaled("rsub", rsub, _rsub_scaled, input, other, alpha)
+
+
+def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
+    """``add_`` and ``sub_``: the ufunc writes into a plain floating tensor's own memory
+    (``_inplace._binary_inplace``)."""
+
+    def form(self: Any, other: Any, third: Any = None, *, alpha: Any = 1) -> Any:
+        try:
+            a = self._a
+            if type(other) in SCALARS:
+                b = other
+                fy = None
+            else:
+                b = other._a
+                fy = other._fn
+                if b.dtype is not a.dtype:
+                    a = None
+        except AttributeError:
+            a = None
+        if type(a) is not ndarray or a.dtype not in FLOATING or third is not None or type(alpha) not in SCALARS:
+            return otherwise(self, other, third, alpha)
+        if (EVERY or quiet_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
+            return otherwise(self, other, third, alpha)
+        if alpha is not ONE:
+            if a.dtype is HALF:
+                return otherwise(self, other, third, alpha)
+            try:
+                b = b * (alpha if type(other) in SCALARS else CONSTANTS[a.dtype][alpha])
+            except ARITHMETIC:
+                return otherwise(self, other, third, alpha)
+        try:
+            ufunc(a, b, a)
+        except ValueError:  # self would have to be broadcast, or may not be written to: the other path says so
+            return otherwise(self, other, third, alpha)
+        except ARITHMETIC:
+            warned(ufunc, a, b)
+        written(self, getframe(1))
+        return self
+
+    def otherwise(self: Any, other: Any, third: Any, alpha: Any) -> Any:
+        args = (other,) if third is None else (other, third)
+        try:
+            return apply_composed_inplace(public_form, self, args, {"alpha": alpha})
+        except (TypeError, AttributeError):  # as in _inplace
+            from ..._tensor_api.override_sites import recovered
+
+            return recovered(name, (self, *args), {} if alpha is ONE else {"alpha": alpha})
+
+    name = f"{public_form.__name__}_"
+    return own(form, name, doc=f"In-place form of ``{name[:-1]}``.")
+
+
+place(_scaled_inplace(np.add, add_public), "Tensor.add_")
+place(_scaled_inplace(np.subtract, sub_public), "Tensor.sub_ Tensor.subtract_")
+iadd, isub, imul = (inplace_form(REGISTRY[name]) for name in ("add", "sub", "mul"))
+
+
+for _name in ("add", "mul"):  # they commute
+    place(PUBLIC["Tensor"][f"__{_name}__"], f"Tensor.__r{_name}__")
+python_operator(iadd, "__iadd__")
+python_operator(isub, "__isub__")
+python_operator(imul, "__imul__")
+
+
+@public("torch.positive Tensor.positive Tensor.__pos__")
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself; an error for bools."""
+    if logical_dtype(input) is BOOL:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+# ---------------------------------------------------------------------------------------------------------- other dtype
+@general(
+    grad=lambda xp, g, self_dtype: xp._to_copy(g, self_dtype),
+    holomorphic=False,
+    batch="elementwise",
+    node="ToCopyBackward0",
+    samples=[((3,), (np.dtype("float64"),)), ((), (np.dtype("float64"),))],
+)
+def _to_copy(lib, self, dtype):
+    """A copy in another dtype, its dims in the order in which they lie in memory."""
+    r = lib.cast(self, dtype)
+    if type(r) is np.ndarray and 0 in self.strides and not r.flags.c_contiguous:  # NumPy orders expanded dims otherwise
+        ordered = _dense_like(self, r.dtype)
+        ordered[...] = r
+        return ordered
+    return r

@@ -1,0 +1,488 @@
+"""Mathematics of two or three tensors, element by element: angles, interpolation, scaling, signs, whole numbers.
+
+Those that PyTorch has for real numbers only refuse complex ones with its error.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.library import ARITHMETIC
+from ..._arrays.library import lib as numpy_lib
+from ..._base.dtypes import COMPLEX, FLOATING, INEXACT
+from ..._base.errors import warn
+from ..._base.registry import PUBLIC, REGISTRY, own, place, public
+from ..._kinds.elementwise import binary
+from ..._kinds.general import general
+from ..._kinds.out import SAME, exactly, with_out, write_out
+from ..._kinds.slow_path import cast, common_dtype, cpp_name, logical_dtype, not_implemented, type_text
+from ..._tape.inplace import apply_composed_inplace, inplace_of, unrecorded, written
+from ..._tape.tensor import Tensor
+from ._common import (
+    BOOL,
+    NOTHING,
+    NUMBERS,
+    SCALARS,
+    integer_pairs,
+    like,
+    number_or_item,
+    refuse_all_but_floats,
+    refuse_complex,
+)
+
+LN2 = math.log(2.0)
+
+
+# ------------------------------------------------------------------------------------------------------ angles, lengths
+def _inverse_square(xp: Any, self: Any, other: Any) -> Any:
+    """``1 / (self^2 + other^2)``; at the origin 0, which is PyTorch's gradient of ``atan2`` there."""
+    square = self * self + other * other
+    origin = square == 0
+    return xp.where(origin, 0, 1 / xp.where(origin, 1, square))
+
+
+@binary(
+    self=lambda xp, g, self, other: g * (other * _inverse_square(xp, self, other)),
+    other=lambda xp, g, self, other: g * (-self * _inverse_square(xp, self, other)),
+    names="torch.atan2 torch.arctan2 Tensor.atan2 Tensor.arctan2",
+    libname="arctan2",
+    numbers=NOTHING,
+    to_float=True,
+    fast=FLOATING,
+    check=refuse_complex("atan2_cpu"),
+    dtypes="fib",
+)
+def atan2(input, other):
+    """The angle in radians of the point (other, input), between -pi and pi.
+
+    >>> import wengert as torch
+    >>> torch.atan2(torch.tensor([1., -1.]), torch.tensor([1., -1.]))
+    tensor([ 0.7854, -2.3562])
+    """
+
+
+@binary(
+    self=lambda xp, g, self, result: g * (self / result),
+    other=lambda xp, g, other, result: g * (other / result),
+    names="torch.hypot Tensor.hypot",
+    numbers=NOTHING,
+    integers=True,
+    fast=FLOATING,
+    check=refuse_all_but_floats(),
+    domain=(0.5, 2.0),
+    dtypes="f",
+)
+def hypot(input, other):
+    """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
+
+
+# ------------------------------------------------------------------------------------------------- sums of exponentials
+def _logaddexp(lib: Any, x: Any, y: Any) -> Any:
+    """Of complex numbers as PyTorch computes it: the one with the larger real part is taken out."""
+    first = x.real >= y.real
+    larger, smaller = lib.where(first, x, y), lib.where(first, y, x)
+    same = (x == y) & ~lib.isfinite(x.real)
+    return lib.where(same, x, larger + lib.log1p(lib.exp(smaller - larger)))
+
+
+@binary(
+    self=lambda xp, g, self, other: g / (1 + xp.exp(other - self)),
+    other=lambda xp, g, self, other: g / (1 + xp.exp(self - other)),
+    names="torch.logaddexp Tensor.logaddexp",
+    numbers=NOTHING,
+    inplace=False,
+    integers=True,
+    check=refuse_all_but_floats(),
+    dtypes="fc",
+)
+def logaddexp(lib, input, other):
+    """``log(exp(input) + exp(other))`` without overflow.
+
+    >>> import wengert as torch
+    >>> torch.logaddexp(torch.tensor([0.]), torch.tensor([0.]))
+    tensor([0.6931])
+    """
+    return _logaddexp(lib, input, other) if input.dtype.kind == "c" else lib.logaddexp(input, other)
+
+
+@binary(
+    self=lambda xp, g, self, other: g / (1 + xp.exp2(other - self)),
+    other=lambda xp, g, self, other: g / (1 + xp.exp2(self - other)),
+    names="torch.logaddexp2 Tensor.logaddexp2",
+    numbers=NOTHING,
+    inplace=False,
+    integers=True,
+    fast=FLOATING,
+    check=refuse_all_but_floats(),
+    dtypes="f",
+)
+def logaddexp2(input, other):
+    """``log2(2 ** input + 2 ** other)`` without overflow."""
+
+
+# -------------------------------------------------------------------------------------------------------- interpolation
+def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
+    step = end - self
+    return lib.where(near, self + weight * step, end - step * (1 - weight))
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g, weight: g * (1 - weight), "end": lambda xp, g, weight: g * weight},
+    batch="elementwise",
+    node="LerpBackward0",
+    dtypes="fc",
+    samples=[((3,), (3,), (0.3,)), ((2, 3), (3,), (0.7,)), ((), (), (2.0,))],
+)
+def _lerp_number(lib, self, end, weight):
+    """A step of ``weight`` from ``self`` towards ``end``."""
+    step = end - self
+    return self + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
+
+
+@general(
+    tensors=3,
+    grad={
+        "self": lambda xp, g, weight: g * (1 - weight),
+        "end": lambda xp, g, weight: g * weight,
+        "weight": lambda xp, g, self, end: g * (end - self),
+    },
+    batch="elementwise",
+    node="LerpBackward1",
+    dtypes="fc",
+    samples=[((3,), (3,), (3,), ()), ((2, 3), (3,), (2, 1), ())],
+)
+def _lerp_tensor(lib, self, end, weight):
+    """A step of each ``weight`` from ``self`` towards ``end``."""
+    return _lerp(lib, self, end, weight, lib.abs(weight) < 0.5)
+
+
+@public("torch.lerp Tensor.lerp")
+def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
+    """``input + weight * (end - input)``; the weight is a number or a tensor.
+
+    >>> import wengert as torch
+    >>> torch.lerp(torch.tensor([0., 10.]), torch.tensor([10., 20.]), 0.5)
+    tensor([ 5., 15.])
+    """
+    if out is not None:
+        return write_out(out, lerp, (input, end, weight), None, SAME if isinstance(weight, Tensor) else None)
+    if not isinstance(input, Tensor) or not isinstance(end, Tensor):
+        raise _no_lerp(input, end, weight)
+    dtype = logical_dtype(input)
+    if logical_dtype(end) is not dtype:
+        raise RuntimeError(f"expected dtype {cpp_name(input)} for `end` but got dtype {cpp_name(end)}")
+    tensor = isinstance(weight, Tensor)
+    if tensor and logical_dtype(weight) is not dtype:
+        if weight.ndim or weight._a.dtype.kind not in "fciub":
+            raise RuntimeError(f"expected dtype {cpp_name(input)} for `weight` but got dtype {cpp_name(weight)}")
+        weight = cast(weight, dtype)
+    if dtype not in INEXACT:
+        raise not_implemented(REGISTRY["_lerp_tensor"], input, "lerp_kernel_tensor" if tensor else "lerp_kernel_scalar")
+    if tensor:
+        return _lerp_tensor(input, end, weight)
+    weight = number_or_item(weight)
+    if type(weight) not in NUMBERS:
+        raise _no_lerp(input, end, weight)
+    return _lerp_number(input, end, weight)
+
+
+def _no_lerp(*arguments: Any) -> TypeError:
+    return TypeError(
+        f"lerp() received an invalid combination of arguments - got ({', '.join(map(type_text, arguments))}), but "
+        "expected one of:\n * (Tensor input, Tensor end, Tensor weight, *, Tensor out = None)\n * (Tensor input, "
+        "Tensor end, Number weight, *, Tensor out = None)\n"
+    )
+
+
+_lerp_composed = inplace_of(lerp, "lerp_")
+
+
+@public("Tensor.lerp_")
+def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """In-place form of ``lerp``."""
+    if type(weight) in SCALARS and _alike(self, end, end) and self._a.shape == end._a.shape:
+        a, b = self._a, end._a
+        if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._fn):
+            a[...] = REGISTRY["_lerp_number"].decl(numpy_lib, a, b, weight)  # type: ignore[misc]
+            written(self, getframe(1))
+            return self
+    return _lerp_composed(self, end, weight)
+
+
+# ----------------------------------------------------------------------------------------- products and quotients added
+@general(
+    tensors=3,
+    grad={
+        "self": lambda xp, g: g,
+        "tensor1": lambda xp, g, tensor2, value: g * (tensor2 * value),
+        "tensor2": lambda xp, g, tensor1, value: g * (tensor1 * value),
+    },
+    promote=True,
+    batch="elementwise",
+    node="AddcmulBackward0",
+    dtypes="fci",
+    samples=[((3,), (3,), (3,), (2,)), ((2, 3), (3,), (2, 1), (0.5,)), ((), (), (), (1,))],
+)
+def _addcmul(lib, self, tensor1, tensor2, value):
+    """``self + value * tensor1 * tensor2``."""
+    return self + value * tensor1 * tensor2 if value != 1 else self + tensor1 * tensor2
+
+
+@general(
+    tensors=3,
+    grad={
+        "self": lambda xp, g: g,
+        "tensor1": lambda xp, g, tensor2, value: g * (value / tensor2),
+        "tensor2": lambda xp, g, tensor1, tensor2, value: -g * ((tensor1 * value) / (tensor2 * tensor2)),
+    },
+    promote=True,
+    batch="elementwise",
+    node="AddcdivBackward0",
+    dtypes="fc",
+    samples=lambda rng: [
+        ((rng.standard_normal(3), rng.standard_normal(3), rng.random(3) + 0.5), (2,)),
+        ((rng.standard_normal((2, 3)), rng.standard_normal(3), rng.random((2, 1)) + 0.5), (0.5,)),
+    ],
+)
+def _addcdiv(lib, self, tensor1, tensor2, value):
+    """``self + value * tensor1 / tensor2``."""
+    return self + value * tensor1 / tensor2 if value != 1 else self + tensor1 / tensor2
+
+
+def _alike(x: Any, y: Any, z: Any) -> bool:
+    """Whether all three are tensors of one floating dtype."""
+    try:
+        dtype = x._a.dtype
+        return dtype is y._a.dtype and dtype is z._a.dtype and dtype in FLOATING
+    except AttributeError:
+        return False
+
+
+def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    """The arguments of ``addcmul`` and ``addcdiv``, today's or the old order (input, value, tensor1, tensor2)."""
+    if rest:
+        if len(rest) != 1 or not isinstance(rest[0], Tensor):
+            raise TypeError(f"{name}() takes 3 positional arguments but {3 + len(rest)} were given")
+        warn(
+            f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number value, Tensor tensor1, Tensor "
+            "tensor2, *, Tensor out = None)\nConsider using one of the following signatures "
+            f"instead:\n\t{name}(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None)",
+        )
+        value, tensor1, tensor2 = tensor1, tensor2, rest[0]
+    for position, t in enumerate((input, tensor1, tensor2)):
+        if not isinstance(t, Tensor):
+            names = ("input", "tensor1", "tensor2")
+            raise TypeError(
+                f"{name}(): argument '{names[position]}' (position {position + 1}) must be Tensor, not {type_text(t)}"
+            )
+    value = number_or_item(value)
+    if type(value) not in NUMBERS:
+        raise TypeError(f"{name}(): argument 'value' must be Number, not {type_text(value)}")
+    return input, tensor1, tensor2, value
+
+
+@public("torch.addcmul Tensor.addcmul")
+def addcmul(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None
+) -> Tensor:
+    """``input + value * tensor1 * tensor2``, broadcasting.
+
+    >>> import wengert as torch
+    >>> torch.addcmul(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([3.]), value=10)
+    tensor([61.])
+    """
+    if out is not None:
+        return write_out(out, addcmul, (input, tensor1, tensor2, *rest), {"value": value})
+    if type(value) in SCALARS and not rest and _alike(input, tensor1, tensor2):
+        return _addcmul(input, tensor1, tensor2, value)
+    input, tensor1, tensor2, value = _three("addcmul", input, tensor1, tensor2, rest, value)
+    dtype = common_dtype((input, tensor1, tensor2))
+    if dtype is BOOL:
+        raise not_implemented(REGISTRY["_addcmul"], like(BOOL), "addcmul_cpu_out")
+    return _addcmul(input, tensor1, tensor2, value if dtype in INEXACT else int(value))
+
+
+@public("torch.addcdiv Tensor.addcdiv")
+def addcdiv(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None
+) -> Tensor:
+    """``input + value * tensor1 / tensor2``, broadcasting.
+
+    >>> import wengert as torch
+    >>> torch.addcdiv(torch.tensor([1.]), torch.tensor([6.]), torch.tensor([3.]), value=10)
+    tensor([21.])
+    """
+    if out is not None:
+        return write_out(out, addcdiv, (input, tensor1, tensor2, *rest), {"value": value})
+    if type(value) in SCALARS and not rest and _alike(input, tensor1, tensor2):
+        return _addcdiv(input, tensor1, tensor2, value)
+    input, tensor1, tensor2, value = _three("addcdiv", input, tensor1, tensor2, rest, value)
+    if logical_dtype(tensor1) not in INEXACT and logical_dtype(tensor2) not in INEXACT:
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+            "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + "
+            "value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * "
+            "tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: "
+            "(input + value * tensor1 / tensor2), for all dtypes."
+        )
+    return _addcdiv(input, tensor1, tensor2, value)
+
+
+def _added_inplace(public_form: Any, term: Any) -> Any:
+    """``addcmul_`` and ``addcdiv_``: what is added to plain floating tensors is written into their own memory."""
+
+    def form(self: Any, tensor1: Any, tensor2: Any, *rest: Any, value: Any = 1) -> Any:
+        if type(value) in SCALARS and not rest and _alike(self, tensor1, tensor2) and type(self._a) is np.ndarray:
+            if unrecorded(self, tensor1._fn or tensor2._fn):
+                try:
+                    added = term(tensor1._a, tensor2._a, value)
+                    with suppress(*ARITHMETIC):  # see ``_inplace.warned``
+                        np.add(self._a, added, self._a)
+                except (ValueError, *ARITHMETIC):  # the other path says why, or knows how
+                    return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})
+                written(self, getframe(1))
+                return self
+        return apply_composed_inplace(public_form, self, (tensor1, tensor2, *rest), {"value": value})
+
+    name = f"{public_form.__name__}_"
+    return own(form, name, doc=f"In-place form of ``{name[:-1]}``.")
+
+
+place(_added_inplace(addcmul, lambda b, c, value: value * b * c if value != 1 else b * c), "Tensor.addcmul_")
+place(_added_inplace(addcdiv, lambda b, c, value: value * b / c if value != 1 else b / c), "Tensor.addcdiv_")
+
+
+# ---------------------------------------------------------------------------------------------------- signs, neighbours
+@binary(
+    self=lambda xp, g, self, result: xp.where(self == 0, 0, g * (result / self)),
+    other=lambda xp, g: xp.zeros_like(g),
+    names="torch.copysign Tensor.copysign",
+    node="CopysignBackward0",
+    scalar_node="CopysignBackward1",
+    to_float=True,
+    overloads=True,
+    fast=FLOATING,
+    check=refuse_complex("copysign_cpu"),
+    domain=(0.2, 2.0),
+    domain_other=(0.2, 2.0),
+    dtypes="fib",
+)
+def copysign(input, other):
+    """The absolute value of the first operand with the sign of the second.
+
+    >>> import wengert as torch
+    >>> torch.copysign(torch.tensor([1., -2.]), -1)
+    tensor([-1., -2.])
+    """
+
+
+@binary(
+    self=lambda xp, g, self, other: xp.where(self == other, 0, g),
+    other=lambda xp, g: xp.zeros_like(g),
+    names="torch.nextafter Tensor.nextafter",
+    numbers=NOTHING,
+    integers=True,
+    fast=FLOATING,
+    check=refuse_all_but_floats(),
+    dtypes="f",
+)
+def nextafter(input, other):
+    """The next number after each element in the direction of the other."""
+
+
+def _check_heaviside(operands: Any) -> None:
+    for name, t in zip(("input' (position 1", "values' (position 2"), operands, strict=True):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"heaviside(): argument '{name}) must be Tensor, not {type_text(t)}")
+    a, b = (logical_dtype(t) for t in operands)
+    if a in COMPLEX or b in COMPLEX:
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if a is not b:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+
+
+@binary(names="", numbers=NOTHING, inplace=False, dtypes="fib")
+def heaviside(lib, input, other):
+    """0 of a negative element, 1 of a positive one, and the second operand's of 0."""
+    return lib.where(input == 0, other, (input > 0).astype(input.dtype))
+
+
+@public("torch.heaviside Tensor.heaviside")
+@with_out(exactly("heaviside is not yet implemented for tensors with different dtypes"))
+def heaviside_public(input: Tensor, values: Tensor) -> Tensor:
+    """0 of a negative element, 1 of a positive one, and that of ``values`` of 0.
+
+    >>> import wengert as torch
+    >>> torch.heaviside(torch.tensor([-1., 0., 1.]), torch.tensor(0.5))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    _check_heaviside((input, values))
+    return heaviside(input, values)
+
+
+place(inplace_of(heaviside_public, "heaviside_"), "Tensor.heaviside_")
+
+
+@binary(
+    self=lambda xp, g, other: g * xp.exp2(other),
+    other=lambda xp, g, result: g * (result * LN2),
+    names="torch.ldexp Tensor.ldexp",
+    numbers=NOTHING,
+    to_float=True,
+    dtypes="fcib",
+)
+def ldexp(lib, input, other):
+    """``input * 2 ** other``.
+
+    >>> import wengert as torch
+    >>> torch.ldexp(torch.tensor([1.]), torch.tensor([3]))
+    tensor([8.])
+    """
+    return input * lib.exp2(other)
+
+
+# -------------------------------------------------------------------------------------------------------- whole numbers
+def _integers_only(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype in INEXACT or dtype is BOOL:
+        raise not_implemented(info, like(dtype))
+
+
+@binary(
+    names="torch.gcd Tensor.gcd",
+    numbers=NOTHING,
+    integers=True,
+    fast=NOTHING,
+    check=_integers_only,
+    samples=integer_pairs,
+    dtypes="i",
+)
+def gcd(input, other):
+    """The greatest common divisor of each pair of integers.
+
+    >>> import wengert as torch
+    >>> torch.gcd(torch.tensor([12, 7]), torch.tensor([18, 21]))
+    tensor([6, 7])
+    """
+
+
+@binary(
+    names="torch.lcm Tensor.lcm",
+    numbers=NOTHING,
+    integers=True,
+    fast=NOTHING,
+    check=_integers_only,
+    samples=integer_pairs,
+    dtypes="i",
+)
+def lcm(input, other):
+    """The least common multiple of each pair of integers."""
+
+
+for _name in ("gcd", "lcm", "ldexp"):
+    place(PUBLIC["Tensor"][f"{_name}_"], f"torch.{_name}_")

@@ -1,0 +1,432 @@
+"""Comparing and choosing: comparisons, logic, bits, tests for nan and infinity, where, clamp, the larger and the
+smaller.
+
+None of what gives bools has a derivative. ``where``, ``clamp``, ``maximum`` and their like send the cotangent to the
+operand that was taken; on a tie ``maximum`` and ``minimum`` halve it, as PyTorch does.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
+from ..._base.registry import REGISTRY, public
+from ..._kinds.elementwise import binary, unary
+from ..._kinds.general import general
+from ..._kinds.out import SAME, of_kind
+from ..._kinds.slow_path import default_np, logical_dtype, not_implemented, type_text
+from ..._payloads.meta import no_item, no_kernel, on_meta
+from ..._tape.inplace import inplace_form
+from ..._tape.tensor import Tensor
+from ._common import BOOL, NOTHING, integer_pairs, like, python_operator, reflected, refuse_complex
+
+
+# ---------------------------------------------------------------------------------------------------------- comparisons
+@binary(symbol=operator.eq, libname="equal", names="torch.eq Tensor.eq", dunder="__eq__", overloads=True, dtypes="fcib")
+def eq(input, other):
+    """Whether the elements are equal, as bools.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1, 2]) == 2
+    tensor([False,  True])
+    """
+
+
+@binary(
+    symbol=operator.ne,
+    libname="not_equal",
+    names="torch.ne torch.not_equal Tensor.ne Tensor.not_equal",
+    dunder="__ne__",
+    overloads=True,
+    dtypes="fcib",
+)
+def ne(input, other):
+    """Whether the elements differ, as bools."""
+
+
+@binary(
+    symbol=operator.lt,
+    names="torch.lt torch.less Tensor.lt Tensor.less",
+    libname="less",
+    dunder="__lt__",
+    overloads=True,
+    integers=True,
+    fast=FLOATING,
+    pairs=REAL,
+    check=refuse_complex(),
+    dtypes="fib",
+)
+def lt(input, other):
+    """Whether the first element is the smaller one, as bools.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1., 2.]) < torch.tensor([2., 1.])
+    tensor([ True, False])
+    """
+
+
+@binary(
+    symbol=operator.le,
+    names="torch.le torch.less_equal Tensor.le Tensor.less_equal",
+    libname="less_equal",
+    dunder="__le__",
+    overloads=True,
+    integers=True,
+    fast=FLOATING,
+    pairs=REAL,
+    check=refuse_complex(),
+    dtypes="fib",
+)
+def le(input, other):
+    """Whether the first element is smaller or equal, as bools."""
+
+
+@binary(
+    symbol=operator.gt,
+    names="torch.gt torch.greater Tensor.gt Tensor.greater",
+    libname="greater",
+    dunder="__gt__",
+    overloads=True,
+    integers=True,
+    fast=FLOATING,
+    pairs=REAL,
+    check=refuse_complex(),
+    dtypes="fib",
+)
+def gt(input, other):
+    """Whether the first element is the larger one, as bools."""
+
+
+@binary(
+    symbol=operator.ge,
+    names="torch.ge torch.greater_equal Tensor.ge Tensor.greater_equal",
+    libname="greater_equal",
+    dunder="__ge__",
+    overloads=True,
+    integers=True,
+    fast=FLOATING,
+    pairs=REAL,
+    check=refuse_complex(),
+    dtypes="fib",
+)
+def ge(input, other):
+    """Whether the first element is larger or equal, as bools."""
+
+
+# ---------------------------------------------------------------------------------------------------------- bits, logic
+def _refuse_floats(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype in INEXACT:
+        raise not_implemented(info, like(dtype))
+
+
+def _refuse_shift(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype in INEXACT or dtype is BOOL:
+        raise not_implemented(info, like(dtype))
+
+
+@binary(
+    names="torch.bitwise_and Tensor.bitwise_and",
+    symbol=operator.and_,
+    fast=NOTHING,
+    check=_refuse_floats,
+    dunder="__and__",
+    overloads=True,
+    number_first=True,
+    samples=integer_pairs,
+    dtypes="ib",
+)
+def bitwise_and(input, other):
+    """And of each pair of bits; of bools.
+
+    >>> import wengert as torch
+    >>> torch.tensor([True, True]) & torch.tensor([True, False])
+    tensor([ True, False])
+    """
+
+
+@binary(
+    names="torch.bitwise_or Tensor.bitwise_or",
+    symbol=operator.or_,
+    fast=NOTHING,
+    check=_refuse_floats,
+    dunder="__or__",
+    overloads=True,
+    number_first=True,
+    samples=integer_pairs,
+    dtypes="ib",
+)
+def bitwise_or(input, other):
+    """Or of each pair of bits; of bools."""
+
+
+@binary(
+    names="torch.bitwise_xor Tensor.bitwise_xor",
+    symbol=operator.xor,
+    fast=NOTHING,
+    check=_refuse_floats,
+    dunder="__xor__",
+    overloads=True,
+    number_first=True,
+    samples=integer_pairs,
+    dtypes="ib",
+)
+def bitwise_xor(input, other):
+    """Exclusive or of each pair of bits; of bools."""
+
+
+@binary(
+    names="torch.bitwise_left_shift Tensor.bitwise_left_shift",
+    libname="left_shift",
+    integers=True,
+    fast=NOTHING,
+    check=_refuse_shift,
+    kernel="lshift_cpu",
+    dunder="__lshift__",
+    overloads=True,
+    number_first=True,
+    samples=integer_pairs,
+    dtypes="i",
+)
+def bitwise_left_shift(input, other):
+    """The bits moved to the left, which multiplies by powers of two."""
+
+
+@binary(
+    names="torch.bitwise_right_shift Tensor.bitwise_right_shift",
+    libname="right_shift",
+    integers=True,
+    fast=NOTHING,
+    check=_refuse_shift,
+    kernel="rshift_cpu",
+    dunder="__rshift__",
+    overloads=True,
+    number_first=True,
+    samples=integer_pairs,
+    dtypes="i",
+)
+def bitwise_right_shift(input, other):
+    """The bits moved to the right, which divides by powers of two and rounds down."""
+
+
+@unary(
+    out_rule=SAME,
+    names="torch.bitwise_not Tensor.bitwise_not",
+    to_float=False,
+    libname="invert",
+    samples=lambda rng: [((a,), ()) for (a, _), _ in integer_pairs(rng)],
+    dtypes="ib",
+)
+def bitwise_not(input):
+    """Each bit flipped; of bools: not.
+
+    >>> import wengert as torch
+    >>> ~torch.tensor([True, False])
+    tensor([False,  True])
+    """
+
+
+@public("Tensor.__invert__")
+def invert(self: Tensor) -> Tensor:
+    """``bitwise_not``."""
+    if logical_dtype(self) in INEXACT:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)
+
+
+for _fn, _name in ((bitwise_and, "and"), (bitwise_or, "or"), (bitwise_xor, "xor")):
+    reflected(_fn, f"__r{_name}__")
+    python_operator(inplace_form(REGISTRY[_fn.__name__]), f"__i{_name}__")
+for _fn, _name in ((bitwise_left_shift, "lshift"), (bitwise_right_shift, "rshift")):
+    reflected(_fn, f"__r{_name}__")
+    python_operator(inplace_form(REGISTRY[_fn.__name__]), f"__i{_name}__")
+
+
+@binary(names="torch.logical_and Tensor.logical_and", numbers=NOTHING, dtypes="fcib")
+def logical_and(input, other):
+    """Whether both elements are other than zero.
+
+    >>> import wengert as torch
+    >>> torch.logical_and(torch.tensor([0., 2.]), torch.tensor([1., 1.]))
+    tensor([False,  True])
+    """
+
+
+@binary(names="torch.logical_or Tensor.logical_or", numbers=NOTHING, dtypes="fcib")
+def logical_or(input, other):
+    """Whether at least one of the elements is other than zero."""
+
+
+@binary(names="torch.logical_xor Tensor.logical_xor", numbers=NOTHING, dtypes="fcib")
+def logical_xor(input, other):
+    """Whether just one of the elements is other than zero."""
+
+
+@unary(names="torch.logical_not Tensor.logical_not", to_float=False, dtypes="fcib")
+def logical_not(input):
+    """Whether each element is zero."""
+
+
+# ------------------------------------------------------------------------------------------------------- kinds of value
+@unary(names="torch.isnan Tensor.isnan", to_float=False, inplace=False, dtypes="fcib")
+def isnan(input):
+    """Whether each element is not a number; of a complex one, whether a part is."""
+
+
+@unary(names="torch.isfinite Tensor.isfinite", to_float=False, inplace=False, dtypes="fcib")
+def isfinite(input):
+    """Whether each element is neither infinite nor nan.
+
+    >>> import wengert as torch
+    >>> torch.isfinite(torch.tensor([1., float("inf"), float("nan")]))
+    tensor([ True, False, False])
+    """
+
+
+@unary(names="torch.isinf Tensor.isinf", to_float=False, inplace=False, dtypes="fcib")
+def isinf(input):
+    """Whether each element is infinite; of a complex one, whether a part is."""
+
+
+def _refuse_complex_input(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype in COMPLEX:
+        raise RuntimeError(f"{info.called} does not support complex inputs.")
+
+
+@unary(
+    out_rule=of_kind("b", "isposinf does not support non-boolean outputs"),
+    names="torch.isposinf Tensor.isposinf",
+    to_float=False,
+    integers=True,
+    fast=FLOATING,
+    check=_refuse_complex_input,
+    inplace=False,
+    dtypes="fib",
+)
+def isposinf(lib, input):
+    """Whether each element is plus infinity."""
+    return input == float("inf")
+
+
+@unary(
+    out_rule=of_kind("b", "isneginf does not support non-boolean outputs"),
+    names="torch.isneginf Tensor.isneginf",
+    to_float=False,
+    integers=True,
+    fast=FLOATING,
+    check=_refuse_complex_input,
+    inplace=False,
+    dtypes="fib",
+)
+def isneginf(lib, input):
+    """Whether each element is minus infinity."""
+    return input == -float("inf")
+
+
+@unary(names="torch.isreal Tensor.isreal", to_float=False, inplace=False, dtypes="fcib")
+def isreal(lib, input):
+    """Whether each element's imaginary part is zero."""
+    return lib.imag(input) == 0
+
+
+def _refuse_complex_signbit(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype in COMPLEX:
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
+
+
+@unary(
+    out_rule=of_kind("b", "signbit does not support non-boolean outputs"),
+    names="torch.signbit Tensor.signbit",
+    to_float=False,
+    integers=True,
+    fast=FLOATING,
+    check=_refuse_complex_signbit,
+    integer=lambda lib, x: x < 0,
+    inplace=False,
+    dtypes="fib",
+)
+def signbit(input):
+    """Whether each element's sign bit is set: also that of -0."""
+
+
+# -------------------------------------------------------------------------------------------------- closeness, equality
+@general(
+    tensors=2,
+    batch="elementwise",
+    dtypes="fcib",
+    samples=[((3,), (3,), (1e-5, 1e-8, False)), ((2, 1), (3,), (0.0, 0.0, True))],
+)
+def _isclose(lib, self, other, rtol, atol, equal_nan):
+    """Whether ``abs(self - other) <= atol + rtol * abs(other)``."""
+    close = self == other
+    if equal_nan:
+        close = close | (lib.isnan(self) & lib.isnan(other))
+    if rtol == 0 and atol == 0:
+        return close
+    if self.dtype.kind in "iub":
+        self, other = self.astype(default_np()), other.astype(default_np())
+    error = lib.abs(self - other)
+    return close | (lib.isfinite(error) & (error <= atol + lib.abs(rtol * other)))
+
+
+@public("torch.isclose Tensor.isclose")
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``.
+
+    >>> import wengert as torch
+    >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1.000001, 2.1]))
+    tensor([ True, False])
+    """
+    if not isinstance(other, Tensor) or not isinstance(input, Tensor):
+        name, value = ("'other' (position 2)", other) if isinstance(input, Tensor) else ("'input' (position 1)", input)
+        raise TypeError(f"isclose(): argument {name} must be Tensor, not {type_text(value)}")
+    if logical_dtype(input) is not logical_dtype(other):
+        raise RuntimeError(
+            f"{BY_NUMPY[input._a.dtype].scalar_name} did not match {BY_NUMPY[other._a.dtype].scalar_name}"
+        )
+    if rtol < 0:
+        raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol}")
+    if atol < 0:
+        raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol}")
+    return _isclose(input, other, rtol, atol, equal_nan)
+
+
+@public("torch.allclose Tensor.allclose")
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are close (``isclose``), as a Python bool.
+
+    >>> import wengert as torch
+    >>> torch.allclose(torch.tensor([1.]), torch.tensor([1.0000001]))
+    True
+    """
+    close = isclose(input, other, rtol, atol, equal_nan)._a
+    if on_meta(close):
+        raise no_item()
+    return bool(close.all())
+
+
+@public("torch.equal Tensor.equal")
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape and the same elements, as a Python bool.
+
+    >>> import wengert as torch
+    >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
+    True
+    """
+    for position, t in enumerate((input, other)):
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"equal(): argument '{('input', 'other')[position]}' (position {position + 1}) must be Tensor, not "
+                f"{type_text(t)}"
+            )
+    a, b = input._a, other._a
+    if on_meta(a) or on_meta(b):
+        raise no_kernel("equal")
+    if a.shape != b.shape:
+        return False
+    if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind != "V":
+        same = a == b
+        return not same.size or same.item(same.argmin())  # where the first that is not the same stands
+    return bool(eq(input, other)._a.all())

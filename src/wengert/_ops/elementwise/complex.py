@@ -1,0 +1,411 @@
+"""Complex numbers: parts, angle, conjugate, sign, and the views between a complex tensor and a real one of pairs.
+
+A conjugate is computed, not a flag on a view as in PyTorch: ``is_conj()`` is always false, ``resolve_conj()`` returns
+the tensor itself. Gradients are PyTorch's: for a real function L the gradient is dL/dRe + i dL/dIm.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.kernels import recordable
+from ..._arrays.large import MANY
+from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING
+from ..._base.registry import T, place, public
+from ..._kinds.elementwise import unary
+from ..._kinds.general import general
+from ..._kinds.linear import linear
+from ..._kinds.out import SAME, exactly, with_out, write_out
+from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.inplace import inplace_of
+from ..._tape.saved import is_complex
+from ..._tape.tensor import Tensor
+
+COMPLEX_OF: dict[Any, Any] = {
+    np.dtype("float16"): "complex32",
+    np.dtype("float32"): np.complex64,
+    np.dtype("float64"): np.complex128,
+}
+
+
+def complex_samples(rng: Any) -> list[Any]:
+    """Samples for operators that take complex numbers only."""
+    shapes = ((3,), (2, 3), ())
+    return [((np.asarray(rng.standard_normal(s) + 1j * rng.standard_normal(s)),), ()) for s in shapes]
+
+
+def _refuse_real(name: str, text: str) -> Any:
+    def check(input: Tensor) -> None:
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
+        if logical_dtype(input) not in COMPLEX:
+            raise RuntimeError(text)
+
+    return check
+
+
+# ------------------------------------------------------------------------------------------------------------ conjugate
+@unary(
+    grad=lambda xp, g: xp.conj(g),
+    names="",
+    to_float=False,
+    holomorphic=False,
+    inplace=False,
+    dtypes="fc",
+)
+def conj(lib, input):
+    """The complex conjugate; a real tensor's elements as they are."""
+    return input.conj()
+
+
+@unary(
+    out_rule=SAME,
+    grad=lambda xp, g: xp.conj(g),
+    names="",
+    to_float=False,
+    holomorphic=False,
+    dtypes="fc",
+)
+def conj_physical(lib, input):
+    """The complex conjugate, computed."""
+    return input.conj()
+
+
+@public("torch.conj_physical Tensor.conj_physical")
+def conj_physical_public(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The complex conjugate; a real tensor itself."""
+    if out is not None:
+        return write_out(out, conj_physical, (input,), None, SAME)
+    return conj_physical(input) if logical_dtype(input) in COMPLEX else input
+
+
+place(inplace_of(conj_physical, "conj_physical_", composed=False), "torch.conj_physical_ Tensor.conj_physical_")
+
+
+@public("torch.conj Tensor.conj")
+def conj_public(input: Tensor) -> Tensor:
+    """The complex conjugate; a real tensor itself.
+
+    >>> import wengert as torch
+    >>> torch.conj(torch.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
+    return conj(input) if logical_dtype(input) in COMPLEX else input
+
+
+@public("torch.resolve_conj torch.resolve_neg Tensor.resolve_conj Tensor.resolve_neg")
+def resolved(input: Tensor) -> Tensor:
+    """The tensor itself: conjugates and negatives are always computed."""
+    return input
+
+
+@public("torch.is_conj torch.is_neg Tensor.is_conj Tensor.is_neg")
+def is_lazy(input: Tensor) -> bool:
+    """Always false: conjugates and negatives are always computed."""
+    return False
+
+
+# ---------------------------------------------------------------------------------------------------------------- parts
+@linear(
+    transpose=lambda xp, g: xp.complex(g, xp.zeros_like(g)),
+    batch="shape",
+    dtypes="c",
+    samples=complex_samples,
+)
+def real(lib, self):
+    """A copy of the real part."""
+    return self.real.copy()
+
+
+@linear(
+    transpose=lambda xp, g: xp.complex(xp.zeros_like(g), g),
+    batch="shape",
+    dtypes="c",
+    samples=complex_samples,
+)
+def imag(lib, self):
+    """A copy of the imaginary part."""
+    return self.imag.copy()
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g: xp.real(g), "other": lambda xp, g: xp.imag(g)},
+    batch="elementwise",
+    holomorphic=False,
+    jvp=lambda xp, tangents, result, self, other: xp.complex(
+        *(xp.zeros_like(self if k == 0 else other) if t is None else t for k, t in enumerate(tangents))
+    ),
+    dtypes="f",
+    samples=[((3,), (3,), ()), ((2, 1), (3,), ()), ((), (), ())],
+)
+def complex(lib, self, other):
+    """A complex number from its parts."""
+    result = lib.empty(lib.broadcast_shapes(self.shape, other.shape), COMPLEX_OF[self.dtype])
+    result.real = self
+    result.imag = other
+    return result
+
+
+@public("torch.complex")
+def complex_public(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A complex tensor from its parts, which have the same floating dtype and broadcast.
+
+    >>> import wengert as torch
+    >>> torch.complex(torch.tensor([1.]), torch.tensor([2.]))
+    tensor([1.+2.j])
+    """
+    _check_parts(real, imag, "complex", ("real", "imag"))
+    return complex(real, imag) if out is None else write_out(out, complex, (real, imag), None, _SAME_PARTS)
+
+
+_SAME_PARTS = exactly("Expected object of scalar type {Result} but got scalar type {Out} for argument 'out'")
+
+
+def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
+    for position, t in enumerate((x, y)):
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"{name}(): argument '{arguments[position]}' (position {position + 1}) must be Tensor, not "
+                f"{type_text(t)}"
+            )
+    a, b = logical_dtype(x), logical_dtype(y)
+    if a not in FLOATING or b not in FLOATING:
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{BY_NUMPY[a].scalar_name} and {BY_NUMPY[b].scalar_name}"
+        )
+    if a is not b:
+        raise RuntimeError(
+            f"Expected object of scalar type {BY_NUMPY[a].scalar_name} but got scalar type {BY_NUMPY[b].scalar_name} "
+            "for second argument"
+        )
+    if a not in COMPLEX_OF or a == np.float16:
+        raise TypeError(f"data type 'complex32' not understood: NumPy has no complex numbers of {a} parts")
+
+
+def _polar_jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
+    parts = []
+    if tangents[0] is not None:
+        parts.append(xp.complex(tangents[0] * xp.cos(other), tangents[0] * xp.sin(other)))
+    if tangents[1] is not None:
+        parts.append(result * 1j * tangents[1])
+    total = parts[0] if len(parts) == 1 else parts[0] + parts[1]
+    return total if total.shape == result.shape else xp.expand(total, result.shape)
+
+
+@general(
+    tensors=2,
+    grad={
+        "self": lambda xp, g, self, other: xp.where(
+            self == 0, 0, xp.real(xp.conj(g) * xp.complex(xp.cos(other), xp.sin(other)))
+        ),
+        "other": lambda xp, g, result: xp.real(xp.conj(g) * (result * 1j)),
+    },
+    batch="elementwise",
+    holomorphic=False,
+    jvp=_polar_jvp,
+    dtypes="f",
+    samples=[((3,), (3,), ()), ((2, 1), (3,), ()), ((), (), ())],
+)
+def polar(lib, self, other):
+    """A complex number from its absolute value and angle."""
+    result = lib.empty(lib.broadcast_shapes(self.shape, other.shape), COMPLEX_OF[self.dtype])
+    result.real = self * lib.cos(other)
+    result.imag = self * lib.sin(other)
+    return result
+
+
+@public("torch.polar")
+def polar_public(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A complex tensor from absolute values and angles (in radians).
+
+    >>> import wengert as torch
+    >>> torch.polar(torch.tensor([2.]), torch.tensor([0.]))
+    tensor([2.+0.j])
+    """
+    _check_parts(abs, angle, "polar", ("abs", "angle"))
+    return polar(abs, angle) if out is None else write_out(out, polar, (abs, angle), None, _SAME_PARTS)
+
+
+# ---------------------------------------------------------------------------------------------------------------- views
+@linear(
+    transpose=lambda xp, g: xp.view_as_complex(g),
+    view=True,
+    batch="shape",
+    dtypes="c",
+    samples=complex_samples,
+)
+def view_as_real(lib, self):
+    """A complex tensor as a real one with a last dimension of two: its parts."""
+    return self[..., None].view(self.real.dtype)
+
+
+@linear(
+    transpose=lambda xp, g: xp.view_as_real(g),
+    view=True,
+    batch="shape",
+    dtypes="f",
+    samples=[((3, 2), ()), ((2,), ())],
+)
+def view_as_complex(lib, self):
+    """A real tensor whose last dimension is two as a complex one."""
+    if self.strides[-1] != self.itemsize or any(s % (2 * self.itemsize) for s in self.strides[:-1]):
+        self = lib.ascontiguousarray(self)
+    return self.view(COMPLEX_OF[self.dtype])[..., 0]
+
+
+_complex_only = _refuse_real("view_as_real", "view_as_real is only supported for complex tensors")
+_imag_only = _refuse_real("imag", "imag is not implemented for tensors with non-complex dtypes.")
+
+
+@public("torch.view_as_real")
+def view_as_real_public(input: Tensor) -> Tensor:
+    """A view of a complex tensor as a real one with a last dimension of two: its parts.
+
+    >>> import wengert as torch
+    >>> torch.view_as_real(torch.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
+    _complex_only(input)
+    return view_as_real(input)
+
+
+@public("torch.view_as_complex")
+def view_as_complex_public(input: Tensor) -> Tensor:
+    """A view of a real tensor whose last dimension is two as a complex one.
+
+    >>> import wengert as torch
+    >>> torch.view_as_complex(torch.tensor([[1., 2.]]))
+    tensor([1.+2.j])
+    """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"view_as_complex(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
+    dtype = logical_dtype(input)
+    if dtype not in COMPLEX_OF:
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{BY_NUMPY[dtype].scalar_name}"
+        )
+    if input.ndim == 0:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if input.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    a = input._a
+    if isinstance(a, np.ndarray):
+        if a.strides[-1] != a.itemsize:
+            raise RuntimeError("Tensor must have a last dimension with stride 1")
+        if any(s % (2 * a.itemsize) for s in a.strides[:-1]):
+            raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    return view_as_complex(input)
+
+
+@public("torch.view_as_real_copy")
+@with_out
+def view_as_real_copy(input: Tensor) -> Tensor:
+    """``view_as_real`` with memory of its own."""
+    return view_as_real_public(input).clone()
+
+
+@public("torch.view_as_complex_copy")
+@with_out
+def view_as_complex_copy(input: Tensor) -> Tensor:
+    """``view_as_complex`` with memory of its own."""
+    return view_as_complex_public(input).clone()
+
+
+@public("torch.real")
+def real_public(input: Tensor) -> Tensor:
+    """A view of the real part; a real tensor itself.
+
+    >>> import wengert as torch
+    >>> torch.real(torch.tensor([1 + 2j]))
+    tensor([1.])
+    """
+    if logical_dtype(input) not in COMPLEX:
+        return input
+    return T.select(view_as_real(input), input.ndim, 0)
+
+
+@public("torch.imag")
+def imag_public(input: Tensor) -> Tensor:
+    """A view of the imaginary part of a complex tensor.
+
+    >>> import wengert as torch
+    >>> torch.imag(torch.tensor([1 + 2j]))
+    tensor([2.])
+    """
+    _imag_only(input)
+    return T.select(view_as_real(input), input.ndim, 1)
+
+
+def _set_part(part: Any) -> Any:
+    def setter(self: Tensor, value: Any) -> None:
+        part(self).copy_(value)
+
+    return setter
+
+
+place(property(real_public, _set_part(real_public), doc=real_public.__doc__), "Tensor.real")
+place(property(imag_public, _set_part(imag_public), doc=imag_public.__doc__), "Tensor.imag")
+
+
+# ---------------------------------------------------------------------------------------------------------- angle, sign
+@unary(
+    grad=lambda xp, g, self: (
+        xp.where(self == 0, 0, g * (self / xp.abs(self) ** 2 * 1j)) if is_complex(self) else xp.zeros_like(g)
+    ),
+    names="torch.angle Tensor.angle",
+    holomorphic=False,
+    inplace=False,
+    jvp=lambda xp, tangents, result, self: (
+        xp.where(self == 0, 0, xp.imag(tangents[0] * xp.conj(self)) / xp.abs(self) ** 2)
+        if is_complex(self)
+        else xp.zeros_like(tangents[0])
+    ),
+    domain=(0.5, 2.0),
+    dtypes="fcib",
+)
+def angle(lib, input):
+    """The angle of each complex number in radians; of a real one 0 or pi.
+
+    >>> import wengert as torch
+    >>> torch.angle(torch.tensor([1j, -1.]))
+    tensor([1.5708, 3.1416])
+    """
+    if input.dtype.kind == "c":
+        return lib.arctan2(input.imag, input.real)
+    return lib.where(input < 0, math.pi, lib.where(lib.isnan(input), input, 0.0))
+
+
+def _sgn_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
+    if not is_complex(self):
+        return xp.zeros_like(g)
+    size = xp.abs(self)
+    return xp.where(size == 0, 0, g / size - xp.real(g / result) * result / size)
+
+
+@unary(
+    out_rule=SAME,
+    grad=_sgn_grad,
+    names="torch.sgn Tensor.sgn",
+    to_float=False,
+    holomorphic=False,
+    integers=True,
+    integer=lambda lib, x: x.copy() if x.dtype == bool else lib.sign(x),
+    domain=(0.5, 2.0),
+    dtypes="fcib",
+)
+def sgn(lib, input):
+    """The sign; of a complex number the number of absolute value one in its direction, 0 of 0.
+
+    >>> import wengert as torch
+    >>> torch.sgn(torch.tensor([3 + 4j]))
+    tensor([0.6000+0.8000j])
+    """
+    if input.size >= MANY and recordable(input):
+        return lib.signs(input)
+    return lib.sign(input) if input.dtype.kind == "c" else lib.subtract(input > 0, input < 0, dtype=input.dtype)

@@ -1,0 +1,210 @@
+"""Division: ``div`` with its rounding modes, the quotient rounded down, and what is left of dividing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._base.dtypes import FLOATING
+from ..._base.registry import REGISTRY, T, place, public
+from ..._kinds.elementwise import binary
+from ..._kinds.out import write_out
+from ..._tape.inplace import apply_composed_inplace, inplace_form
+from ..._tape.tensor import Tensor
+from ._common import not_derived, python_operator, reflected, refuse_complex
+
+
+# ----------------------------------------------------------------------------------------------------- rounded division
+def _refuse_zero(lib: Any, other: Any) -> None:
+    if other == 0 if type(other) is int else lib.any(other == 0):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def _floor_ints(lib: Any, x: Any, y: Any) -> Any:
+    _refuse_zero(lib, y)
+    return lib.floor_divide(x, y)
+
+
+def _trunc_ints(lib: Any, x: Any, y: Any) -> Any:
+    _refuse_zero(lib, y)
+    quotient = lib.floor_divide(x, y)
+    inexact = (lib.remainder(x, y) != 0) & ((x < 0) != (y < 0))
+    return (quotient + inexact).astype(quotient.dtype)
+
+
+@binary(
+    self=lambda xp, g: xp.zeros_like(g),
+    other=lambda xp, g: xp.zeros_like(g),
+    libname="floor_divide",
+    names="",
+    node="DivBackward2",
+    inplace=False,
+    integers=True,
+    fast=FLOATING,
+    check=refuse_complex("div_floor_cpu", bools=True),
+    integer=_floor_ints,
+    number_first="alone",
+    domain=(0.6, 0.9),
+    domain_other=(0.4, 0.45),
+    dtypes="fi",
+)
+def _div_floor(input, other):
+    """Quotient rounded down."""
+
+
+@binary(
+    self=lambda xp, g: xp.zeros_like(g),
+    other=lambda xp, g: xp.zeros_like(g),
+    names="",
+    node="DivBackward2",
+    inplace=False,
+    integers=True,
+    fast=FLOATING,
+    check=refuse_complex("div_trunc_cpu", bools=True),
+    integer=_trunc_ints,
+    number_first="alone",
+    domain=(0.6, 0.9),
+    domain_other=(0.4, 0.45),
+    dtypes="fi",
+)
+def _div_trunc(lib, input, other):
+    """Quotient rounded towards zero."""
+    return lib.trunc(lib.true_divide(input, other))
+
+
+@public("torch.div torch.divide Tensor.div Tensor.divide")
+def div_public(input: Tensor, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
+    """``input / other``, broadcasting; integers give the default dtype.
+
+    ``rounding_mode``: ``None``, ``"trunc"`` (towards zero) or ``"floor"``; with one of these integers give integers.
+
+    >>> import wengert as torch
+    >>> torch.div(torch.tensor([-7., 7.]), 2, rounding_mode="trunc")
+    tensor([-3.,  3.])
+    """
+    if out is not None:
+        return write_out(out, div_public, (input, other), {"rounding_mode": rounding_mode})
+    if rounding_mode is None:
+        return T.div(input, other)
+    if rounding_mode not in ("trunc", "floor"):
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    return (_div_floor if rounding_mode == "floor" else _div_trunc)(input, other)
+
+
+@public("torch.true_divide Tensor.true_divide")
+def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
+    """``div`` without rounding."""
+    return T.div(input, other, out=out)
+
+
+_idiv = inplace_form(REGISTRY["div"])
+
+
+@public("Tensor.div_ Tensor.divide_")
+def div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """In-place form of ``div``."""
+    if rounding_mode is None:
+        return _idiv(self, other)
+    return apply_composed_inplace(div_public, self, (other,), {"rounding_mode": rounding_mode})
+
+
+place(_idiv, "Tensor.true_divide_")
+
+
+@binary(
+    self=not_derived("floor_divide"),
+    other=not_derived("floor_divide"),
+    names="torch.floor_divide Tensor.floor_divide",
+    node="NotImplemented",
+    libname="floor_divide",
+    dunder="__floordiv__",
+    integers=True,
+    fast=FLOATING,
+    check=refuse_complex("div_floor_cpu", bools=True),
+    integer=_floor_ints,
+    number_first="alone",
+    why_not="PyTorch records it and has no derivative for it",
+    dtypes="fi",
+)
+def floor_divide(input, other):
+    """Quotient rounded down; it has no derivative.
+
+    >>> import wengert as torch
+    >>> torch.tensor([-7, 7]) // 2
+    tensor([-4,  3])
+    """
+
+
+# The node is called as PyTorch calls it in each place.
+REGISTRY["floor_divide"].node.name = lambda n: "torch::autograd::NotImplemented"  # type: ignore[method-assign]
+REGISTRY["floor_divide"].node.__repr__ = lambda n: f"<NotImplemented object at {id(n):#x}>"  # type: ignore[assignment]  # node is a class
+
+
+def _mod_ints(lib: Any, x: Any, y: Any) -> Any:
+    _refuse_zero(lib, y)
+    return lib.remainder(x, y)
+
+
+def _fmod_ints(lib: Any, x: Any, y: Any) -> Any:
+    _refuse_zero(lib, y)
+    return lib.fmod(x, y)
+
+
+@binary(
+    self=lambda xp, g: g,
+    other=lambda xp, g, self, other: -g * xp._div_floor(self, other),
+    names="torch.remainder Tensor.remainder",
+    node="RemainderBackward1",
+    scalar_node="RemainderBackward0",
+    dunder="__mod__",
+    integers=True,
+    fast=FLOATING,
+    check=refuse_complex("remainder_cpu", bools=True),
+    integer=_mod_ints,
+    number_first=True,
+    overloads=True,
+    domain=(0.6, 0.7),
+    domain_other=(0.4, 0.45),
+    dtypes="fi",
+)
+def remainder(input, other):
+    """What is left of dividing, with the sign of the divisor, as Python's ``%``.
+
+    >>> import wengert as torch
+    >>> torch.remainder(torch.tensor([-3., 3.]), 2)
+    tensor([1., 1.])
+    """
+
+
+@binary(
+    self=lambda xp, g: g,
+    other=lambda xp, g, self, other: -g * xp._div_trunc(self, other),
+    names="torch.fmod Tensor.fmod",
+    overloads=True,
+    node="FmodBackward1",
+    scalar_node="FmodBackward0",
+    integers=True,
+    fast=FLOATING,
+    check=refuse_complex("fmod_cpu", bools=True),
+    integer=_fmod_ints,
+    domain=(0.6, 0.7),
+    domain_other=(0.4, 0.45),
+    dtypes="fi",
+)
+def fmod(input, other):
+    """What is left of dividing, with the sign of the dividend, as C's ``fmod``.
+
+    >>> import wengert as torch
+    >>> torch.fmod(torch.tensor([-3., 3.]), 2)
+    tensor([-1.,  1.])
+    """
+
+
+reflected(floor_divide, "__rfloordiv__")
+reflected(remainder, "__rmod__")
+python_operator(_idiv, "__itruediv__")
+python_operator(_idiv, "__idiv__")
+python_operator(inplace_form(REGISTRY["floor_divide"]), "__ifloordiv__")
+python_operator(inplace_form(REGISTRY["remainder"]), "__imod__")
+place(T.div, "Tensor.__div__")

@@ -1,0 +1,274 @@
+"""Powers: ``pow`` with a number on either side or none, squares, and reciprocals."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.kernels import recordable, with_sign_of
+from ..._arrays.large import MANY
+from ..._base.dtypes import BY_NUMPY, COMPLEX, INEXACT, INTEGRAL
+from ..._base.registry import RAW, REGISTRY, place, public
+from ..._kinds.elementwise import binary, parametric, unary
+from ..._kinds.out import exactly, with_out, write_out
+from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
+from ..._tape.inplace import apply_composed_inplace, inplace_of
+from ..._tape.saved import is_complex
+from ..._tape.tensor import Tensor
+from ._common import BOOL, NUMBERS, like, number_or_item, python_operator
+
+# --------------------------------------------------------------------------------------------------------------- powers
+FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)  # as PyTorch, powers are rounded to float32 once
+
+_SHORT = {  # the exponents for which PyTorch has products too
+    3: lambda x: x * x * x,
+    -2: lambda x: 1 / (x * x),
+    -0.5: lambda x: 1 / x**0.5,
+}
+
+
+def _whole_power(x: Any, y: float) -> Any:
+    """Many elements to an integer power, small ones by products; NumPy is slow, of a negative element very slow."""
+    n = abs(y)
+    if n <= 6:
+        square = x * x
+        r = square * x if n % 3 == 0 else square * square
+        r = r * r if n == 6 else r * x if n == 5 else r
+        return r if y > 0 else 1 / r
+    r = np.power(np.abs(x), y)
+    return with_sign_of(r, x) if y % 2 else r
+
+
+def _power(x: Any, y: Any) -> Any:
+    if type(y) is int or type(y) is float:
+        if y == 2 and x.dtype in INEXACT:  # by far the most used
+            return x * x
+        short = _SHORT.get(y)
+        if short is not None and x.dtype in INEXACT:
+            return short(x)
+        if x.size >= MANY:
+            if 3 <= abs(y) < 1 << 24 and y == int(y) and recordable(x):
+                return _whole_power(x, y)
+        elif x.dtype == FLOAT and y != 0.5:
+            return FLOAT.type(DOUBLE.type(x) ** y) if x.ndim == 0 else np.power(x, y, dtype=DOUBLE).astype(FLOAT)
+    return x**y
+
+
+def _pow_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    if type(other) in NUMBERS:
+        if other == 2 and xp is RAW:
+            return g * (self + self)  # NumPy is slow on a Python number
+        if other == 0:
+            return xp.zeros_like(g)
+        return g * ((_power(self, other - 1) if xp is RAW else self ** (other - 1)) * other)
+    return xp.where(other == 0, 0, g * (other * self ** (other - 1)))
+
+
+def _pow_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    positive = xp.real(other) >= 0 if (type(other) not in NUMBERS and is_complex(other)) else other >= 0
+    return xp.where((self == 0) & positive, 0, g * (self**other * xp.log(self)))
+
+
+def _check_pow(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if isinstance(y, Tensor) or type(y) not in NUMBERS:
+        if dtype is BOOL and (not isinstance(y, Tensor) or y.ndim):  # `b ** True` arrives as a 0-dimensional tensor
+            raise not_implemented(info, like(dtype), "pow")
+    elif dtype in INTEGRAL and type(y) is int and y < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+
+
+def _pow_ints(lib: Any, x: Any, y: Any) -> Any:
+    """Powers of integers; a negative exponent gives 0 but for the bases 1 and -1, as PyTorch's."""
+    if x.dtype == bool:
+        return lib.logical_or(x, lib.logical_not(y))
+    negative = y < 0
+    if type(y) is int or not lib.any(negative):
+        return lib.power(x, y)
+    odd = lib.remainder(y, 2) != 0
+    inverse = lib.where(x == 1, 1, lib.where(x == -1, lib.where(odd, -1, 1), 0))
+    return lib.where(negative, inverse, lib.power(x, lib.where(negative, 0, y))).astype(x.dtype)
+
+
+@binary(
+    self=_pow_self,
+    other=_pow_other,
+    symbol=_power,
+    names="",
+    node="PowBackward1",
+    scalar_node="PowBackward0",
+    dunder="__pow__",
+    inplace=False,
+    integers=True,
+    check=_check_pow,
+    integer=_pow_ints,
+    domain=(0.2, 2.0),
+    domain_other=(-2.0, 2.0),
+    dtypes="fci",
+)
+def pow(lib, input, other):
+    """Each element to the power of the other operand's, broadcasting."""
+    return _power(input, other)
+
+
+def _saved_by_pow(n: Any, name: str) -> Any:
+    return _plain_saved(n, {"exponent": "other"}.get(name, name))
+
+
+_plain_saved = pow_node_saved = REGISTRY["pow"].node.saved  # type: ignore[attr-defined]
+REGISTRY["pow"].node.saved = _saved_by_pow  # type: ignore[attr-defined]
+REGISTRY["pow"].node.saved_names = ("self", "exponent")  # type: ignore[attr-defined]
+REGISTRY["add"].node._saved_alpha = 1  # type: ignore[attr-defined]
+REGISTRY["sub"].node._saved_alpha = 1  # type: ignore[attr-defined]
+
+
+def _log(base: Any) -> Any:
+    """The logarithm of a Python number as the elementwise one gives it."""
+    if type(base) is complex:
+        return cmath.log(base) if base else complex(-math.inf, 0)
+    return math.log(base) if base > 0 else (math.nan if base else -math.inf)
+
+
+@parametric(
+    grad=lambda xp, g, self, result, base: (
+        g * (result * _log(base)) if base else xp.where(self >= 0, 0, g * (result * _log(base)))
+    ),
+    node="PowBackward2",
+    saved_as={"self": "exponent", "base": "self"},
+    dtypes="fc",
+    samples=[((3,), (2,)), ((2, 3), (0.5,)), ((), (3.0,)), ((0,), (2,))],
+)
+def _rpow(lib, self, base):
+    """A number to the power of each element."""
+    return lib.power(base, self)
+
+
+@public("Tensor.__rpow__")
+def rpow(self: Tensor, base: Any) -> Any:
+    """A number (or what else stands on the left) to the power of each element.
+
+    >>> import wengert as torch
+    >>> 2 ** torch.tensor([1., 2.])
+    tensor([2., 4.])
+    """
+    if isinstance(base, Tensor):
+        return pow(base, self)
+    base = number_or_item(base)
+    if type(base) not in NUMBERS:
+        return NotImplemented
+    dtype = common_dtype((self, base))
+    if dtype not in INEXACT:
+        return pow(cast_operand(base, dtype), self)
+    return _rpow(cast(self, dtype), int(base) if type(base) is bool else base)
+
+
+@public("torch.pow Tensor.pow")
+def pow_public(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+    """Each element to the power of the exponent's; either may be a number.
+
+    The derivative with respect to the base is 0 where the exponent is 0; that to the exponent is 0 where the base is 0
+    and the exponent not negative.
+
+    >>> import wengert as torch
+    >>> torch.pow(torch.tensor([1., 2., 3.]), 2)
+    tensor([1., 4., 9.])
+    """
+    if out is not None:
+        return write_out(out, pow_public, (input, exponent))
+    if isinstance(input, Tensor):
+        if isinstance(exponent, Tensor) or type(exponent) in NUMBERS or isinstance(exponent, np.generic):
+            return pow(input, exponent)
+    elif isinstance(exponent, Tensor) and type(number_or_item(input)) in NUMBERS:
+        return rpow(exponent, input)
+    raise TypeError(
+        f"pow() received an invalid combination of arguments - got ({type_text(input)}, {type_text(exponent)}), but "
+        "expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = None)\n * (Number self, Tensor "
+        "exponent, *, Tensor out = None)\n * (Tensor input, Number exponent, *, Tensor out = None)\n"
+    )
+
+
+place(inplace_of(pow, "pow_", composed=False), "Tensor.pow_")
+
+
+@public("torch.float_power Tensor.float_power")
+@with_out(exactly("the output given to float_power has dtype {Out} but the operation's result requires dtype {Result}"))
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """``pow`` in double precision (complex128 if an operand is complex).
+
+    >>> import wengert as torch
+    >>> torch.float_power(torch.tensor([2, 3]), 2)
+    tensor([4., 9.], dtype=torch.float64)
+    """
+    operands = [t.item() if isinstance(t, np.generic) else t for t in (input, exponent)]
+    if not any(isinstance(t, Tensor) for t in operands):
+        raise TypeError(
+            f"float_power() received an invalid combination of arguments - got ({type_text(input)}, "
+            f"{type_text(exponent)}), but expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = "
+            "None)\n * (Number self, Tensor exponent, *, Tensor out = None)\n * (Tensor input, Number exponent, *, "
+            "Tensor out = None)\n"
+        )
+    complex_ = any(type(t) is complex or (isinstance(t, Tensor) and logical_dtype(t) in COMPLEX) for t in operands)
+    dtype = np.dtype(np.complex128 if complex_ else np.float64)
+    return pow_public(*[cast(t, dtype) if isinstance(t, Tensor) else t for t in operands])
+
+
+@public("Tensor.float_power_")
+def float_power_(self: Tensor, exponent: Any) -> Tensor:
+    """In-place form of ``float_power``, for double precision only."""
+    complex_ = any(
+        type(t) is complex or (isinstance(t, Tensor) and logical_dtype(t) in COMPLEX) for t in (self, exponent)
+    )
+    dtype = np.dtype(np.complex128 if complex_ else np.float64)
+    if logical_dtype(self) is not dtype:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {BY_NUMPY[logical_dtype(self)].scalar_name} but the operation's "
+            f"result requires dtype {BY_NUMPY[dtype].scalar_name}"
+        )
+    return apply_composed_inplace(float_power, self, (exponent,))
+
+
+@public("torch.square Tensor.square")
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The square of each element.
+
+    >>> import wengert as torch
+    >>> torch.square(torch.tensor([1., -2.]))
+    tensor([1., 4.])
+    """
+    return pow(input, 2) if out is None else pow(input, 2, out=out)
+
+
+place(inplace_of(square, "square_"), "torch.square_ Tensor.square_")
+
+
+@unary(
+    grad=lambda xp, g, result: -g * (result * result),
+    names="torch.reciprocal Tensor.reciprocal",
+    domain=(0.5, 2.0),
+    dtypes="fcib",
+)
+def reciprocal(lib, input):
+    """One over each element.
+
+    >>> import wengert as torch
+    >>> torch.reciprocal(torch.tensor([2., 4.]))
+    tensor([0.5000, 0.2500])
+    """
+    return 1 / input
+
+
+@public("Tensor.__rtruediv__ Tensor.__rdiv__")
+def rtruediv(self: Tensor, other: Any) -> Any:
+    """A number divided by each element, as PyTorch does: the reciprocal times the number."""
+    if (
+        not isinstance(other, Tensor)
+        and type(number_or_item(other)) not in NUMBERS
+        and not isinstance(other, np.ndarray)
+    ):
+        return NotImplemented
+    return reciprocal(self) * other
+
+
+python_operator(inplace_of(pow, "__ipow__", composed=False), "__ipow__")

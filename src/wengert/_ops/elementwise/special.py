@@ -1,0 +1,605 @@
+"""Special functions: the error function and its kin, the gamma function, Bessel functions, zeta, xlogy.
+
+The values are SciPy's, which is imported when one of them is first computed; each has the derivative that PyTorch has
+for it. Those that PyTorch cannot differentiate (``airy_ai``, the Bessel functions of ``special``) have none here
+either.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..._arrays.library import lib as numpy_lib
+from ..._base.dtypes import COMPLEX, FLOATING
+from ..._base.registry import PUBLIC, REGISTRY, place, public
+from ..._kinds.elementwise import binary, parametric, unary
+from ..._kinds.out import convertible, with_out, write_out
+from ..._kinds.slow_path import logical_dtype, not_implemented, type_text
+from ..._tape.inplace import inplace_of
+from ..._tape.tensor import Tensor
+from ._common import BOOL, like
+
+SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
+
+
+# -------------------------------------------------------------------------------------------------------- SciPy, lazily
+class Scipy:
+    """One of SciPy's ufuncs, imported on the first call; the result has the dtype of the first array."""
+
+    __slots__ = ("fn", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.fn: Any = None
+
+    def __call__(self, x: Any, *more: Any) -> Any:
+        if self.fn is None:
+            import scipy.special
+
+            self.fn = getattr(scipy.special, self.name)
+        result = self.fn(x, *more)
+        dtype = next(a.dtype for a in (x, *more) if hasattr(a, "dtype"))
+        return result if result.dtype is dtype else result.astype(dtype)
+
+
+for _name in (
+    "erf", "erfc", "erfcx", "erfinv", "gammaln", "psi", "zeta", "i0e", "i1", "i1e", "ndtr", "ndtri", "log_ndtr",
+    "gammainc", "gammaincc", "xlogy", "xlog1py", "entr", "j0", "j1", "y0", "y1", "k0", "k1", "k0e", "k1e",
+):  # fmt: skip
+    setattr(numpy_lib, f"scipy_{_name}", Scipy(_name))
+numpy_lib.scipy_i0 = Scipy("i0")  # NumPy's own i0 is another function
+
+
+def real_only(kernel: str | None = None) -> Any:
+    """A ``check`` that refuses complex numbers with PyTorch's error."""
+
+    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+        if dtype in COMPLEX:
+            raise not_implemented(info, like(dtype), kernel)
+
+    return check
+
+
+# ------------------------------------------------------------------------------------------------------- error function
+@unary(
+    grad=lambda xp, g, self: (2.0 / SQRT_PI) * xp.exp(-(self * self)) * g,
+    names="torch.erf Tensor.erf special.erf",
+    libname="error_function",
+    fast=FLOATING,
+    check=real_only("erf_vml_cpu"),
+    dtypes="fib",
+)
+def erf(input):
+    """The error function of each element.
+
+    >>> import wengert as torch
+    >>> torch.erf(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8427])
+    """
+
+
+@unary(
+    grad=lambda xp, g, self: (-2.0 / SQRT_PI) * xp.exp(-(self * self)) * g,
+    names="torch.erfc Tensor.erfc special.erfc",
+    libname="scipy_erfc",
+    fast=FLOATING,
+    check=real_only("erfc_vml_cpu"),
+    dtypes="fib",
+)
+def erfc(input):
+    """One less the error function of each element, exact also where that is near 1."""
+
+
+@unary(
+    grad=lambda xp, g, self, result: (2.0 * self * result - 2.0 / SQRT_PI) * g,
+    names="special.erfcx",
+    libname="scipy_erfcx",
+    node="SpecialErfcxBackward0",
+    inplace=False,
+    fast=FLOATING,
+    check=real_only("erfcx_cpu"),
+    dtypes="fib",
+)
+def erfcx(input):
+    """``exp(x ** 2) * erfc(x)``."""
+
+
+@unary(
+    grad=lambda xp, g, result: (0.5 * SQRT_PI) * xp.exp(result * result) * g,
+    names="torch.erfinv Tensor.erfinv special.erfinv",
+    libname="scipy_erfinv",
+    fast=FLOATING,
+    check=real_only("erfinv_vml_cpu"),
+    domain=(-0.9, 0.9),
+    dtypes="fib",
+)
+def erfinv(input):
+    """The number whose error function each element is, for elements between -1 and 1."""
+
+
+@unary(
+    grad=lambda xp, g, self: g * (xp.exp(-0.5 * (self * self)) / SQRT_2_PI),
+    names="special.ndtr",
+    libname="scipy_ndtr",
+    node="MulBackward1",
+    inplace=False,
+    fast=FLOATING,
+    check=real_only("erf_vml_cpu"),
+    dtypes="fib",
+)
+def ndtr(input):
+    """The probability that a standard normal variable is below each element."""
+
+
+@unary(
+    grad=lambda xp, g, result: g * (SQRT_2_PI * xp.exp(result * result / 2)),
+    names="special.ndtri",
+    libname="scipy_ndtri",
+    node="SpecialNdtriBackward0",
+    inplace=False,
+    fast=FLOATING,
+    check=real_only("ndtri_cpu"),
+    domain=(0.1, 0.9),
+    dtypes="fib",
+)
+def ndtri(input):
+    """The number below which a standard normal variable lies with each probability."""
+
+
+def _log_ndtr_grad(xp: Any, g: Any, self: Any) -> Any:
+    """The density over the probability; where that is nearly 1 ``erfcx`` would overflow."""
+    right = self > 1
+    low = xp.where(right, 0, self)
+    high = xp.where(right, self, 0)
+    near_one = xp.exp(high * high * -0.5) / (xp.ndtr(high) * math.sqrt(2.0 * math.pi))
+    return g * xp.where(right, near_one, math.sqrt(2.0 / math.pi) / xp.erfcx(low * (-1 / SQRT_2)))
+
+
+@unary(
+    grad=_log_ndtr_grad,
+    names="special.log_ndtr",
+    libname="scipy_log_ndtr",
+    node="SpecialLogNdtrBackward0",
+    inplace=False,
+    fast=FLOATING,
+    check=real_only("log_ndtr_cpu"),
+    dtypes="fib",
+)
+def log_ndtr(input):
+    """The logarithm of ``ndtr``."""
+
+
+# ------------------------------------------------------------------------------------------------------- gamma function
+@unary(
+    grad=lambda xp, g, self: g * xp.digamma(self),
+    names="torch.lgamma Tensor.lgamma special.gammaln",
+    fast=FLOATING,
+    check=real_only("lgamma_vml_cpu"),
+    domain=(0.5, 3.0),
+    dtypes="fib",
+)
+def lgamma(lib, input):
+    """The logarithm of the absolute value of the gamma function of each element.
+
+    >>> import wengert as torch
+    >>> torch.lgamma(torch.tensor([1., 4.]))
+    tensor([0.0000, 1.7918])
+    """
+    return lib.where(input == -float("inf"), float("inf"), lib.scipy_gammaln(input))
+
+
+@unary(
+    grad=lambda xp, g, self: g * xp._polygamma(self, 1),
+    names="torch.digamma Tensor.digamma special.digamma special.psi",
+    fast=FLOATING,
+    check=real_only("digamma"),
+    domain=(0.5, 3.0),
+    dtypes="fib",
+)
+def digamma(lib, input):
+    """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
+    return lib.where(input == 0, lib.copysign(float("inf"), -input).astype(input.dtype), lib.scipy_psi(input))
+
+
+@parametric(
+    grad=lambda xp, g, self, n: g * xp._polygamma(self, n + 1),
+    to_float=True,
+    domain=(0.5, 3.0),
+    dtypes="fib",
+    samples=lambda rng: [((rng.random(3) + 0.5,), (n,)) for n in (0, 1, 2)],
+)
+def _polygamma(lib, self, n):
+    """The derivative of order n of ``digamma``."""
+    if n == 0:
+        return REGISTRY["digamma"].decl(lib, self)
+    x = self.astype("float64")
+    factor = math.factorial(n) if n % 2 else -math.factorial(n)
+    values = factor * lib.scipy_zeta(float(n + 1), x)
+    if n == 1:  # below 0.5 by reflection: psi1(1 - x) + psi1(x) = (pi / sin(pi x)) ** 2
+        reflected = (math.pi / lib.sin(math.pi * x)) ** 2 - lib.scipy_zeta(2.0, 1 - x)
+        values = lib.where(x < 0.5, reflected, values)
+    return values.astype(self.dtype)
+
+
+@public("torch.polygamma special.polygamma")
+def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The derivative of order n of ``digamma``, n >= 0.
+
+    >>> import wengert as torch
+    >>> torch.polygamma(1, torch.tensor([1.]))
+    tensor([1.6449])
+    """
+    if type(n) is not int:
+        raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type_text(n)}")
+    if not isinstance(input, Tensor):
+        raise TypeError(f"polygamma(): argument 'input' (position 2) must be Tensor, not {type_text(input)}")
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if logical_dtype(input) in COMPLEX:
+        raise not_implemented(REGISTRY["_polygamma"], input)
+    return _polygamma(input, n) if out is None else write_out(out, _polygamma, (input, n))
+
+
+@public("Tensor.polygamma")
+def polygamma_method(self: Tensor, n: int) -> Tensor:
+    """The derivative of order n of ``digamma``."""
+    return polygamma(n, self)
+
+
+place(inplace_of(polygamma_method, "polygamma_"), "Tensor.polygamma_")
+
+
+def _mvlgamma_terms(p: int) -> list[float]:
+    return [-0.5 * j for j in range(p)]
+
+
+def _mvlgamma_grad(xp: Any, g: Any, self: Any, p: int) -> Any:
+    total = None
+    for shift in _mvlgamma_terms(p):
+        term = xp.digamma(self + shift)
+        total = term if total is None else total + term
+    return g * total
+
+
+@parametric(
+    grad=_mvlgamma_grad,
+    to_float=True,
+    dtypes="fib",
+    samples=lambda rng: [((rng.random(3) + 1.5,), (p,)) for p in (1, 2, 3)],
+)
+def _mvlgamma(lib, self, p):
+    """The logarithm of the multivariate gamma function of dimension p."""
+    lgamma_of = REGISTRY["lgamma"].decl
+    total = sum(lgamma_of(lib, self + shift) for shift in _mvlgamma_terms(p))  # type: ignore[misc]
+    return total + p * (p - 1) / 4 * math.log(math.pi)
+
+
+@public("torch.mvlgamma Tensor.mvlgamma special.multigammaln")
+@with_out(convertible("mvlgamma: result type {Result} can't be cast to the desired output type {Result}"))
+def mvlgamma(input: Tensor, p: int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p.
+
+    >>> import wengert as torch
+    >>> torch.mvlgamma(torch.tensor([3.]), 2)
+    tensor([1.5502])
+    """
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    if logical_dtype(input) is BOOL:
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
+    if logical_dtype(input) in COMPLEX:
+        raise not_implemented(REGISTRY["_mvlgamma"], input, "arange_cpu")
+    return _mvlgamma(input, p)
+
+
+place(inplace_of(mvlgamma, "mvlgamma_"), "Tensor.mvlgamma_")
+
+
+@binary(
+    self=lambda xp, g: _refuse_derivative("igamma: input"),
+    other=lambda xp, g, self, other: g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
+    names="torch.igamma Tensor.igamma special.gammainc",
+    numbers=frozenset(),
+    integers=True,
+    fast=FLOATING,
+    check=lambda info, x, y, dtype: _floats_only(info, dtype),
+    domain=(0.5, 2.0),
+    domain_other=(0.5, 2.0),
+    why_not="PyTorch has no derivative with respect to its first operand",
+    dtypes="f",
+)
+def igamma(lib, input, other):
+    """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only."""
+    return lib.scipy_gammainc(input, other)
+
+
+@binary(
+    self=lambda xp, g: _refuse_derivative("igammac: input"),
+    other=lambda xp, g, self, other: -g * xp.exp((self - 1) * xp.log(other) - other - xp.lgamma(self)),
+    names="torch.igammac Tensor.igammac special.gammaincc",
+    numbers=frozenset(),
+    integers=True,
+    fast=FLOATING,
+    check=lambda info, x, y, dtype: _floats_only(info, dtype),
+    domain=(0.5, 2.0),
+    domain_other=(0.5, 2.0),
+    why_not="PyTorch has no derivative with respect to its first operand",
+    dtypes="f",
+)
+def igammac(lib, input, other):
+    """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
+    return lib.scipy_gammaincc(input, other)
+
+
+def _refuse_derivative(what: str) -> Any:
+    raise RuntimeError(f"the derivative for '{what}' is not implemented.")
+
+
+def _floats_only(info: Any, dtype: Any) -> None:
+    if dtype not in FLOATING:
+        raise not_implemented(info, like(dtype))
+
+
+# ----------------------------------------------------------------------------------------------------- Bessel functions
+@unary(
+    grad=lambda xp, g, self: g * xp.i1(self),
+    names="torch.i0 Tensor.i0 special.i0",
+    libname="scipy_i0",
+    fast=FLOATING,
+    check=real_only("i0_vml_cpu"),
+    dtypes="fib",
+)
+def i0(input):
+    """The modified Bessel function of the first kind of order 0."""
+
+
+@unary(
+    grad=lambda xp, g, self, result: g * (xp.i1e(self) - xp.sgn(self) * result),
+    names="special.i0e",
+    libname="scipy_i0e",
+    node="SpecialI0EBackward0",
+    inplace=False,
+    fast=FLOATING,
+    check=real_only("i0e_cpu"),
+    domain=(0.2, 2.0),
+    dtypes="fib",
+)
+def i0e(input):
+    """``exp(-abs(x)) * i0(x)``."""
+
+
+EPSILON = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52, "bfloat16": 2.0**-7}
+
+
+def _away_from_zero(xp: Any, self: Any) -> tuple[Any, Any]:
+    """Where x may be divided by, and x with its other elements replaced (PyTorch's ``i1_backward``)."""
+    from ..._payloads.transforms import plain_dtype
+
+    epsilon = EPSILON[plain_dtype(self.dtype).name]
+    apart = xp.abs(self) > epsilon
+    return apart, xp.where(apart, self, epsilon)
+
+
+def _i1_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
+    apart, x = _away_from_zero(xp, self)
+    return g * xp.where(apart, xp.i0(x) - result / x, 0.5)
+
+
+@unary(
+    grad=_i1_grad,
+    names="special.i1",
+    libname="scipy_i1",
+    node="SpecialI1Backward0",
+    inplace=False,
+    fast=FLOATING,
+    check=real_only(),
+    dtypes="fib",
+)
+def i1(input):
+    """The modified Bessel function of the first kind of order 1."""
+
+
+def _i1e_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
+    apart, x = _away_from_zero(xp, self)
+    return g * xp.where(apart, xp.i0e(x) - result * (xp.sgn(x) + 1 / x), 0.5)
+
+
+@unary(
+    grad=_i1e_grad,
+    names="special.i1e",
+    libname="scipy_i1e",
+    node="SpecialI1EBackward0",
+    inplace=False,
+    fast=FLOATING,
+    check=real_only("i1e_cpu"),
+    domain=(0.2, 2.0),
+    dtypes="fib",
+)
+def i1e(input):
+    """``exp(-abs(x)) * i1(x)``."""
+
+
+def _underived(name: str, raw: Any, doc: str, domain: tuple[float, float] = (0.2, 2.0)) -> Any:
+    """A special function that PyTorch does not differentiate."""
+
+    def body(lib, input):
+        return raw(lib, input)
+
+    body.__name__ = name
+    body.__doc__ = doc
+    return unary(
+        names=f"special.{name}",
+        inplace=False,
+        fast=FLOATING,
+        check=real_only(f"{name}_cpu"),
+        domain=domain,
+        dtypes="fib",
+    )(body)
+
+
+def _airy(lib: Any, x: Any) -> Any:
+    import scipy.special
+
+    return scipy.special.airy(x.astype("float64"))[0].astype(x.dtype)
+
+
+airy_ai = _underived("airy_ai", _airy, "The Airy function Ai.")
+bessel_j0 = _underived("bessel_j0", lambda lib, x: lib.scipy_j0(x), "The Bessel function of the first kind of order 0.")
+bessel_j1 = _underived("bessel_j1", lambda lib, x: lib.scipy_j1(x), "The Bessel function of the first kind of order 1.")
+bessel_y0 = _underived(
+    "bessel_y0", lambda lib, x: lib.scipy_y0(x), "The Bessel function of the second kind of order 0."
+)
+bessel_y1 = _underived(
+    "bessel_y1", lambda lib, x: lib.scipy_y1(x), "The Bessel function of the second kind of order 1."
+)
+modified_bessel_i0 = _underived(
+    "modified_bessel_i0", lambda lib, x: lib.scipy_i0(x), "The modified Bessel function of the first kind of order 0."
+)
+modified_bessel_i1 = _underived(
+    "modified_bessel_i1", lambda lib, x: lib.scipy_i1(x), "The modified Bessel function of the first kind of order 1."
+)
+modified_bessel_k0 = _underived(
+    "modified_bessel_k0", lambda lib, x: lib.scipy_k0(x), "The modified Bessel function of the second kind of order 0."
+)
+modified_bessel_k1 = _underived(
+    "modified_bessel_k1", lambda lib, x: lib.scipy_k1(x), "The modified Bessel function of the second kind of order 1."
+)
+scaled_modified_bessel_k0 = _underived(
+    "scaled_modified_bessel_k0", lambda lib, x: lib.scipy_k0e(x), "``exp(x)`` times ``modified_bessel_k0``."
+)
+scaled_modified_bessel_k1 = _underived(
+    "scaled_modified_bessel_k1", lambda lib, x: lib.scipy_k1e(x), "``exp(x)`` times ``modified_bessel_k1``."
+)
+
+
+def _spherical_j0(lib: Any, x: Any) -> Any:
+    near = lib.abs(x) < 0.5  # the series there: sin(x) / x loses digits
+    square = x * x
+    series = 1 + square * (-1.0 / 6 + square * (1.0 / 120 + square * (-1.0 / 5040 + square * (1.0 / 362880))))
+    return lib.where(lib.isinf(x), 0.0, lib.where(near, series, lib.sin(x) / x))
+
+
+spherical_bessel_j0 = _underived("spherical_bessel_j0", _spherical_j0, "``sin(x) / x``, and 1 at 0.")
+
+
+# -------------------------------------------------------------------------------------------------- entropy, logarithms
+@unary(
+    grad=lambda xp, g, self: g * (-xp.log(self) - 1),
+    names="special.entr",
+    libname="scipy_entr",
+    node="SpecialEntrBackward0",
+    inplace=False,
+    fast=FLOATING,
+    check=real_only("entr_cpu"),
+    domain=(0.2, 2.0),
+    dtypes="fib",
+)
+def entr(input):
+    """``-x log(x)``: 0 at 0 and -inf below."""
+
+
+@binary(
+    self=lambda xp, g, self, other: xp.where((self == 0) & (other <= 0), 0, g * xp.log(other)),
+    other=lambda xp, g, self, other: g * self / other,
+    names="torch.xlogy Tensor.xlogy special.xlogy",
+    libname="scipy_xlogy",
+    node="XlogyBackward0",
+    scalar_node="XlogyBackward2",
+    to_float=True,
+    number_first=True,
+    overloads=True,
+    fast=FLOATING,
+    check=real_only("xlogy_cpu"),
+    domain_other=(0.2, 2.0),
+    dtypes="fib",
+)
+def xlogy(input, other):
+    """``input * log(other)``, and 0 where ``input`` is 0 (but for nan).
+
+    >>> import wengert as torch
+    >>> torch.xlogy(torch.tensor([0., 2.]), torch.tensor([0., 1.]))
+    tensor([0., 0.])
+    """
+
+
+place(PUBLIC["Tensor"]["xlogy_"], "torch.xlogy_")
+
+
+@binary(
+    self=lambda xp, g, self, other: xp.where((self == 0) & (other <= -1), 0, g * xp.log1p(other)),
+    other=lambda xp, g, self, other: g * self / (other + 1),
+    names="special.xlog1py",
+    libname="scipy_xlog1py",
+    node="SpecialXlog1PyBackward0",
+    scalar_node="SpecialXlog1PyBackward2",
+    inplace=False,
+    to_float=True,
+    number_first=True,
+    overloads=True,
+    fast=FLOATING,
+    check=real_only("xlog1py_cpu"),
+    domain_other=(-0.5, 2.0),
+    dtypes="fib",
+)
+def xlog1py(input, other):
+    """``input * log(1 + other)``, and 0 where ``input`` is 0 (but for nan)."""
+
+
+@binary(
+    self=lambda xp, g: _refuse_derivative("special_zeta: input"),
+    other=lambda xp, g, self, other: g * -self * xp.zeta(self + 1.0, other),
+    names="special.zeta",
+    libname="scipy_zeta",
+    node="SpecialZetaBackward0",
+    inplace=False,
+    to_float=True,
+    number_first=True,
+    overloads=True,
+    fast=FLOATING,
+    check=real_only("zeta_cpu"),
+    domain=(1.5, 3.0),
+    domain_other=(0.5, 2.0),
+    why_not="PyTorch has no derivative with respect to its first operand",
+    dtypes="fib",
+)
+def zeta(input, other):
+    """The Hurwitz zeta function; it has a derivative with respect to ``other`` only."""
+
+
+# ---------------------------------------------------------------------------------------------------------------- logit
+def _logit_grad(xp: Any, g: Any, self: Any, eps: Any) -> Any:
+    slope = g / (self * (1 - self))
+    if eps is None:
+        return xp.where((self < 0) | (self > 1), float("nan"), slope)
+    return xp.where((self < eps) | (self > 1 - eps), 0, slope)
+
+
+@parametric(
+    grad=_logit_grad,
+    to_float=True,
+    dtypes="fib",
+    samples=lambda rng: [((rng.random(3) * 0.8 + 0.1,), (None,)), ((rng.random((2, 3)) * 0.5 + 0.2,), (0.1,))],
+)
+def _logit(lib, self, eps):
+    """``log(x / (1 - x))``, x kept at a distance of ``eps`` from 0 and 1."""
+    if eps is not None:
+        self = lib.where(self < eps, eps, lib.where(self > 1 - eps, 1 - eps, self))
+    return lib.log(self / (1 - self))
+
+
+@public("torch.logit Tensor.logit special.logit")
+@with_out
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
+    """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given.
+
+    >>> import wengert as torch
+    >>> torch.logit(torch.tensor([0.5, 0.9]))
+    tensor([0.0000, 2.1972])
+    """
+    if logical_dtype(input) in COMPLEX:
+        raise not_implemented(REGISTRY["_logit"], input)
+    return _logit(input, eps)
+
+
+place(inplace_of(logit, "logit_"), "torch.logit_ Tensor.logit_")

@@ -1,0 +1,575 @@
+"""Mathematics of one tensor, element by element: roots, exponentials, logarithms, trigonometry, rounding, signs.
+
+What NumPy has is declared without a body. The derivatives are those of PyTorch's ``derivatives.yaml``, holomorphic
+where the function is; integers become the default dtype first, but for what keeps integers (``abs``, ``sign``,
+``floor``, ...).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numpy import ndarray
+
+from ..._base.dtypes import COMPLEX, FLOATING
+from ..._base.registry import REGISTRY, place, public
+from ..._kinds.elementwise import parametric, unary
+from ..._kinds.general import general
+from ..._kinds.out import SAME, exactly, with_out, write_out
+from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import logical_dtype, not_implemented
+from ..._tape.inplace import inplace_of
+from ..._tape.saved import is_complex
+from ..._tape.tensor import Tensor
+from ._common import BOOL, tanh_cotangent
+
+LN2, LN10 = math.log(2.0), math.log(10.0)
+FrexpResult = return_type("frexp", "mantissa", "exponent")
+
+
+def copied(lib: Any, x: Any) -> Any:
+    """Integers are rounded as they are."""
+    return x.copy()
+
+
+# ---------------------------------------------------------------------------------------------------------------- roots
+@unary(
+    grad=lambda xp, g, result: g / (result * 2),
+    names="torch.sqrt Tensor.sqrt",
+    domain=(0.2, 2.0),
+    dtypes="fcib",
+)
+def sqrt(input):
+    """The square root of each element; nan of a negative one.
+
+    >>> import wengert as torch
+    >>> torch.sqrt(torch.tensor([4., 9.]))
+    tensor([2., 3.])
+    """
+
+
+@unary(
+    grad=lambda xp, g, result: -0.5 * g * (result * result * result),
+    names="torch.rsqrt Tensor.rsqrt",
+    domain=(0.2, 2.0),
+    dtypes="fcib",
+)
+def rsqrt(lib, input):
+    """One over the square root of each element.
+
+    >>> import wengert as torch
+    >>> torch.rsqrt(torch.tensor([4., 16.]))
+    tensor([0.5000, 0.2500])
+    """
+    return 1 / lib.sqrt(input)
+
+
+# --------------------------------------------------------------------------------------------- exponentials, logarithms
+@unary(grad=lambda xp, g, result: g * result, names="torch.exp Tensor.exp", dtypes="fcib")
+def exp(input):
+    """e to the power of each element.
+
+    >>> import wengert as torch
+    >>> torch.exp(torch.tensor([0., 1.]))
+    tensor([1.0000, 2.7183])
+    """
+
+
+@unary(
+    grad=lambda xp, g, result: g * (result * LN2),
+    names="torch.exp2 Tensor.exp2 special.exp2",
+    dtypes="fcib",
+)
+def exp2(input):
+    """Two to the power of each element.
+
+    >>> import wengert as torch
+    >>> torch.exp2(torch.tensor([0., 3.]))
+    tensor([1., 8.])
+    """
+
+
+@unary(
+    grad=lambda xp, g, result: g * (result + 1),
+    names="torch.expm1 Tensor.expm1 special.expm1",
+    dtypes="fcib",
+)
+def expm1(input):
+    """``exp(x) - 1``, exact also near 0."""
+
+
+@unary(
+    grad=lambda xp, g, self: g / self,
+    names="torch.log Tensor.log",
+    domain=(0.2, 2.0),
+    dtypes="fcib",
+)
+def log(input):
+    """The natural logarithm of each element: -inf of 0, nan of a negative one.
+
+    >>> import wengert as torch
+    >>> torch.log(torch.tensor([1., 0.]))
+    tensor([0., -inf])
+    """
+
+
+@unary(
+    grad=lambda xp, g, self: g / (self * LN10),
+    names="torch.log10 Tensor.log10",
+    domain=(0.2, 2.0),
+    dtypes="fcib",
+)
+def log10(input):
+    """The logarithm to the base 10 of each element."""
+
+
+@unary(
+    grad=lambda xp, g, self: g / (self * LN2),
+    names="torch.log2 Tensor.log2",
+    domain=(0.2, 2.0),
+    dtypes="fcib",
+)
+def log2(input):
+    """The logarithm to the base 2 of each element."""
+
+
+@unary(
+    grad=lambda xp, g, self: g / (self + 1),
+    names="torch.log1p Tensor.log1p special.log1p",
+    node="Log1PBackward0",
+    domain=(-0.5, 2.0),
+    dtypes="fcib",
+)
+def log1p(input):
+    """``log(1 + x)``, exact also near 0."""
+
+
+# --------------------------------------------------------------------------------------------------------- trigonometry
+@unary(grad=lambda xp, g, self: g * xp.cos(self), names="torch.sin Tensor.sin", dtypes="fcib")
+def sin(input):
+    """The sine of each element, an angle in radians.
+
+    >>> import wengert as torch
+    >>> torch.sin(torch.tensor([0., torch.pi / 2]))
+    tensor([0., 1.])
+    """
+
+
+@unary(grad=lambda xp, g, self: g * -xp.sin(self), names="torch.cos Tensor.cos", dtypes="fcib")
+def cos(input):
+    """The cosine of each element, an angle in radians."""
+
+
+@unary(
+    grad=lambda xp, g, result: g * (result * result + 1),
+    names="torch.tan Tensor.tan",
+    domain=(-1.2, 1.2),
+    dtypes="fcib",
+)
+def tan(input):
+    """The tangent of each element, an angle in radians."""
+
+
+@unary(
+    grad=lambda xp, g, self: g * xp.rsqrt(1 - self * self),
+    names="torch.asin torch.arcsin Tensor.asin Tensor.arcsin",
+    libname="arcsin",
+    domain=(-0.9, 0.9),
+    dtypes="fcib",
+)
+def asin(input):
+    """The angle in radians whose sine each element is."""
+
+
+@unary(
+    grad=lambda xp, g, self: g * -xp.rsqrt(1 - self * self),
+    names="torch.acos torch.arccos Tensor.acos Tensor.arccos",
+    libname="arccos",
+    domain=(-0.9, 0.9),
+    dtypes="fcib",
+)
+def acos(input):
+    """The angle in radians whose cosine each element is."""
+
+
+@unary(
+    grad=lambda xp, g, self: g / (self * self + 1),
+    names="torch.atan torch.arctan Tensor.atan Tensor.arctan",
+    libname="arctan",
+    dtypes="fcib",
+)
+def atan(input):
+    """The angle in radians whose tangent each element is."""
+
+
+@unary(grad=lambda xp, g, self: g * xp.cosh(self), names="torch.sinh Tensor.sinh", dtypes="fcib")
+def sinh(input):
+    """The hyperbolic sine of each element."""
+
+
+@unary(grad=lambda xp, g, self: g * xp.sinh(self), names="torch.cosh Tensor.cosh", dtypes="fcib")
+def cosh(input):
+    """The hyperbolic cosine of each element."""
+
+
+@unary(
+    grad=tanh_cotangent,
+    names="torch.tanh Tensor.tanh",
+    dtypes="fcib",
+)
+def tanh(input):
+    """The hyperbolic tangent of each element.
+
+    >>> import wengert as torch
+    >>> torch.tanh(torch.tensor([0., 100.]))
+    tensor([0., 1.])
+    """
+
+
+@unary(
+    grad=lambda xp, g, self: g * xp.rsqrt(self * self + 1),
+    names="torch.asinh torch.arcsinh Tensor.asinh Tensor.arcsinh",
+    libname="arcsinh",
+    dtypes="fcib",
+)
+def asinh(input):
+    """The inverse hyperbolic sine of each element."""
+
+
+def _acosh_grad(xp: Any, g: Any, self: Any) -> Any:
+    if is_complex(self):  # sqrt(x * y) is not sqrt(x) * sqrt(y) there
+        return g * (xp.rsqrt(self + 1) * xp.rsqrt(self - 1))
+    return g * xp.rsqrt(self * self - 1)
+
+
+@unary(
+    grad=_acosh_grad,
+    names="torch.acosh torch.arccosh Tensor.acosh Tensor.arccosh",
+    libname="arccosh",
+    domain=(1.2, 3.0),
+    dtypes="fcib",
+)
+def acosh(input):
+    """The inverse hyperbolic cosine of each element; nan below 1."""
+
+
+@unary(
+    grad=lambda xp, g, self: g / (1 - self * self),
+    names="torch.atanh torch.arctanh Tensor.atanh Tensor.arctanh",
+    libname="arctanh",
+    domain=(-0.9, 0.9),
+    dtypes="fcib",
+)
+def atanh(input):
+    """The inverse hyperbolic tangent of each element."""
+
+
+def _refuse_complex_angle(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype in COMPLEX:
+        raise RuntimeError(f"{info.called} is not supported for complex tensors.")
+
+
+@unary(
+    grad=lambda xp, g: g * (math.pi / 180),
+    names="torch.deg2rad Tensor.deg2rad",
+    node="Deg2RadBackward0",
+    fast=FLOATING,
+    check=_refuse_complex_angle,
+    dtypes="fib",
+)
+def deg2rad(lib, input):
+    """Degrees in radians."""
+    return input * (math.pi / 180)
+
+
+@unary(
+    grad=lambda xp, g: g * (180 / math.pi),
+    names="torch.rad2deg Tensor.rad2deg",
+    node="Rad2DegBackward0",
+    fast=FLOATING,
+    check=_refuse_complex_angle,
+    dtypes="fib",
+)
+def rad2deg(lib, input):
+    """Radians in degrees."""
+    return input * (180 / math.pi)
+
+
+def _sinc_grad(xp: Any, g: Any, self: Any) -> Any:
+    angle = self * math.pi
+    square = self * self * math.pi
+    return xp.where(square == 0, 0, g * ((angle * xp.cos(angle) - xp.sin(angle)) / square))
+
+
+@unary(grad=_sinc_grad, names="torch.sinc Tensor.sinc special.sinc", domain=(0.1, 2.0), dtypes="fcib")
+def sinc(lib, input):
+    """``sin(pi x) / (pi x)``, and 1 at 0."""
+    if input.dtype.kind in "fV" and input.dtype.itemsize == 2:  # pi is not to be rounded to so few digits
+        return _sinc(lib, input.astype(lib.float32)).astype(input.dtype)
+    return _sinc(lib, input)
+
+
+def _sinc(lib: Any, x: Any) -> Any:
+    angle = x * math.pi
+    return lib.where(x == 0, x * 0 + 1, lib.sin(angle) / angle)
+
+
+# ------------------------------------------------------------------------------------------------------ rounding, signs
+def _real_rounding(name: str) -> Any:
+    def check(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+        if dtype in COMPLEX and name != "round":
+            raise NotImplementedError(f"{name} is not supported for complex inputs")
+        if dtype is BOOL or dtype in COMPLEX:
+            raise not_implemented(info, x, f"{name}_vml_cpu")
+
+    return check
+
+
+@unary(
+    out_rule=SAME,
+    grad=lambda xp, g: xp.zeros_like(g),
+    names="torch.floor Tensor.floor",
+    to_float=False,
+    integers=True,
+    fast=FLOATING,
+    check=_real_rounding("floor"),
+    integer=copied,
+    domain=(0.1, 0.9),
+    dtypes="fi",
+)
+def floor(input):
+    """The largest whole number that is not larger than each element; its derivative is 0.
+
+    >>> import wengert as torch
+    >>> torch.floor(torch.tensor([-0.5, 1.5]))
+    tensor([-1.,  1.])
+    """
+
+
+@unary(
+    out_rule=SAME,
+    grad=lambda xp, g: xp.zeros_like(g),
+    names="torch.ceil Tensor.ceil",
+    to_float=False,
+    integers=True,
+    fast=FLOATING,
+    check=_real_rounding("ceil"),
+    integer=copied,
+    domain=(0.1, 0.9),
+    dtypes="fi",
+)
+def ceil(input):
+    """The smallest whole number that is not smaller than each element; its derivative is 0."""
+
+
+@unary(
+    out_rule=SAME,
+    grad=lambda xp, g: xp.zeros_like(g),
+    names="torch.trunc torch.fix Tensor.trunc Tensor.fix",
+    to_float=False,
+    integers=True,
+    fast=FLOATING,
+    check=_real_rounding("trunc"),
+    integer=copied,
+    domain=(0.1, 0.9),
+    dtypes="fi",
+)
+def trunc(input):
+    """Each element without its fraction; its derivative is 0."""
+
+
+@unary(
+    out_rule=SAME,
+    grad=lambda xp, g: xp.zeros_like(g),
+    names="",
+    to_float=False,
+    integers=True,
+    fast=FLOATING,
+    check=_real_rounding("round"),
+    integer=copied,
+    libname="rint",
+    inplace=False,
+    domain=(0.1, 0.4),
+    dtypes="fi",
+)
+def round(input):
+    """The nearest whole number, the even one of two; its derivative is 0."""
+
+
+@parametric(
+    grad=lambda xp, g: xp.zeros_like(g),
+    node="RoundBackward1",
+    samples=[((3,), (1,)), ((2, 2), (-1,))],
+    dtypes="f",
+)
+def _round_decimals(lib, self, decimals):
+    """The nearest number with so many digits behind the point."""
+    scale = 10.0**decimals if decimals >= 0 else 10.0**-decimals
+    if decimals < 0:
+        return lib.rint(self / scale) * scale
+    return lib.rint(self * scale) / scale
+
+
+@public("torch.round Tensor.round special.round")
+def round_public(input: Tensor, *, decimals: int | None = None, out: Tensor | None = None) -> Tensor:
+    """The nearest whole number, the even one of two; with ``decimals`` so many digits behind the point.
+
+    >>> import wengert as torch
+    >>> torch.round(torch.tensor([0.5, 1.5, -2.7])), torch.round(torch.tensor([0.126]), decimals=2)
+    (tensor([ 0.,  2., -3.]), tensor([0.1300]))
+    """
+    if out is not None:
+        return write_out(out, round_public, (input,), {"decimals": decimals}, SAME)
+    if decimals is None:
+        return round(input)
+    if logical_dtype(input) not in FLOATING:
+        raise not_implemented(REGISTRY["round"], input, "round_cpu" if decimals else "round_vml_cpu")
+    return _round_decimals(input, decimals)
+
+
+place(inplace_of(round_public, "round_"), "torch.round_ Tensor.round_")
+
+
+@unary(
+    out_rule=SAME,
+    grad=lambda xp, g: g,
+    names="torch.frac Tensor.frac",
+    to_float=False,
+    integers=True,
+    fast=FLOATING,
+    check=lambda info, x, y, dtype: _refuse_all(info, x),
+    domain=(0.1, 0.9),
+    dtypes="f",
+)
+def frac(lib, input):
+    """The fraction of each element, with its sign.
+
+    >>> import wengert as torch
+    >>> torch.frac(torch.tensor([1.5, -2.25]))
+    tensor([ 0.5000, -0.2500])
+    """
+    return input - lib.trunc(input)
+
+
+def _refuse_all(info: Any, x: Tensor) -> None:
+    raise not_implemented(info, x)
+
+
+def _abs_jvp(xp: Any, tangents: Any, result: Any, self: Any) -> Any:
+    direction = tangents[0] * xp.conj(xp.sgn(self)) if is_complex(self) else tangents[0] * xp.sgn(self)
+    return xp.real(direction) if is_complex(self) else direction
+
+
+def _refuse_bool(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype is BOOL:
+        raise not_implemented(info, x)
+
+
+@unary(
+    out_rule=SAME,
+    grad=lambda xp, g, self: g * xp.sgn(self),
+    names="torch.abs torch.absolute Tensor.abs Tensor.absolute Tensor.__abs__",
+    to_float=False,
+    holomorphic=False,
+    integers=True,
+    check=_refuse_bool,
+    jvp=_abs_jvp,
+    inplace=False,
+    domain=(0.2, 2.0),
+    dtypes="fci",
+)
+def abs(input):
+    """The absolute value of each element; its derivative at 0 is 0.
+
+    >>> import wengert as torch
+    >>> torch.abs(torch.tensor([-1., 2.])), torch.abs(torch.tensor([3 + 4j]))
+    (tensor([1., 2.]), tensor([5.]))
+    """
+
+
+@public("torch.abs_ torch.absolute_ Tensor.abs_ Tensor.absolute_")
+def abs_(self: Tensor) -> Tensor:
+    """In-place form of ``abs``, for real tensors."""
+    if logical_dtype(self) in COMPLEX:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return _abs_inplace(self)
+
+
+_abs_inplace = inplace_of(abs, "abs_", composed=False)
+
+
+def _refuse_complex_sign(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype in COMPLEX:
+        raise NotImplementedError(
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+        )
+
+
+@unary(
+    out_rule=SAME,
+    grad=lambda xp, g: xp.zeros_like(g),
+    names="torch.sign Tensor.sign",
+    to_float=False,
+    integers=True,
+    fast=FLOATING,
+    check=_refuse_complex_sign,
+    integer=lambda lib, x: x.copy() if x.dtype == bool else lib.sign(x),
+    domain=(0.2, 2.0),
+    dtypes="fib",
+)
+def sign(lib, input):
+    """-1, 0 or 1, as each element's sign; 0 of nan.
+
+    >>> import wengert as torch
+    >>> torch.sign(torch.tensor([-2., 0., 3.]))
+    tensor([-1.,  0.,  1.])
+    """
+    if type(input) is ndarray and 0 < input.size <= 4096 and input.dtype.kind == "f":
+        r = lib.sign(input)
+        last = r.item(r.argmax())
+        if last == last:  # NumPy's sign of nan is nan
+            return r
+    return lib.subtract(input > 0, input < 0, dtype=input.dtype)
+
+
+@general(
+    tensors=1,
+    outputs=2,
+    differentiable=(True, False),
+    grad=lambda xp, g, result1: g / xp.exp2(xp._to_copy(result1, _floating_like(g))),
+    holomorphic=False,
+    batch="elementwise",
+    dtypes="f",
+    samples=[((3,), ()), ((), ())],
+)
+def frexp(lib, self):
+    """Mantissa and exponent."""
+    mantissa, exponent = lib.frexp(self)
+    return mantissa, exponent
+
+
+def _floating_like(g: Any) -> Any:
+    from ..._payloads.transforms import plain_dtype
+
+    return plain_dtype(g.dtype)
+
+
+@public("torch.frexp Tensor.frexp")
+@with_out(
+    (
+        exactly("torch.frexp() expects mantissa to have dtype {result} but got {out}"),
+        exactly("torch.frexp() expects exponent to have int dtype but got {out}"),
+    )
+)
+def frexp_public(input: Tensor) -> Any:
+    """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``.
+
+    >>> import wengert as torch
+    >>> mantissa, exponent = torch.frexp(torch.tensor([3.]))
+    >>> mantissa, exponent
+    (tensor([0.7500]), tensor([2], dtype=torch.int32))
+    """
+    if logical_dtype(input) not in FLOATING:
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    return FrexpResult(frexp(input))

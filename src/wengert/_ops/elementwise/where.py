@@ -1,0 +1,441 @@
+"""Choosing: where, clamp, the larger and the smaller of two, and numbers in the place of nan and infinity.
+
+The cotangent goes to the operand that was taken; on a tie ``maximum`` and ``minimum`` halve it, as PyTorch does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
+from ..._base.errors import warn
+from ..._base.limits import finfo
+from ..._base.registry import PUBLIC, REGISTRY, place, public
+from ..._kinds.elementwise import binary, parametric
+from ..._kinds.general import general
+from ..._kinds.out import exactly, with_out, write_out
+from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
+from ..._tape.inplace import inplace_of
+from ..._tape.tensor import Tensor, wrap
+from ._common import BOOL, NOTHING, NUMBERS, SCALARS, number_or_item
+
+
+# ---------------------------------------------------------------------------------------------------------------- where
+@general(
+    tensors=3,
+    grad={
+        "self": lambda xp, g, condition: xp.where(condition, g, 0),
+        "other": lambda xp, g, condition: xp.where(condition, 0, g),
+    },
+    batch="elementwise",
+    holomorphic=False,
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((rng.random((3,)) > 0.5, rng.standard_normal(3), rng.standard_normal(3)), ()),
+        ((rng.random((2, 1)) > 0.5, rng.standard_normal((2, 3)), rng.standard_normal(3)), ()),
+        ((np.array(True), rng.standard_normal(()), rng.standard_normal((2,))), ()),
+    ],
+)
+def where(lib, condition, self, other):
+    """The element of ``self`` where the condition holds, else that of ``other``."""
+    # formulas say 0, and NumPy takes longer to convert a number than to choose
+    if type(other) is int and other == 0 and type(self) not in NUMBERS:
+        other = lib.ZEROS[self.dtype]
+    elif type(self) is int and self == 0 and type(other) not in NUMBERS:
+        self = lib.ZEROS[other.dtype]
+    return lib.where(condition, self, other)
+
+
+@public("torch.where")
+def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
+    """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast.
+
+    ``input`` and ``other`` are tensors or numbers. With the condition alone: its non-zero positions, a tensor per dim.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([-1., 2.])
+    >>> torch.where(x > 0, x, 0.)
+    tensor([0., 2.])
+    """
+    if out is None and isinstance(condition, Tensor) and condition._a.dtype is BOOL:
+        if isinstance(input, Tensor):
+            if isinstance(other, Tensor):
+                if input._a.dtype is other._a.dtype:
+                    return where(condition, input, other)
+            elif type(other) in SCALARS and type(input._a) is np.ndarray and input._a.dtype in FLOATING:
+                return where(condition, input, wrap(np.array(other, input._a.dtype)))
+    if not isinstance(condition, Tensor) or (input is None) is not (other is None):
+        given = (condition, input, other) if other is not None else (condition, input)
+        raise TypeError(
+            f"where() received an invalid combination of arguments - got ({', '.join(map(type_text, given))}), but "
+            "expected one of:\n * (Tensor condition)\n * (Tensor condition, Tensor input, Tensor other, *, Tensor "
+            "out = None)\n * (Tensor condition, Number self, Tensor other)\n * (Tensor condition, Tensor input, "
+            "Number other)\n * (Tensor condition, Number self, Number other)\n"
+        )
+    if input is None:
+        return PUBLIC["torch"]["nonzero"](condition, as_tuple=True)
+    if out is not None:
+        rule = exactly("Expected out type to be {Result} but got {Out}")
+        return write_out(out, where_public, (condition, input, other), None, rule)
+    return where(_condition(condition), *_common(input, other, "where"))
+
+
+def _condition(condition: Tensor) -> Tensor:
+    dtype = logical_dtype(condition)
+    if dtype is BOOL:
+        return condition
+    if dtype == np.uint8:
+        warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead.",
+        )
+        return cast(condition, BOOL)
+    raise RuntimeError(
+        f"where expected condition to be a boolean tensor, but got a tensor with dtype {BY_NUMPY[dtype].scalar_name}"
+    )
+
+
+def _common(x: Any, y: Any, name: str) -> tuple[Any, Any]:
+    """Two tensors or numbers in their common dtype; a number stays one only beside a floating tensor."""
+    tx, ty = isinstance(x, Tensor), isinstance(y, Tensor)
+    if tx and ty and x._a.dtype is y._a.dtype:
+        return x, y
+    x, y = (t if isinstance(t, Tensor) else number_or_item(t) for t in (x, y))
+    for t in (x, y):
+        if not isinstance(t, Tensor) and type(t) not in NUMBERS:
+            raise TypeError(f"{name}(): argument 'input' (position 2) must be Tensor, not {type_text(t)}")
+    dtype = common_dtype((x, y))
+    numbers_stay = dtype in INEXACT and (tx or ty)
+    return tuple(
+        cast(t, dtype) if isinstance(t, Tensor) else t if numbers_stay else cast_operand(t, dtype) for t in (x, y)
+    )
+
+
+@public("Tensor.where")
+def where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """``self`` where the condition holds, else ``other``."""
+    return where_public(condition, self, other)
+
+
+# ---------------------------------------------------------------------------------------------------------------- clamp
+def _inside(self: Any, min: Any, max: Any) -> Any:
+    if min is None:
+        return self <= max
+    return self >= min if max is None else (self >= min) & (self <= max)
+
+
+@parametric(
+    grad=lambda xp, g, self, min, max: xp.where(_inside(self, min, max), g, 0),
+    node="ClampBackward1",
+    dtypes="fi",
+    samples=[((3, 4), (-0.5, 0.5)), ((3,), (None, 0.25)), ((), (0.25, None)), ((0,), (0.0, 1.0))],
+)
+def _clamp(lib, self, min, max):
+    """Each element, at least ``min`` and at most ``max``."""
+    return lib.limited(self, min, max)
+
+
+@parametric(
+    grad=lambda xp, g, self, min: xp.where(self >= min, g, 0),
+    node="ClampMinBackward0",
+    dtypes="fi",
+    samples=[((3, 4), (-0.5,)), ((), (0.25,))],
+)
+def _clamp_min(lib, self, min):
+    """Each element, at least ``min``."""
+    return lib.limited(self, min, None)
+
+
+@parametric(
+    grad=lambda xp, g, self, max: xp.where(self <= max, g, 0),
+    node="ClampMaxBackward0",
+    dtypes="fi",
+    samples=[((3, 4), (-0.5,)), ((), (0.25,))],
+)
+def _clamp_max(lib, self, max):
+    """Each element, at most ``max``."""
+    return lib.limited(self, None, max)
+
+
+def _clamp_min_grad(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
+    return xp.where(self < min if max is None else (min < max) & (self < min), g, 0)
+
+
+def _clamp_max_grad(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
+    return xp.where(self > max if min is None else (self > max) | (max < min), g, 0)
+
+
+@general(
+    tensors=3,
+    grad={
+        "self": lambda xp, g, self, min, max: xp.where(_inside(self, min, max), g, 0),
+        "min": _clamp_min_grad,
+        "max": _clamp_max_grad,
+    },
+    promote=True,
+    batch="elementwise",
+    node="ClampBackward0",
+    dtypes="fi",
+    samples=lambda rng: [
+        ((rng.standard_normal((3, 4)), rng.random((3, 1)) - 1, rng.random(4)), ()),
+        ((rng.standard_normal(3), None, rng.random(3)), ()),
+        ((rng.standard_normal(3), rng.random(()), None), ()),
+    ],
+)
+def _clamp_tensors(lib, self, min, max):
+    """Each element, at least that of ``min`` and at most that of ``max``."""
+    return lib.limited(self, min, max)
+
+
+@binary(
+    self=lambda xp, g, self, other: xp.where(self >= other, g, 0),
+    other=lambda xp, g, self, other: xp.where(self < other, g, 0),
+    names="",
+    libname="maximum",
+    node="ClampMinBackward1",
+    inplace=False,
+    dtypes="fi",
+)
+def _clamp_min_tensor(input, other):
+    """The larger of each pair of elements; on a tie the first."""
+
+
+@binary(
+    self=lambda xp, g, self, other: xp.where(self <= other, g, 0),
+    other=lambda xp, g, self, other: xp.where(self > other, g, 0),
+    names="",
+    libname="minimum",
+    node="ClampMaxBackward1",
+    inplace=False,
+    dtypes="fi",
+)
+def _clamp_max_tensor(input, other):
+    """The smaller of each pair of elements; on a tie the first."""
+
+
+def _bound(value: Any, dtype: Any) -> Any:
+    """A limit as a number that fits the dtype."""
+    if value is None or dtype in INEXACT:
+        return value
+    return np.asarray(value).astype(dtype)[()]
+
+
+LIMITS = frozenset((int, float, type(None)))
+
+
+def _check_clamped(input: Any, name: str) -> None:
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
+    if logical_dtype(input) in COMPLEX:
+        raise NotImplementedError(f"{name} is not supported for complex types")
+
+
+@public("torch.clamp torch.clip Tensor.clamp Tensor.clip")
+def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
+    """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max.
+
+    >>> import wengert as torch
+    >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), 0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    if out is not None:
+        return write_out(out, clamp, (input, min, max))
+    if type(min) in LIMITS and type(max) in LIMITS and isinstance(input, Tensor) and input._a.dtype in FLOATING:
+        if min is not max:
+            return _clamp(input, min, max)
+    tensor_min, tensor_max = isinstance(min, Tensor), isinstance(max, Tensor)
+    if not tensor_min and not tensor_max:
+        _check_clamped(input, "clamp")
+        if min is None and max is None:
+            raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+        for bound in (min, max):
+            if bound is not None and type(number_or_item(bound)) not in NUMBERS:
+                raise _no_clamp(min, max)
+        if input._a.dtype not in FLOATING:
+            input, min, max = _clamp_integers(input, min, max)
+        return _clamp(input, number_or_item(min), number_or_item(max))
+    if (min is not None and not tensor_min) or (max is not None and not tensor_max):
+        low, high = number_or_item(min), number_or_item(max)
+        if not isinstance(low, Tensor) and not isinstance(high, Tensor):
+            return clamp(input, low, high)  # a 0-dimensional tensor beside a number is taken for a number
+        raise _no_clamp(min, max)
+    _check_clamped(input, "clamp")
+    if common_dtype([t for t in (input, min, max) if t is not None]) is BOOL:
+        raise not_implemented(REGISTRY["_clamp"], input)
+    return _clamp_tensors(input, min, max)
+
+
+def _no_clamp(min: Any, max: Any) -> TypeError:
+    return TypeError(
+        f"clamp() received an invalid combination of arguments - got (Tensor, {type_text(min)}, "
+        f"{type_text(max)}), but expected one of:\n * (Tensor input, Tensor min = None, Tensor max = None, *, "
+        "Tensor out = None)\n * (Tensor input, Number min = None, Number max = None, *, Tensor out = None)\n"
+    )
+
+
+def _clamp_integers(input: Tensor, *bounds: Any) -> tuple[Any, ...]:
+    dtype = common_dtype((input, *(number_or_item(b) for b in bounds if b is not None)))
+    return (cast(input, dtype), *(_bound(b, dtype) for b in bounds))
+
+
+def _check_bound(input: Any, bound: Any, name: str, kernel: str) -> None:
+    if not isinstance(input, Tensor) or not (isinstance(bound, Tensor) or type(number_or_item(bound)) in NUMBERS):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got ({type_text(input)}, {type_text(bound)}), "
+            f"but expected one of:\n * (Tensor input, Tensor {name[-3:]}, *, Tensor out = None)\n * (Tensor input, "
+            f"Number {name[-3:]}, *, Tensor out = None)\n"
+        )
+    if logical_dtype(input) in COMPLEX:
+        if isinstance(bound, Tensor):
+            raise not_implemented(REGISTRY["_clamp"], input, kernel)
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
+@public("torch.clamp_min Tensor.clamp_min")
+@with_out
+def clamp_min(input: Tensor, min: Any) -> Tensor:
+    """Each element, at least ``min``: a number, or a tensor that broadcasts."""
+    _check_bound(input, min, "clamp_min", "maximum_cpu")
+    if isinstance(min, Tensor):
+        return _clamp_min_tensor(input, min)
+    if input._a.dtype not in FLOATING:
+        input, min = _clamp_integers(input, min)
+    return _clamp_min(input, min)
+
+
+@public("torch.clamp_max Tensor.clamp_max")
+@with_out
+def clamp_max(input: Tensor, max: Any) -> Tensor:
+    """Each element, at most ``max``: a number, or a tensor that broadcasts."""
+    _check_bound(input, max, "clamp_max", "minimum_cpu")
+    if isinstance(max, Tensor):
+        return _clamp_max_tensor(input, max)
+    if input._a.dtype not in FLOATING:
+        input, max = _clamp_integers(input, max)
+    return _clamp_max(input, max)
+
+
+place(inplace_of(clamp, "clamp_"), "torch.clamp_ torch.clip_ Tensor.clamp_ Tensor.clip_")
+place(inplace_of(clamp_min, "clamp_min_"), "torch.clamp_min_ Tensor.clamp_min_")
+place(inplace_of(clamp_max, "clamp_max_"), "torch.clamp_max_ Tensor.clamp_max_")
+
+
+# ---------------------------------------------------------------------------------------------- the larger, the smaller
+def _refuse_complex_extremum(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype in COMPLEX:
+        raise RuntimeError(f"{info.called} not implemented for complex tensors.")
+
+
+@binary(
+    self=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
+    other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
+    names="torch.maximum Tensor.maximum",
+    inplace=False,
+    numbers=NOTHING,
+    integers=True,
+    fast=FLOATING,
+    pairs=REAL,
+    check=_refuse_complex_extremum,
+    dtypes="fib",
+)
+def maximum(input, other):
+    """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient.
+
+    >>> import wengert as torch
+    >>> torch.maximum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))
+    tensor([3., 5.])
+    """
+
+
+@binary(
+    self=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self > other, 0, g)),
+    other=lambda xp, g, self, other: xp.where(self == other, g / 2, xp.where(self < other, 0, g)),
+    names="torch.minimum Tensor.minimum",
+    inplace=False,
+    numbers=NOTHING,
+    integers=True,
+    fast=FLOATING,
+    pairs=REAL,
+    check=_refuse_complex_extremum,
+    dtypes="fib",
+)
+def minimum(input, other):
+    """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
+
+
+@binary(
+    self=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), g, 0),
+    other=lambda xp, g, self, other: xp.where((self >= other) | xp.isnan(other), 0, g),
+    names="torch.fmax Tensor.fmax",
+    inplace=False,
+    numbers=NOTHING,
+    integers=True,
+    fast=FLOATING,
+    pairs=REAL,
+    check=_refuse_complex_extremum,
+    dtypes="fib",
+)
+def fmax(input, other):
+    """The larger of each pair of elements; of nan and a number the number."""
+
+
+@binary(
+    self=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), g, 0),
+    other=lambda xp, g, self, other: xp.where((self <= other) | xp.isnan(other), 0, g),
+    names="torch.fmin Tensor.fmin",
+    inplace=False,
+    numbers=NOTHING,
+    integers=True,
+    fast=FLOATING,
+    pairs=REAL,
+    check=_refuse_complex_extremum,
+    dtypes="fib",
+)
+def fmin(input, other):
+    """The smaller of each pair of elements; of nan and a number the number."""
+
+
+# ----------------------------------------------------------------------------------------------------------- nan_to_num
+@parametric(
+    grad=lambda xp, g, self: g * xp.isfinite(self),
+    dtypes="fci",
+    samples=[((3, 4), (None, None, None)), ((), (1.0, 2.0, -2.0))],
+)
+def _nan_to_num(lib, self, nan, posinf, neginf):
+    """Nan and the infinities replaced."""
+    if self.dtype.kind not in "fcV":
+        return lib.array(self, copy=True)
+    if self.dtype.kind == "c":
+        parts = [_nan_to_num_real(lib, part, nan, posinf, neginf) for part in (self.real, self.imag)]
+        result = lib.empty(self.shape, self.dtype)
+        result.real, result.imag = parts
+        return result
+    return _nan_to_num_real(lib, self, nan, posinf, neginf)
+
+
+def _nan_to_num_real(lib: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    if x.dtype.kind == "f" and x.size <= 4096 and lib.count_nonzero(lib.isfinite(x)) == x.size:
+        return x.copy()
+    limits = finfo(BY_NUMPY[x.dtype])
+    x = lib.where(lib.isnan(x), 0.0 if nan is None else nan, x)
+    x = lib.where(x == float("inf"), limits.max if posinf is None else posinf, x)
+    return lib.where(x == -float("inf"), limits.min if neginf is None else neginf, x)
+
+
+@public("torch.nan_to_num Tensor.nan_to_num")
+@with_out(exactly("nan_to_num: dtype of out: {Out} should be same as input: {Result}"))
+def nan_to_num(
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number).
+
+    >>> import wengert as torch
+    >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)
+    tensor([0., 1., 9.])
+    """
+    return _nan_to_num(input, nan, posinf, neginf)
+
+
+place(inplace_of(nan_to_num, "nan_to_num_"), "torch.nan_to_num_ Tensor.nan_to_num_")

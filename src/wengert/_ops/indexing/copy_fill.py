@@ -1,0 +1,374 @@
+"""Writing whole tensors: ``copy_``, ``fill_``, ``masked_fill``."""
+
+from __future__ import annotations
+
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.large import where
+from ..._base.dtypes import INTEGRAL
+from ..._base.errors import warn_once
+from ..._base.modes import M, is_grad_enabled
+from ..._base.registry import REGISTRY, public
+from ..._kinds.general import general
+from ..._kinds.slow_path import broadcast_error, cpp_name, logical_dtype, type_text
+from ..._payloads.meta import Meta, no_data
+from ..._payloads.transforms import plain_dtype
+from ..._tape.fast_results import recorded
+from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
+from ..._tape.node import box_of, view_of
+from ..._tape.saved import payload_dtype
+from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
+from ..._tape.views import bump, check_inplace, refresh_all, unlocked, writable, write_recorded
+from ..create.convert import clone
+from ..create.create import element
+from ..shape.view_chain import renamed
+from ..shape.views_primitive import payload
+from .index_primitive import write_at
+
+
+# ----------------------------------------------------------------------------------------------------------- primitives
+def back_to(xp: Any, g: Any, src_shape: tuple[int, ...], src_dtype: Any) -> Any:
+    """A cotangent brought back through a broadcast and a change of dtype."""
+    if g.shape != src_shape:
+        g = xp.sum_to(g, src_shape)
+    dtype = plain_dtype(src_dtype)
+    return g if plain_dtype(payload_dtype(g)) is dtype else xp._to_copy(g, dtype)
+
+
+def _batch_copy(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    from ..._payloads.batching import batch_size
+
+    size = batch_size(inner, mine)
+    x, src = inner
+    if not mine[0]:
+        x = U.expand(x, (size, *x.shape))
+    if mine[1]:
+        src = U.reshape(src, (size,) + (1,) * (x.ndim - src.ndim) + tuple(src.shape[1:]))
+    return U.copy(x, src, False)
+
+
+@general(
+    tensors=2,
+    grad={
+        "self": lambda xp, g: xp.zeros_like(g),
+        "src": back_to,
+    },
+    jvp=lambda xp, tangents, result, self, src, into: (
+        None if tangents[1] is None else xp.copy(xp.zeros_like(result), tangents[1], False)
+    ),
+    holomorphic=False,
+    node="CopyBackwards",
+    batch=_batch_copy,
+    dtypes="fcib",
+    samples=[((2, 3), (3,), (False,)), ((2, 3), (), (False,))],
+)
+def copy(lib, self, src, into):
+    """``src`` in the shape and dtype of ``self``; ``into``: written into self's memory."""
+    r = self if into else lib.empty(self.shape, self.dtype)
+    lib.copyto(r, lib.cast(src, self.dtype) if src.dtype.kind == "c" else src, casting="unsafe")
+    return r
+
+
+COPY = REGISTRY["copy"]
+
+
+def _copy_name(node: Any) -> str:
+    """PyTorch names this node with its namespace; ``fill_`` uses it under its own name."""
+    name = type(node).__name__
+    return "torch::autograd::CopyBackwards" if name == "CopyBackwards" else name
+
+
+COPY.node.name = _copy_name
+COPY.node.__repr__ = lambda self: f"<{type(self).__name__} object at {id(self):#x}>"  # type: ignore[method-assign,assignment]
+
+
+@general(
+    grad=lambda xp, g: xp.zeros_like(g),
+    jvp=lambda xp, tangents, result, self, value: None,
+    node="FillBackward0",
+    batch="shape",
+    dtypes="fcib",
+    samples=[((2, 3), (1.5,))],
+)
+def fill_number(lib, self, value):
+    """A tensor of this shape and dtype with one value everywhere."""
+    return lib.full(self.shape, value, self.dtype)
+
+
+@general(
+    tensors=3,
+    grad={
+        "self": lambda xp, g, mask: xp.masked_fill(g, mask, 0),
+        "value": lambda xp, g, mask, value_dtype: back_to(xp, xp.masked_fill(g, ~mask, 0), (), value_dtype),
+    },
+    holomorphic=False,
+    batch="elementwise",
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((rng.standard_normal((2, 3)), np.array([True, False, True]), 0.5), ()),
+        ((rng.standard_normal((2, 3)), rng.standard_normal((2, 3)) > 0, rng.standard_normal(())), ()),
+        ((rng.standard_normal(3), np.array([[True], [False]]), 1.0), ()),
+    ],
+)
+def masked_fill(lib, self, mask, value):
+    """``self`` with ``value`` where ``mask`` is true."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return lib.where(mask, lib.cast(value, self.dtype), self)
+    return lib.where(mask, lib.asarray(value, self.dtype), self)
+
+
+def _fill_edges(n: Any) -> tuple[Any, ...]:
+    """The mask has none; nor has a number, whose operator is another one in PyTorch."""
+    return n.fx[:1] if n.name() == "MaskedFillBackward0" else n.fx[::2]  # type: ignore[no-any-return]
+
+
+MASKED_FILL = REGISTRY["masked_fill"]
+MASKED_FILL.node.edges = _fill_edges  # type: ignore[attr-defined]
+
+
+# ---------------------------------------------------------------------------------------------------- writing into self
+def copy_into(self: Tensor, src: Tensor) -> Tensor:
+    """``self.copy_(src)`` where a shape that does not fit is ``expand``'s error, as for ``x[...] = v``."""
+    if not src._a.ndim and self._a.ndim:
+        return fill_(self, src)
+    if self._a.shape != src._a.shape:
+        from ..shape.broadcasting import _expand_size
+
+        _expand_size(tuple(self._a.shape), src)
+    return copy_(self, src)
+
+
+@public("Tensor.copy_")
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write another tensor's values, broadcast and in self's dtype, into self.
+
+    >>> import wengert as torch
+    >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
+    tensor([[1., 2.],
+            [1., 2.]])
+    """
+    if type(src) is Tensor:
+        a, s = self._a, src._a
+        if type(a) is type(s) is np.ndarray and a.dtype is s.dtype and a.shape == s.shape and a.flags.writeable:
+            if unrecorded(self, src._fn):
+                a[...] = s
+                written(self, getframe(1))
+                return self
+    elif not isinstance(src, Tensor):
+        if not isinstance(src, (bool, int, float, complex)):
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_text(src)}")
+        from .setitem import number
+
+        src = wrap(number(src, logical_dtype(self)))
+    if type(src._a) is Meta and type(self._a) is not Meta:
+        raise no_data()
+    if self._a.shape != src._a.shape:
+        if self._fn is not None or src._fn is not None:
+            check_inplace(self, True)
+        _check_broadcast(self, src)
+    return _written_over(self, src, "CopyBackwards")
+
+
+def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
+    """Write ``src``, which broadcasts to self, over self."""
+    a, s = self._a, src._a
+    if type(a) is not np.ndarray:
+        a = alias_payload(self)
+    if not isinstance(s, (np.ndarray, np.generic)) or not isinstance(a, np.ndarray):
+        return apply_inplace(lambda x, v: renamed(copy(x, v, False), node), self, (src,))
+    if s.dtype.kind == "c" != a.dtype.kind:
+        warn_once("Casting complex values to real discards the imaginary part")
+        s = s.real
+    fy = None if a.dtype in INTEGRAL else src._fn
+    if unrecorded(self, fy):
+        np.copyto(writable(self), s, casting="unsafe")
+        written(self, getframe(2))
+        return self
+    if stale_views and is_grad_enabled():
+        refresh_all((self, src))
+    tracked = self._fn is not None or fy is not None
+    if tracked:
+        check_inplace(self, True)
+    a = writable(self)
+    if not tracked or not is_grad_enabled():
+        np.copyto(a, s, casting="unsafe")
+        bump(self)
+        return self
+    if np.may_share_memory(a, src._a):
+        src = clone(src, "keep")
+    # a view's old value goes through the base, which loses what is overwritten: no zeros need to go back to it
+    old = wrap(a, None if view_of(self) is not None else self._fn)
+    made = copy(old, src, True)
+    write_recorded(self, old, made if node == "CopyBackwards" else renamed(made, node))
+    return self
+
+
+def _check_broadcast(self: Tensor, src: Tensor) -> None:
+    have, want = tuple(self._a.shape), tuple(src._a.shape)
+    try:
+        both = np.broadcast_shapes(have, want)
+    except ValueError:
+        raise broadcast_error(self, src) from None
+    if both != have:
+        raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(both)}")
+
+
+def _fill(self: Tensor, value: Any, node: str) -> Tensor:
+    """Write one number everywhere."""
+    a = self._a
+    if (
+        type(a) is np.ndarray
+        and (type(value) is float or not value)
+        and a.dtype.kind in "fc"
+        and unrecorded(self, None)
+    ):
+        try:
+            a.fill(value)
+        except ValueError:  # memory that may not be written to: what follows says why
+            pass
+        else:
+            written(self, getframe(2))
+            return self
+    if (
+        type(a) is np.ndarray
+        and 0 in a.strides
+        and a.size
+        and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
+    ):
+        once = tuple(slice(0, 1) if s == 0 else slice(None) for s in a.strides)  # what is repeated is in memory once
+        owner = a
+        while type(owner.base) is np.ndarray:
+            owner = owner.base
+        if owner.flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
+            unlocked(a[once]).fill(element(value, logical_dtype(self)))
+            bump(self)
+        else:
+            _fill(self[once], value, node)
+        return self
+    value = element(value, logical_dtype(self))
+    if isinstance(a, (np.ndarray, np.generic)) and (unrecorded(self, None) or not is_grad_enabled()):
+        writable(self).fill(value)
+        bump(self)
+        return self
+    return apply_inplace(lambda x: renamed(fill_number(x, value), node), self, ())
+
+
+@public("Tensor.fill_ torch.fill_")
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one value, a number or a 0-dimensional tensor, everywhere."""
+    if isinstance(value, Tensor):
+        _one_value(value, "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.")
+        return _written_over(self, value, "FillBackward3")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (bool, int, float, complex)):
+        raise TypeError(
+            f"fill_() received an invalid combination of arguments - got ({type_text(value)}), but expected one of:\n"
+            " * (Tensor value)\n * (Number value)\n"
+        )
+    return _fill(self, value, "FillBackward2")
+
+
+@public("Tensor.zero_ torch.zero_")
+def zero_(self: Tensor) -> Tensor:
+    """Write zeros everywhere."""
+    a = getattr(self, "_a", None)
+    if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, None):
+        a.fill(0)
+        written(self, getframe(1))
+        return self
+    return _fill(self, 0, "ZeroBackward0")
+
+
+def _one_value(value: Tensor, text: str) -> None:
+    if value._a.ndim:
+        raise RuntimeError(text.format(value._a.ndim))
+
+
+@public("torch.fill")
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like ``input`` with one value everywhere."""
+    payload(input, "fill")
+    if isinstance(value, Tensor):
+        _one_value(value, "fill only supports 0-dimension value tensor but got tensor with {} dimensions.")
+        return renamed(copy(input, value, False), "FillBackward1")
+    return fill_number(input, element(value, logical_dtype(input)))
+
+
+# ---------------------------------------------------------------------------------------------------------- masked_fill
+@public("torch.masked_fill Tensor.masked_fill")
+def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true.
+
+    >>> import wengert as torch
+    >>> torch.ones(3).masked_fill(torch.tensor([True, False, True]), 0.)
+    tensor([0., 1., 0.])
+    """
+    a = payload(input, "masked_fill")
+    if type(value) is float and type(a) is np.ndarray and type(mask) is Tensor and not M:
+        m = mask._a
+        if type(m) is np.ndarray and m.dtype.kind == "b" and a.dtype.kind in "fc" and _fits_into(m.shape, a.shape):
+            r = where(m, np.asarray(value, a.dtype), a)
+            if input._fn is None:
+                return wrap(r)
+            t = recorded(MASKED_FILL, (input._fn, None, None), [box_of(mask), None], r)
+            t._fn.shapes = [a.shape, m.shape, ()]  # type: ignore[union-attr]
+            return t
+    if not isinstance(mask, Tensor):
+        raise TypeError(
+            f"masked_fill() received an invalid combination of arguments - got ({type_text(mask)}, "
+            f"{type_text(value)}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number "
+            "value)\n"
+        )
+    if logical_dtype(mask).kind != "b":
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cpp_name(mask)}")
+    try:
+        np.broadcast_shapes(tuple(mask._a.shape), tuple(a.shape))
+    except ValueError:
+        raise broadcast_error(mask, input) from None
+    if isinstance(value, Tensor):
+        _one_value(
+            value, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s)."
+        )
+        if logical_dtype(input).kind in "iu" and isinstance(value._a, (np.ndarray, np.generic)):
+            element(value._a.item(), logical_dtype(input))
+        return renamed(masked_fill(input, mask, value), "MaskedFillBackward1")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (bool, int, float, complex)):
+        raise TypeError(
+            f"masked_fill() received an invalid combination of arguments - got (Tensor, {type_text(value)}), but "
+            "expected one of:\n"
+            " * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
+        )
+    return masked_fill(input, mask, element(value, logical_dtype(input)))
+
+
+def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether a shape broadcasts to another, which it leaves as it is."""
+    lead = len(whole) - len(shape)
+    if lead < 0:
+        return False
+    return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
+
+
+assert MASKED_FILL.saves.uses == ("mask", "value_dtype")  # type: ignore[attr-defined]
+_masked_fill_in_place = inplace_of(masked_fill_public, "masked_fill_")
+
+
+@public("Tensor.masked_fill_")
+def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """In-place form of ``masked_fill``."""
+    a, m = self._a, getattr(mask, "_a", None)
+    if type(value) is float and type(a) is type(m) is np.ndarray and a.shape == m.shape and m.dtype.kind == "b":
+        if a.dtype.char in "fd" and -3e38 < value < 3e38 and a.flags.writeable and unrecorded(self, None):
+            if m.size < 4096:
+                a[m] = value
+            else:
+                write_at(a, (0,), (m,), value)
+            written(self, getframe(1))
+            return self
+    return _masked_fill_in_place(self, mask, value)  # type: ignore[no-any-return]

@@ -1,0 +1,469 @@
+"""Indexing: ``x[...]`` as a chain of views, then at most one operator on index tensors.
+
+As in PyTorch, what is an int, a slice, ``None`` or ``...`` makes views one after the other from left to right, and
+what is a tensor (a mask, a list, a NumPy array) is left for ``index`` on the last of them. So an int is no index
+tensor, unlike in NumPy: ``x[0, :, [1, 2]]`` keeps the order of its dimensions.
+"""
+
+from __future__ import annotations
+
+import operator
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ..._base import errors as lines
+from ..._base.errors import warn
+from ..._base.modes import M
+from ..._base.registry import REGISTRY, U, public
+from ..._kinds.slow_path import cast, logical_dtype, type_text
+from ..._payloads.meta import Meta, no_places, on_meta
+from ..._tape.fast_results import recorded, tied
+from ..._tape.node import box_of, ticks
+from ..._tape.tensor import Tensor, make, wrap
+from ..shape.strided import select, slice_dim
+from ..shape.views_primitive import COLONS, NEW_AT, alias, unsqueeze_dim
+from .index_primitive import INDEX, index, index_put, index_raw, result_shape, take_at, without_masks
+
+SELECT, SLICE, UNSQUEEZE = (REGISTRY[name] for name in ("select", "slice_dim", "unsqueeze_dim"))
+SELECT_NODE = SELECT.node
+
+
+# ------------------------------------------------------------------------------------------------------ x[...]: parsing
+def getitem(self: Tensor, key: Any) -> Tensor:
+    """``x[...]``: a view if everything is an int, a slice, ``None`` or ``...``; else a copy of what is asked for."""
+    if type(key) is int and not M:  # the hot path: what ``select`` does, without the calls
+        a = self._a
+        if type(a) is np.ndarray:
+            try:
+                r = a[key, ...]
+            except IndexError:
+                raise _int_error(key, 0, a.shape) from None
+            t = make()
+            t._m = None
+            t._a = r
+            t._v = (self, SELECT, (0, key if key >= 0 else key + len(a)), 0)
+            fx = self._fn
+            if fx is None:
+                t._fn = None
+                return t
+            n = SELECT_NODE()
+            n.fx = fx
+            n.seq = next(ticks)
+            n.h = None
+            n.p = (0, key if key >= 0 else key + len(a))
+            n.shape = a.shape
+            f = getframe(1)
+            n.code = c = f.f_code
+            if c is not lines.user_code:
+                f = lines.user_frame(f)
+                n.code = f.f_code
+            n.lasti = f.f_lasti
+            t._fn = n
+            return t
+    ty = type(key)
+    if ty is slice:
+        shape = self._a.shape
+        if not shape:
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        start, end, step = slice_bounds(key, shape[0])
+        if M or type(self._a) is not np.ndarray:
+            return slice_dim(self, 0, start, end, step)
+        return tied(SLICE, self, (0, start, end, step), self._a[start:end:step])
+    if ty is Tensor and not M:
+        i = key._a
+        if i.ndim == 0 and i.dtype.kind == "i" and isinstance(i, (np.ndarray, np.generic)) and i.dtype.itemsize >= 4:
+            return getitem(self, int(i))
+        taken = _by_one_tensor(self, key)
+        if taken is not None:
+            return taken
+    if ty is list and not M and set(map(type, key)) == _INTS:
+        taken = _by_one_tensor(self, wrap(np.array(key)))
+        if taken is not None:
+            return taken
+    if key is None and not M and type(self._a) is np.ndarray:
+        return tied(UNSQUEEZE, self, (0,), self._a[None])
+    if ty is tuple and not M and type(self._a) is np.ndarray:
+        if _BASIC.issuperset(map(type, key)):
+            x = _by_views(self, key)
+            if x is not None:
+                return alias(x) if x is self else x
+        else:
+            found = by_tensors(self, key)
+            if found is not None:
+                return indexed(self, *found)
+    try:
+        x, dims, indices = parsed(self, key)
+    except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
+        from ..._tensor_api.override_sites import recovered
+
+        return recovered("__getitem__", (self, key))
+    if not indices:
+        return alias(x) if x is self else x
+    return indexed(x, dims, indices)
+
+
+def _by_views(self: Tensor, key: tuple[Any, ...]) -> Tensor | None:
+    """``parsed`` for a plain array and a key without index tensors; ``None`` if something is wrong with the key."""
+    a = self._a
+    skipped = a.ndim - len(key) + key.count(None) + key.count(...)  # what ``...`` stands for
+    if skipped < 0:
+        return None
+    x = self
+    dim = 0
+    for item in key:
+        ty = type(item)
+        if ty is int:
+            n = a.shape[dim]
+            if not -n <= item < n:
+                return None
+            if item < 0:
+                item += n
+            a = a[COLONS[dim] + (item, ...)]
+            x = tied(SELECT, x, (dim, item), a)
+        elif ty is slice:
+            n = a.shape[dim]
+            start, end, step = slice_bounds(item, n)
+            if start or end != n or step != 1 or (not n and not _whole(item)):
+                a = a[COLONS[dim] + (slice(start, end, step),)]
+                x = tied(SLICE, x, (dim, start, end, step), a)
+            dim += 1
+        elif item is None:
+            a = a[NEW_AT[dim]]
+            x = tied(UNSQUEEZE, x, (dim,), a)
+            dim += 1
+        else:
+            dim += skipped
+            skipped = 0
+    return x
+
+
+def _by_one_tensor(x: Tensor, key: Tensor) -> Tensor | None:
+    """``x[i]`` for one index tensor on plain arrays; ``None`` if the long way must be taken."""
+    a, i = x._a, key._a
+    if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim or not a.ndim:
+        return None
+    kind = i.dtype.kind
+    try:
+        if kind == "i" and i.dtype.itemsize >= 4:
+            r = a.take(i, 0) if i.size < 1024 and a.flags.c_contiguous else take_at(a, (0,), (i,))
+        elif kind == "b" and i.shape == a.shape[: i.ndim]:
+            r = take_at(a, (0,), (i,))
+        else:
+            return None
+    except IndexError:
+        return None
+    fx = x._fn
+    if fx is None:
+        return wrap(r)
+    b = key._m
+    return recorded(INDEX, (fx, None), [[b if b is not None else box_of(key)], [a.shape, i.shape], (0,)], r)
+
+
+def by_tensors(x: Tensor, key: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Tensor]] | None:
+    """``parsed`` for a plain array and a key of tensors of integers and ``:`` only; ``None`` if it is another key."""
+    dims = []
+    tensors = []
+    for d, item in enumerate(key):
+        if type(item) is Tensor:
+            i = item._a
+            if type(i) is not np.ndarray or not i.ndim or i.dtype.char not in "lqi":
+                return None
+            dims.append(d)
+            tensors.append(item)
+        elif type(item) is not slice or item != COLON:
+            return None
+    return None if len(key) > x._a.ndim else (tuple(dims), tensors)
+
+
+COLON = slice(None)
+_INTS = {int}
+public("Tensor.__getitem__")(getitem)
+
+
+def _int_error(i: Any, place: int, shape: Any) -> IndexError:
+    if not shape:
+        if i:
+            return IndexError(f"index {i} is out of bounds for dimension {place} with size 0")
+        return IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+            "0-dim tensor to a number"
+        )
+    return IndexError(f"index {i} is out of bounds for dimension {place} with size {shape[place]}")
+
+
+def slice_bounds(s: slice, n: int) -> tuple[int, int, int]:
+    """A slice's start, end and step, from 0 to n; PyTorch's errors for a step that is not positive."""
+    start, end, step = s.start, s.stop, s.step
+    if step is None and (start is None or type(start) is int) and (end is None or type(end) is int):
+        if start is None:
+            start = 0
+        elif start < 0:
+            start = max(start + n, 0)
+        elif start > n:
+            start = n
+        if end is None or end > n:
+            end = n
+        elif end < 0:
+            end += n
+        return start, end if end > start else start, 1
+    if step is None:
+        step = 1
+    else:
+        step = operator.index(step)
+        if step <= 0:
+            raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
+    start, end, step = slice(_edge(start), _edge(end), step).indices(n)
+    return start, end if end > start else start, step
+
+
+def _whole(s: slice) -> bool:
+    """Whether a slice of an empty dimension is written as one of the whole: only then PyTorch makes no view."""
+    return not s.start and (s.stop is None or s.stop >= 0)
+
+
+def _edge(value: Any) -> Any:
+    """A slice's start or end: an int, ``None`` or an integer tensor of one element."""
+    return value if value is None or type(value) is int or not isinstance(value, Tensor) else operator.index(value)
+
+
+_BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
+
+
+def parsed(self: Tensor, key: Any) -> tuple[Tensor, tuple[int, ...], list[Tensor]]:
+    """The views that an index makes, and its index tensors with the dims (of the last view) where they stand."""
+    if type(key) is tuple:
+        items: Any = key
+    else:
+        items = tuple(key) if _is_tuple_in_disguise(key) else (key,)
+    ndim = self._a.ndim
+    x = self
+    dims: list[int] = []
+    indices: list[Tensor] = []
+    used = sum(map(_used_by, items))
+    if used > ndim:
+        if not ndim and len(items) == 1 and type(items[0]) is int:
+            raise _int_error(items[0], 0, ())
+        if not ndim and any(type(item) is slice for item in items):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    if not _BASIC.issuperset(map(type, items)):
+        items = [item if type(item) in _BASIC else normal_part(item) for item in items]
+    dim = 0
+    for place, item in enumerate(items):
+        ty = type(item)
+        if ty is int:
+            n = x._a.shape[dim]
+            if not -n <= item < n:
+                raise IndexError(f"index {item} is out of bounds for dimension {place} with size {n}")
+            x = select(x, dim, item if item >= 0 else item + n)
+        elif ty is slice:
+            n = x._a.shape[dim]
+            start, end, step = slice_bounds(item, n)
+            if start or end != n or step != 1 or (not n and not _whole(item)):
+                x = slice_dim(x, dim, start, end, step)
+            dim += 1
+        elif item is None:
+            x = unsqueeze_dim(x, dim)
+            dim += 1
+        elif item is Ellipsis:
+            dim += ndim - used
+        elif ty is bool:
+            x = unsqueeze_dim(x, dim)
+            dims.append(dim)
+            indices.append(wrap(np.zeros(1 if item else 0, np.int64)))
+            dim += 1
+        else:
+            dims.append(dim)
+            indices.append(item)
+            dim += item._a.ndim if logical_dtype(item).kind == "b" else 1
+    for d, i in zip(dims, indices, strict=True):
+        if logical_dtype(i).kind == "b":
+            _check_mask(i, d, x)
+    return x, tuple(dims), indices
+
+
+def _used_by(item: Any) -> int:
+    """How many dimensions one part of an index takes; only a tensor that is a mask can take several."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    if isinstance(item, Tensor):
+        dtype = logical_dtype(item)
+        return item._a.ndim if dtype.kind == "b" or (dtype.kind == "u" and dtype.itemsize == 1) else 1
+    return 1
+
+
+def _check_mask(mask: Tensor, dim: int, x: Tensor) -> None:
+    shape, want = tuple(mask._a.shape), tuple(x._a.shape)
+    for j, n in enumerate(shape):
+        if n != want[dim + j]:
+            raise IndexError(
+                f"The shape of the mask {list(shape)} at index {j} does not match the shape of the indexed tensor "
+                f"{list(want)} at index {dim + j}"
+            )
+
+
+def normal_part(item: Any) -> Any:
+    """One part of an index as an int, a bool, or a Tensor of int64, int32 or bool."""
+    if isinstance(item, Tensor):
+        a = item._a
+        dtype = logical_dtype(item)
+        kind = dtype.kind
+        if kind == "b" or (kind == "u" and dtype.itemsize == 1):
+            if kind == "u":
+                warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
+                item = cast(item, np.dtype(bool))
+            if not a.ndim and isinstance(item._a, (np.ndarray, np.generic)):
+                return bool(item._a)
+            return item
+        if kind != "i" or dtype.itemsize < 4:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        if not a.ndim and isinstance(a, (np.ndarray, np.generic)):
+            return int(a)
+        return item if item._fn is None and type(item) is Tensor else wrap(a)
+    if isinstance(item, bool):
+        return item
+    if isinstance(item, np.ndarray):
+        return normal_part(wrap(item if item.dtype.kind in "iub" else item.astype(np.int64)))
+    if isinstance(item, (list, tuple, range)):
+        return normal_part(wrap(_array(item)))
+    if isinstance(item, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
+    if not isinstance(item, (float, complex, np.floating, np.bool_)) and hasattr(item, "__index__"):
+        return operator.index(item)
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+        f"{type_text(item)})"
+    )
+
+
+def _array(items: Any) -> Any:
+    """A list of ints or bools, of any depth, as an index array."""
+    a = np.array(_plain(items)) if not isinstance(items, range) else np.array(items, np.int64)
+    if a.dtype.kind == "b":
+        return a
+    kind = a.dtype.kind
+    wide = kind in "uf" and a.size and a.max() >= 2.0**63  # of small and large ints NumPy makes floats
+    if wide or (kind == "O" and all(isinstance(x, int) for x in a.flat)):
+        raise ValueError("Overflow when unpacking long long")
+    if kind not in "iuf":
+        raise TypeError(f"new(): invalid data type '{type_text(items)}'")
+    return a.astype(np.int64)
+
+
+def _plain(x: Any) -> Any:
+    """Nested lists of numbers for nested sequences of numbers and tensors."""
+    if isinstance(x, Tensor):
+        return x._a.tolist()
+    if isinstance(x, (list, tuple)):
+        return [_plain(y) for y in x]
+    if isinstance(x, (str, bytes)) or x is None:
+        raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
+    return x
+
+
+def _is_tuple_in_disguise(key: Any) -> bool:
+    """PyTorch's legacy rule: a short list that holds tensors, sequences, slices, ``None`` or ``...`` means a tuple."""
+    if type(key) is not list or len(key) >= 32:
+        return False
+    if not any(isinstance(item, (Tensor, list, tuple, slice)) or item is None or item is Ellipsis for item in key):
+        return False
+    warn(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; "
+        "use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+        "x[torch.tensor(seq)], which will result either in an error or a different result"
+    )
+    return True
+
+
+# -------------------------------------------------------------------------------------------------------- index tensors
+def is_plain(x: Tensor) -> bool:
+    return isinstance(x._a, (np.ndarray, np.generic))
+
+
+def all_plain(tensors: Any) -> bool:
+    """Whether all payloads are NumPy's: no transform is at work."""
+    for x in tensors:
+        a = x._a
+        if type(a) is not np.ndarray and not isinstance(a, np.generic):
+            return False
+    return True
+
+
+def fitted(tensors: list[Tensor], dims: tuple[int, ...], indices: list[Tensor]) -> tuple[tuple[int, ...], list[Tensor]]:
+    """Index tensors as the operators take them: inside of a transform, masks as the numbers of their places."""
+    if all_plain([*tensors, *indices]):
+        return dims, indices
+    ds: list[int] = []
+    found: list[Tensor] = []
+    for d, i in zip(dims, indices, strict=True):
+        if logical_dtype(i).kind != "b":
+            ds.append(d)
+            found.append(i)
+            continue
+        if on_meta(i):
+            raise no_places()
+        if not is_plain(i):
+            raise RuntimeError(
+                "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over "
+                "indexing with a boolean mask."
+            )
+        ds += range(d, d + i._a.ndim)
+        found += [wrap(j) for j in i._a.nonzero()]
+    return tuple(ds), found
+
+
+def place_error(error: Exception, indices: list[Tensor]) -> Exception:
+    """NumPy's error for index arrays, in PyTorch's words."""
+    text = str(error)
+    if "broadcast" in text:
+        _, arrays = without_masks((0,) * len(indices), [i._a for i in indices])
+        shapes = ", ".join(str(list(i.shape)) for i in arrays)
+        return IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
+    if text.endswith("with size 0") or "empty axes" in text:
+        return IndexError("index is out of bounds for dimension with size 0")
+    return IndexError(text.replace("axis", "dimension"))
+
+
+def indexed(x: Tensor, dims: tuple[int, ...], indices: list[Tensor]) -> Tensor:
+    try:
+        if not M and type(x._a) is np.ndarray and all_plain(indices):
+            arrays = [i._a for i in indices]
+            r = index_raw([x._a, *arrays], dims)
+            fx = x._fn
+            if fx is None:
+                return wrap(r)
+            saved = [[box_of(i) for i in indices], [x._a.shape, *[i.shape for i in arrays]], dims]
+            return recorded(INDEX, (fx, *[None] * len(indices)), saved, r)
+        dims, indices = fitted([x], dims, indices)
+        return index([x, *indices], dims)  # type: ignore[no-any-return]
+    except IndexError as error:
+        raise place_error(error, indices) from None
+
+
+def put_at(x: Tensor, values: Tensor, dims: Any, indices: Any, accumulate: bool, into: bool) -> Tensor:
+    plain = all_plain([x, values, *indices])
+    if not plain and type(x._a) is not Meta:
+        dims, indices = fitted([x, values], dims, indices)
+    try:
+        return index_put([x, values, *indices], dims, accumulate, into and plain)  # type: ignore[no-any-return]
+    except IndexError as error:
+        raise place_error(error, indices) from None
+    except ValueError as error:
+        raise value_error(error, x, values, dims, indices) from None
+
+
+def value_error(error: Exception, x: Tensor, values: Tensor, dims: Any, indices: Any) -> Exception:
+    try:
+        ds, arrays = without_masks(dims, [i._a for i in indices])
+        want = result_shape(tuple(x._a.shape), ds, [i.shape for i in arrays])
+    except ValueError:
+        return error
+    return RuntimeError(
+        f"shape mismatch: value tensor of shape {list(values._a.shape)} cannot be broadcast to indexing result of "
+        f"shape {list(want)}"
+    )
+
+
+U.getitem = lambda value, key: getitem(wrap(value), key)._a

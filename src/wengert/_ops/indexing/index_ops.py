@@ -1,0 +1,560 @@
+"""Reading and writing parts at places along a dimension: ``index_select``, ``index_add``, ``index_put``, ``take``."""
+
+from __future__ import annotations
+
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ..._base.modes import M
+from ..._base.registry import RAW, public
+from ..._kinds.dims import normal_dim
+from ..._kinds.general import general
+from ..._kinds.out import EXACT, exactly, with_out, write_out
+from ..._kinds.slow_path import cast, logical_dtype
+from ..._payloads.meta import on_meta
+from ..._tape.fast_results import recorded
+from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
+from ..._tape.node import box_of
+from ..._tape.tensor import Tensor, wrap
+from ..linalg.matmul import as_tensors
+from ..shape.view_chain import renamed, untied
+from ..shape.views import reshape_public
+from ..shape.views_primitive import COLONS, expand, payload
+from ._along import all_below, fitting
+from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
+from .index_primitive import INDEX, INDEX_PUT, dense, index_raw, write_at
+from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public, tensor_argument
+from .setitem import assign_at_several, number, put_into
+
+index_put_raw = RAW.index_put
+
+
+# ------------------------------------------------------------------------------------------------- index_select and kin
+def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Tensor, Tensor]:
+    """The dim, the index as a vector and ``self`` with at least one dimension, of index_select and its like."""
+    payload(self, name.rstrip("_"))
+    if name == "index_select" and isinstance(index, Tensor) and index._a.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    dtype = logical_dtype(tensor_argument(index, name, "index", 3))
+    if dtype.kind != "i" or dtype.itemsize < (8 if name in ("index_copy_", "index_fill_") else 4):
+        given = dtype_name(dtype)
+        if name == "index_fill_":
+            raise IndexError("index_fill_(): Expected dtype int64 for index.")
+        raise RuntimeError(
+            {
+                "index_copy_": f"index_copy_(): Expected a long tensor for index, but got {given}",
+                "index_select": "index_select(): Expected dtype int32 or int64 for index",
+            }.get(name, f"{name}(): Expected dtype int32/int64 for index but got: {given}")
+        )
+    if index._a.ndim > 1:
+        if name == "index_fill_":
+            raise RuntimeError("Index has to be a vector/scalar")
+        raise IndexError(f"{name}(): Index is supposed to be a vector")
+    return normal_dim(dim, self._a.ndim, name), at_least_vector(index), at_least_vector(self)
+
+
+def _bad_index(index: Tensor, n: int, least: int = 0) -> int | None:
+    """An index that is out of range; ``None`` if there is none, or none can be known inside of a transform."""
+    if is_plain(index) and index._a.size:
+        if not least and index._a.dtype.itemsize == 8 and all_below(index._a, n):
+            return None
+        low, high = int(np.minimum.reduce(index._a, None)), int(np.maximum.reduce(index._a, None))
+        if low < least or high >= n:
+            return low if low < least else high
+    return None
+
+
+_SELECTED = exactly("index_select(): self and result must have the same scalar type")
+
+
+@public("torch.index_select Tensor.index_select")
+def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of the parts of ``input`` at some indices of a dimension.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).index_select(1, torch.tensor([1]))
+    tensor([[2],
+            [4]])
+    """
+    if out is not None:
+        return write_out(out, index_select, (input, dim, index), None, _SELECTED)  # type: ignore[no-any-return]
+    d = fitting(input, dim, index, 1)
+    if d >= 0:
+        a, i, fx = input._a, index._a, input._fn
+        if fx is None:
+            return wrap(index_raw([a, i], (d,)))
+        if not M:
+            r = index_raw([a, i], (d,))
+            saved = [[box_of(index)], [a.shape, i.shape], (d,)]
+            return renamed(recorded(INDEX, (fx, None), saved, r), "IndexSelectBackward0")
+    dim, where, x = _line_index("index_select", input, dim, index)
+    if not input._a.ndim and where._a.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {where._a.size} value(s)")
+    bad = _bad_index(where, x._a.shape[dim])
+    if bad is not None:
+        raise IndexError("index out of range in self")
+    return _shaped_as(input, indexed(x, (dim,), [where]), "IndexSelectBackward0")
+
+
+def _shaped_as(input: Tensor, made: Tensor, node: str) -> Tensor:
+    """A result under its node's name; 0-dimensional if the input was."""
+    return renamed(made, node) if input._a.ndim else untied(reshape_public(made, ()), node)
+
+
+def _line_put(name: str, self: Tensor, dim: int, index: Any, source: Tensor, into: bool) -> Tensor:
+    """``index_add_`` and ``index_copy_``: ``source`` added or written at some indices of a dimension."""
+    dim, where, x = _line_index(name, self, dim, index)
+    add = name == "index_add_"
+    if logical_dtype(self) is not logical_dtype(source):
+        a, b = dtype_name(logical_dtype(self)), dtype_name(logical_dtype(source))
+        raise RuntimeError(
+            f"index_add_(): self ({a}) and source ({b}) must have the same scalar type"
+            if add
+            else f"index_copy_(): self and source expected to have the same dtype, but got (self) {a} and (source) {b}"
+        )
+    shape = tuple(x._a.shape)
+    n = where._a.size
+    if not source._a.ndim and (not add or not self._a.ndim):
+        source = reshape_public(source, (1,) * len(shape) if n == 1 else (1,))
+    (_check_added if add else _check_copied)(self, tuple(source._a.shape), shape, dim, n)
+    bad = _bad_index(where, shape[dim])
+    if bad is not None:
+        text = f"index {bad} is out of bounds for dimension {dim} with size {shape[dim]}"
+        raise RuntimeError(text) if add else IndexError(f"index_copy_(): {text}")
+    made = put_at(x, source, (dim,), [where], add, into and x is self)
+    return _shaped_as(self, made, "IndexAddBackward0" if add else "IndexCopyBackward0")
+
+
+def _check_added(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None:
+    rest = shape[:dim] + shape[dim + 1 :]
+    if len(have) == len(shape) and have[:dim] + have[dim + 1 :] == rest:
+        if have[dim] != n:
+            raise RuntimeError(
+                f"index_add_(): Number of indices ({n}) should be equal to source.size(dim): ({have[dim]}), for dim: "
+                f"{dim}"
+            )
+        return
+    raise RuntimeError(
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+        f"{list(self._a.shape)} source.shape = {list(have)}"
+    )
+
+
+def _check_copied(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None:
+    if len(have) != len(shape):
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({len(have)}), destination dimensionality ({len(shape)})"
+        )
+    mine, theirs = shape[:dim] + shape[dim + 1 :], have[:dim] + have[dim + 1 :]
+    if mine != theirs:
+        d = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{' '.join(str(k) for k in mine)} at dimension {dim} and source slice shape: "
+            f"{' '.join(str(k) for k in theirs)} at dimension {d}."
+        )
+    if have[dim] != n:
+        raise IndexError(f"index_copy_(): Number of indices ({n}) should be equal to source.size(dim) ({have[dim]})")
+
+
+def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into: bool) -> Tensor:
+    source = tensor_argument(source, "index_add", "source", 4)
+    d = _fitting_source(self, dim, index, source)
+    if d >= 0 and type(alpha) is int and alpha == 1 and not into:
+        fx, fs = self._fn, source._fn
+        if not M or (fx is None and fs is None):
+            a, i = self._a, index._a
+            r = index_put_raw([a, source._a, i], (d,), True, False)
+            if fx is None and fs is None:
+                return wrap(r)
+            needs = (fx is not None, fs is not None)
+            saved = [[box_of(index)], [a.shape, source._a.shape, i.shape], (d,), True, needs]
+            return renamed(recorded(INDEX_PUT, (fx, fs, None), saved, r), "IndexAddBackward0")
+    if alpha != 1:
+        source = source * alpha
+    return _line_put("index_add_", self, dim, index, source, into)
+
+
+@public("torch.index_add Tensor.index_add")
+@with_out(EXACT)
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """A copy of ``input`` with ``alpha`` times the parts of ``source`` added at some indices of a dimension.
+
+    >>> import wengert as torch
+    >>> torch.zeros(3).index_add(0, torch.tensor([0, 0, 2]), torch.tensor([1., 2., 3.]))
+    tensor([3., 0., 3.])
+    """
+    return _index_add(input, dim, index, source, alpha, False)
+
+
+@public("Tensor.index_add_")
+def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """In-place form of ``index_add``."""
+    d = _fitting_source(self, dim, index, source)
+    if d >= 0 and alpha == 1 and unrecorded(self, source._fn) and self._a.flags.c_contiguous and _apart(self, source):
+        index_put_raw([self._a, source._a, index._a], (d,), True, True)
+        written(self, getframe(1))
+        return self
+    return apply_inplace(lambda x, s: _index_add(x, dim, index, s, alpha, _apart(x, s)), self, (source,))
+
+
+def _fitting_source(self: Any, dim: Any, index: Any, source: Any) -> int:
+    """``_fitting``, and whether the source's parts fit too."""
+    d = fitting(self, dim, index, 1)
+    s = getattr(source, "_a", None)
+    if d < 0 or type(s) is not np.ndarray or s.dtype is not self._a.dtype:
+        return -1
+    have = self._a.shape
+    return d if s.shape == (*have[:d], index._a.size, *have[d + 1 :]) else -1
+
+
+def _apart(x: Tensor, source: Any) -> bool:
+    """Whether a write into x leaves the source as it is."""
+    a, s = x._a, getattr(source, "_a", None)
+    return type(a) is np.ndarray and a.flags.writeable and not (isinstance(s, np.ndarray) and np.may_share_memory(a, s))
+
+
+def _index_copy(self: Tensor, dim: int, index: Any, source: Any, into: bool) -> Tensor:
+    source = tensor_argument(source, "index_copy", "source", 4)
+    return _line_put("index_copy_", self, dim, index, source, into)
+
+
+@public("torch.index_copy Tensor.index_copy")
+@with_out(EXACT)
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
+    return _index_copy(input, dim, index, source, False)
+
+
+@public("Tensor.index_copy_")
+def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """In-place form of ``index_copy``."""
+    return apply_inplace(lambda x, s: _index_copy(x, dim, index, s, _apart(x, s)), self, (source,))
+
+
+@public("torch.index_fill Tensor.index_fill")
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension.
+
+    >>> import wengert as torch
+    >>> torch.ones(3).index_fill(0, torch.tensor([0, 2]), 5.)
+    tensor([5., 1., 5.])
+    """
+    dim, where, x = _line_index("index_fill_", input, dim, index)
+    if isinstance(value, Tensor):
+        if value._a.ndim:
+            raise RuntimeError(
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} "
+                "dimension(s)."
+            )
+        v, name = cast(value, logical_dtype(input)), "IndexFillBackward1"
+    else:
+        v, name = wrap(number(value, logical_dtype(input))), "IndexFillBackward0"
+    bad = _bad_index(where, x._a.shape[dim], -x._a.shape[dim])
+    if bad is not None:
+        raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {x._a.shape[dim]}")
+    if is_plain(where):
+        places = where._a % max(x._a.shape[dim], 1)
+        where = wrap(places if v._fn is None else np.unique(places))  # the value's gradient counts each place once
+    return _shaped_as(input, put_at(x, v, (dim,), [where], False, False), name)
+
+
+_index_fill_in_place = inplace_of(index_fill, "index_fill_")
+
+
+@public("Tensor.index_fill_")
+def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """In-place form of ``index_fill``."""
+    d = fitting(self, dim, index, 1)
+    if d >= 0 and type(value) is float and self._a.dtype.kind in "fc" and unrecorded(self, None):
+        a = self._a
+        if a.dtype.itemsize > 2 and a.flags.writeable and -3e38 < value < 3e38:
+            a[COLONS[d] + (index._a,)] = value
+            written(self, getframe(1))
+            return self
+    return _index_fill_in_place(self, dim, index, value)  # type: ignore[no-any-return]
+
+
+@public("torch.index_reduce Tensor.index_reduce")
+@with_out(EXACT)
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """A copy of ``input`` in which all that ``source`` has for an index of a dimension is reduced to one value.
+
+    ``reduce``: "prod", "mean", "amax" or "amin".
+    """
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    dim, where, x = _line_index("index_reduce", input, dim, index)
+    shape = tuple(source._a.shape) or (1,)
+    lines = expand(reshape_public(where, (1,) * dim + (-1,) + (1,) * (len(shape) - dim - 1)), shape)
+    made = scatter_reduce_public(x, dim, lines, at_least_vector(source), reduce, include_self=include_self)
+    return _shaped_as(input, made, "IndexReduceBackward0")
+
+
+public("Tensor.index_reduce_")(inplace_of(index_reduce, "index_reduce_"))
+
+
+# ------------------------------------------------------------------------------------------------- index_put, put, take
+def _places_of(self: Tensor, indices: Any) -> tuple[tuple[int, ...], list[Tensor]]:
+    """The index tensors of ``index_put`` (a tuple, ``None`` where a dimension is taken whole) and their dims."""
+    if isinstance(indices, Tensor):
+        raise TypeError("index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not Tensor")
+    dims, found = [], []
+    dim = 0
+    for item in indices:
+        if item is None:
+            dim += 1
+            continue
+        if isinstance(item, Tensor) and item._a.ndim == 0 and logical_dtype(item).kind == "i":
+            item = reshape_public(item, (1,)) if len(indices) == 1 else item
+        item = normal_part(item) if not (isinstance(item, Tensor) and item._a.ndim == 0) else item
+        dims.append(dim)
+        found.append(item)
+        dim += item._a.ndim if logical_dtype(item).kind == "b" else 1
+    if dim > self._a.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {self._a.ndim} (got {dim})")
+    return tuple(dims), found
+
+
+def _put_plainly(input: Any, indices: Any, values: Any) -> Tensor | None:
+    """``index_put`` where plain arrays are written at places that NumPy checks; ``None``: the long way tells."""
+    if type(values) is not Tensor or type(input._a) is not np.ndarray or values._a.dtype is not input._a.dtype:
+        return None
+    found = by_tensors(input, tuple(indices))
+    if found is None or len(found[1]) != len(indices):
+        return None
+    a, v = input._a, values._a
+    r = dense(a)
+    try:
+        write_at(r, found[0], [i._a for i in found[1]], v)
+    except (IndexError, ValueError):
+        return None
+    fx, fv = input._fn, values._fn
+    if fx is None and fv is None:
+        return wrap(r)
+    shapes = [a.shape, v.shape, *[i._a.shape for i in found[1]]]
+    saved = [[box_of(i) for i in found[1]], shapes, found[0], False, (fx is not None, fv is not None)]
+    return recorded(INDEX_PUT, (fx, fv, *[None] * len(found[1])), saved, r)
+
+
+@public("torch.index_put Tensor.index_put")
+def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points.
+
+    >>> import wengert as torch
+    >>> torch.zeros(3).index_put((torch.tensor([0, 0]),), torch.tensor(1.), accumulate=True)
+    tensor([2., 0., 0.])
+    """
+    payload(input, "index_put")
+    done = None if accumulate or M or type(indices) not in (tuple, list) else _put_plainly(input, indices, values)
+    if done is not None:
+        return done
+    dims, found = _places_of(input, indices)
+    _same_dtype(input, values)
+    return put_at(input, values, dims, found, bool(accumulate), False)
+
+
+def _same_dtype(x: Tensor, values: Tensor) -> None:
+    from .setitem import dtype_error
+
+    if logical_dtype(tensor_argument(values, "index_put", "values", 3)) is not logical_dtype(x):
+        raise dtype_error(x, values)
+
+
+@public("Tensor.index_put_ torch.index_put_")
+def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """In-place form of ``index_put``."""
+    plain = not accumulate and type(values) is Tensor and type(indices) in (tuple, list)
+    if plain and assign_at_several(self, tuple(indices), values):
+        return self
+    dims, found = _places_of(self, indices)
+    _same_dtype(self, values)
+    return put_into(self, values, dims, found, bool(accumulate))
+
+
+@public("torch.take Tensor.take")
+@with_out(
+    exactly("take(): self and out expected to have the same dtype, but got self.dtype = {Result} and out.dtype = {Out}")
+)
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at some numbers, counted in row-major order.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).take(torch.tensor([0, -1]))
+    tensor([1, 4])
+    """
+    a = payload(input, "take")
+    _long(index, "take")
+    try:
+        return renamed(indexed(reshape_public(input, (a.size,)), (0,), [index]), "TakeBackward0")
+    except IndexError:
+        raise _out_of_range(index, a.size) from None
+
+
+def _long(index: Any, name: str) -> None:
+    dtype = logical_dtype(tensor_argument(index, name, "index", 2))
+    if dtype.kind != "i" or dtype.itemsize != 8:
+        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {dtype_name(dtype)}")
+
+
+def _out_of_range(index: Tensor, n: int) -> IndexError:
+    i = index._a
+    if n == 0:
+        return IndexError("take(): tried to take from an empty tensor")
+    bad = next(int(k) for k in i.reshape(-1) if not -n <= k < n)
+    return IndexError(f"out of range: tried to access index {bad} on a tensor of {n} elements.")
+
+
+@public("torch.put Tensor.put")
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
+    a = payload(input, "put")
+    as_tensors("put_", ("self", input), ("index", index), ("source", source))
+    _long(index, "put_")
+    if logical_dtype(input) is not logical_dtype(source):
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{dtype_name(logical_dtype(input))} and source.dtype = {dtype_name(logical_dtype(source))}"
+        )
+    if index._a.size != source._a.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source._a.size}, index.numel() = {index._a.size}"
+        )
+    flat = [reshape_public(x, (x._a.size,)) for x in (input, source, index)]
+    try:
+        made = put_at(flat[0], flat[1], (0,), [flat[2]], bool(accumulate), False)
+    except IndexError:
+        raise _out_of_range(index, a.size) from None
+    return untied(reshape_public(made, tuple(a.shape)), "PutBackward0")
+
+
+public("Tensor.put_")(inplace_of(put, "put_"))
+
+
+# ------------------------------------------------------------------------------------------------------------ embedding
+def _embedding_back(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_idx: Any, scale_grad_by_freq: Any) -> Any:
+    if padding_idx >= 0:
+        padding = xp.unsqueeze_dim(indices == padding_idx, indices.ndim)
+        g = xp.masked_fill(g, padding, 0)
+    if scale_grad_by_freq:
+        ones = xp.zeros(indices.shape, g.dtype) + 1
+        often = xp.index([xp.index_back([ones, indices], weight_shape[:1], (0,)), indices], (0,))
+        g = g / xp.unsqueeze_dim(often, indices.ndim)
+    return xp.index_back([g, indices], weight_shape, (0,))
+
+
+@general(
+    tensors=2,
+    grad={"weight": _embedding_back},
+    jvp=lambda xp, tangents, result, weight, indices, *p: xp.index([tangents[0], indices], (0,)),
+    holomorphic=False,
+    batch=lambda U, info, inner, mine, p: _batch_embedding(U, inner, mine, p),
+    dtypes="fc",
+    samples=lambda rng: [
+        ((rng.standard_normal((3, 2)), sample_places(4)), (-1, False)),
+        ((rng.standard_normal((3, 2)), sample_places(2, 2)), (-1, False)),
+    ],
+)
+def embedding(lib, weight, indices, padding_idx, scale_grad_by_freq):
+    """The rows of a matrix at some indices."""
+    return weight.take(indices, 0)
+
+
+def _batch_embedding(U: Any, inner: Any, mine: Any, p: Any) -> Any:
+    if not mine[0]:
+        return U.embedding(inner[0], inner[1], *p)
+    from .index_primitive import batch_index
+
+    return batch_index(U, None, inner, mine, ((0,),))
+
+
+@public("torch.embedding")
+def torch_embedding(
+    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Tensor:
+    """The form of ``nn.functional.embedding`` with the matrix first."""
+    payload(weight, "embedding")
+    dtype = logical_dtype(tensor_argument(indices, "embedding", "indices", 2))
+    if dtype.kind != "i" or dtype.itemsize < 4:
+        from ..._tape.saved import _type_name
+
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{_type_name(np.empty(0, dtype))} instead (while checking arguments for embedding)"
+        )
+    if weight._a.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    if _bad_index(indices, weight._a.shape[0]) is not None:
+        raise IndexError("index out of range in self")
+    if sparse and isinstance(weight._a, np.ndarray) and isinstance(indices._a, (np.ndarray, np.generic)):
+        return _embedding_sparse(weight, indices, padding_idx, scale_grad_by_freq)
+    return embedding(weight, indices, padding_idx, bool(scale_grad_by_freq))  # type: ignore[no-any-return]
+
+
+def _embedding_sparse(weight: Tensor, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool) -> Tensor:
+    """The rows, recorded so that the gradient of ``weight`` is sparse."""
+    from ..names.sparse import sparse_rows
+
+    if scale_grad_by_freq and weight._fn is not None:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    return sparse_rows(weight, indices, padding_idx, embedding(weight.detach(), indices, padding_idx, False))
+
+
+@public("nn.functional.embedding")
+def embedding_public(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of a matrix at some indices.
+
+    ``padding_idx``: a row that gets no gradient. ``max_norm``: rows that are read and whose ``norm_type`` norm is
+    larger are
+    first scaled down to it, in place. ``scale_grad_by_freq``: a row's gradient is divided by how often it was read.
+    ``sparse``: the gradient of ``weight`` is a sparse tensor, of the rows that were read.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.embedding(torch.tensor([2, 0]), torch.tensor([[0., 1.], [2., 3.], [4., 5.]]))
+    tensor([[4., 5.],
+            [0., 1.]])
+    """
+    if payload(weight, "embedding").ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    n = weight._a.shape[0]
+    if max_norm is None and not (sparse or scale_grad_by_freq) and fitting(weight, 0, input) == 0:
+        if padding_idx is None:
+            return embedding(weight, input, -1, False)  # type: ignore[no-any-return]
+        if 0 <= padding_idx < n:
+            return embedding(weight, input, padding_idx, False)  # type: ignore[no-any-return]
+    if padding_idx is None:
+        padding_idx = -1
+    elif padding_idx >= n or padding_idx < -n:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    elif padding_idx < 0:
+        padding_idx += n
+    if max_norm is not None and not on_meta(weight):
+        _renorm(weight, input, max_norm, norm_type)
+    return torch_embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def _renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
+    """PyTorch's ``embedding_renorm_``, outside of the tape."""
+    from ..._tape.views import bump, writable
+
+    a = writable(weight)
+    rows = np.unique(known_values(indices, "embedding with max_norm"))
+    norms = np.linalg.norm(a[rows].astype(np.float64), norm_type, axis=1)
+    large = norms > max_norm
+    if large.any():
+        a[rows[large]] *= (max_norm / (norms[large] + 1e-7)).astype(a.dtype)[:, None]
+        bump(weight)

@@ -1,0 +1,447 @@
+"""Indexing: ``x[...]`` and ``x[...] = v`` as chains of views, then at most one operator on index tensors.
+
+As in PyTorch, what is an int, a slice, ``None`` or ``...`` makes views one after the other from left to right, and
+what is a tensor (a mask, a list, a NumPy array) is left for ``index`` or ``index_put`` on the last of them. So an int
+is no index tensor, unlike in NumPy: ``x[0, :, [1, 2]]`` keeps the order of its dimensions.
+
+``index`` and ``index_back`` are each other's transposes, ``index_back`` adding up what falls on the same place.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.accumulate import add_rows
+from ..._arrays.threads import LARGE, each
+from ..._base.registry import RAW, REGISTRY, U
+from ..._kinds.general import general
+from ..._payloads.batching import batch_size
+from ..._tape.saved import payload_dtype
+from ..._tape.tensor import Tensor
+from ..create.like import _dense_like
+from ..shape.views_primitive import COLONS
+
+
+# ----------------------------------------------------------------------------------------- places of index tensors, raw
+def numpy_key(dims: Any, indices: Any) -> tuple[Any, ...]:
+    """What NumPy is given for index arrays at these dims; a mask stands at the first of its dims."""
+    key: list[Any] = []
+    place = 0
+    for d, i in zip(dims, indices, strict=True):
+        key += COLONS[d - place]
+        key.append(i)
+        place = d + (i.ndim if i.dtype.kind == "b" else 1)
+    return tuple(key)
+
+
+def without_masks(dims: Any, indices: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """The same places as index arrays of integers, one for each dim."""
+    ds: list[int] = []
+    arrays: list[Any] = []
+    for d, i in zip(dims, indices, strict=True):
+        if i.dtype.kind == "b":
+            arrays += i.nonzero()
+            ds += range(d, d + i.ndim)
+        else:
+            arrays.append(i)
+            ds.append(d)
+    return tuple(ds), arrays
+
+
+def _adjacent(dims: Any) -> bool:
+    return len(dims) == 1 or dims[-1] - dims[0] == len(dims) - 1
+
+
+def _element_strides(shape: tuple[int, ...]) -> list[int]:
+    strides = [1] * len(shape)
+    for i in range(len(shape) - 2, -1, -1):
+        strides[i] = strides[i + 1] * shape[i + 1]
+    return strides
+
+
+def _positions(shape: tuple[int, ...], dims: Any, arrays: Any) -> tuple[Any, int]:
+    """Where the elements of the result of ``index`` lie in a contiguous array of this shape, and the length of a run.
+
+    Runs are trailing dimensions that no index array stands at: what is given is the number of the run. Indices that
+    are out of range are refused.
+    """
+    last = dims[-1]
+    strides = _element_strides(shape[: last + 1])
+    run = math.prod(shape[last + 1 :])
+    at: Any = None
+    for d, i in zip(dims, arrays, strict=True):
+        part = _not_negative(i, shape[d], d)
+        if strides[d] != 1:
+            part = part * strides[d]
+        at = part if at is None else at + part
+    k = at.ndim
+    lead = [d for d in range(last) if d not in dims]
+    if not lead:
+        return at, run
+    if not _adjacent(dims):  # then the index dimensions come first
+        for d in lead:
+            at = at[..., None] + np.arange(shape[d]) * strides[d]
+        return at, run
+    for d in reversed(lead):
+        at = at + (np.arange(shape[d]) * strides[d]).reshape((shape[d],) + (1,) * k)
+        k += 1
+    return at, run
+
+
+def _not_negative(i: Any, n: int, dim: int) -> Any:
+    """Indices of a dimension of size ``n`` counted from 0, as int64; an error if one is out of range."""
+    if i.dtype.itemsize < 8:
+        i = i.astype(np.int64)
+    if not i.size or np.maximum.reduce(i.view(np.uint64), None) < n:
+        return i  # seen as unsigned, what is negative is large
+    low, high = int(i.min()), int(i.max())
+    if low < -n or high >= n:
+        bad = high if high >= n else low
+        raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {n}")
+    return np.where(i < 0, i + n, i)
+
+
+_SEVERAL = 64  # rows from which it pays to look closer
+_MANY = 1024  # elements of a mask from which their numbers are found first: NumPy's choice stumbles at each change
+
+
+def take_at(x: Any, dims: tuple[int, ...], indices: Any) -> Any:
+    """What index arrays take from an array, in NumPy's order of the dimensions."""
+    if len(dims) == 1:
+        i = indices[0]
+        contiguous = x.flags.c_contiguous
+        if i.dtype.kind != "b":
+            if contiguous:
+                return _taken(x, i, dims[0])
+        elif contiguous and i.size >= _MANY and not dims[0] and i.shape == x.shape[: i.ndim]:
+            return x.reshape(i.size, *x.shape[i.ndim :]).take(i.reshape(-1).nonzero()[0], 0)
+    return x[numpy_key(dims, indices)]
+
+
+def _taken(x: Any, i: Any, dim: int) -> Any:
+    """``x.take(i, dim)`` of a contiguous array, large results on several threads."""
+    shape = x.shape
+    count = i.size * (x.size // shape[dim]) if i.ndim and shape[dim] else 0
+    if count < (LARGE if dim else LARGE << 2) or i.min() < -shape[dim] or i.max() >= shape[dim]:
+        return x.take(i, dim)
+    r = np.empty((*shape[:dim], *i.shape, *shape[dim + 1 :]), x.dtype)
+    step = max(LARGE // (count // len(r)) >> 1, 1)  # rows of a part
+    parts = [slice(k, k + step) for k in range(0, len(r), step)]
+    if dim:  # "wrap" is right for what is in range, and "raise" makes a copy
+        each(lambda part: x[part].take(i, dim, r[part], "wrap"), parts)
+    else:
+        each(lambda part: x.take(i[part], 0, r[part], "wrap"), parts)
+    return r
+
+
+def write_at(x: Any, dims: tuple[int, ...], indices: Any, values: Any) -> None:
+    """Write values where index arrays point."""
+    if len(dims) == 1 and not dims[0] and indices[0].size >= _SEVERAL and x.flags.c_contiguous:
+        i = indices[0]
+        if i.dtype.kind == "b":
+            if i.size >= _MANY and i.shape == x.shape[: i.ndim]:
+                x.reshape(i.size, *x.shape[i.ndim :])[i.reshape(-1).nonzero()[0]] = values
+                return
+        elif type(values) is np.ndarray and values.dtype is x.dtype and values.shape == i.shape + x.shape[1:]:
+            if x.ndim > 1 and values.size and values.flags.c_contiguous:
+                row = f"V{values.nbytes // i.size}"  # whole rows as elements: NumPy copies them several times as fast
+                x.reshape(-1).view(row)[i.reshape(-1)] = values.reshape(-1).view(row)
+                return
+    x[numpy_key(dims, indices)] = values
+
+
+# ------------------------------------------------------------------------------------------------------- batching rules
+def _lifted_places(inner: Any, mine: Any, rank: int, first: int, dims: Any) -> tuple[Any, Any, Any]:
+    """(index tensors, dims, permutation) of the batched form; the index tensors begin at ``first`` in ``inner``.
+
+    The permutation brings the result of the batched form to (batch, result of one); ``None`` if it is there already.
+    ``rank`` is the result's for one.
+    """
+    indices, theirs = list(inner[first:]), list(mine[first:])
+    if any(payload_dtype(i).kind == "b" and not m for i, m in zip(indices, theirs, strict=True)):
+        dims, indices, theirs = _numbered(dims, indices, theirs)
+    if any(payload_dtype(i).kind == "b" for i in indices):
+        raise RuntimeError(
+            "vmap: It looks like you're attempting to index with a mask, whose result has a shape that depends on its "
+            "values. Use torch.where or masked_fill."
+        )
+    k = max(i.ndim - m for i, m in zip(indices, theirs, strict=True))
+    up = tuple(d + 1 for d in dims)
+    adjacent = _adjacent(dims)
+    if not any(theirs):
+        perm = None if adjacent else (k, *range(k), *range(k + 1, rank + 1))
+        return indices, up, perm
+    size = next(i.shape[0] for i, m in zip(indices, theirs, strict=True) if m)
+    indices = [
+        U.reshape(i, (size,) + (1,) * (k + 1 - i.ndim) + tuple(i.shape[1:])) if m else i
+        for i, m in zip(indices, theirs, strict=True)
+    ]
+    indices = [np.arange(size).reshape((size,) + (1,) * k), *indices]
+    lead = dims[0] if adjacent else 0
+    perm = None if not lead else (0, *range(k + 1, k + 1 + lead), *range(1, k + 1), *range(k + 1 + lead, rank + 1))
+    return indices, (0, *up), perm
+
+
+def _numbered(dims: Any, indices: Any, theirs: Any) -> tuple[Any, list[Any], list[bool]]:
+    """The same places with the masks that all elements of the batch share as index arrays of integers."""
+    ds: list[int] = []
+    found: list[Any] = []
+    batched: list[bool] = []
+    for d, i, m in zip(dims, indices, theirs, strict=True):
+        plain = i._a if isinstance(i, Tensor) else i
+        if payload_dtype(i).kind != "b" or m or not isinstance(plain, np.ndarray):
+            ds, found, batched = [*ds, d], [*found, i], [*batched, m]
+            continue
+        arrays = plain.nonzero()
+        ds += range(d, d + plain.ndim)
+        found += arrays
+        batched += [False] * len(arrays)
+    return tuple(ds), found, batched
+
+
+def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(perm)), key=perm.__getitem__))
+
+
+def _all_batched(inner: Any, mine: Any, count: int) -> list[Any]:
+    size = batch_size(inner, mine)
+    return [x if m else U.expand(x, (size, *x.shape)) for x, m in zip(inner[:count], mine, strict=False)]
+
+
+def _index_rank(x: Any, batched: bool, dims: Any, indices: Any, theirs: Any) -> int:
+    return x.ndim - batched - len(dims) + max(i.ndim - m for i, m in zip(indices, theirs, strict=True))
+
+
+def batch_index(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    (dims,) = p
+    rank = _index_rank(inner[0], mine[0], dims, inner[1:], mine[1:])
+    indices, dims, perm = _lifted_places(inner, mine, rank, 1, dims)
+    (x,) = _all_batched(inner, mine, 1)
+    r = U.index([x, *indices], dims)
+    return r if perm is None else U.permute(r, perm)
+
+
+def _batch_index_back(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    size, dims = p
+    indices, dims, perm = _lifted_places(inner, mine, inner[0].ndim - mine[0], 1, dims)
+    (g,) = _all_batched(inner, mine, 1)
+    if perm is not None:
+        g = U.permute(g, _inverse(perm))
+    return U.index_back([g, *indices], (batch_size(inner, mine), *size), dims)
+
+
+def _batch_index_put(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    dims, accumulate, _ = p
+    rank = _index_rank(inner[0], mine[0], dims, inner[2:], mine[2:])
+    one = result_shape(
+        tuple(inner[0].shape[mine[0] :]), dims, [tuple(i.shape[m:]) for i, m in zip(inner[2:], mine[2:], strict=True)]
+    )
+    indices, dims, perm = _lifted_places(inner, mine, rank, 2, dims)
+    x, v = _all_batched(inner, mine, 2)
+    size = x.shape[0]
+    v = U.expand(U.reshape(v, (size,) + (1,) * (rank + 1 - v.ndim) + tuple(v.shape[1:])), (size, *one))
+    if perm is not None:
+        v = U.permute(v, _inverse(perm))
+    return U.index_put([x, v, *indices], dims, accumulate, False)
+
+
+def result_shape(shape: tuple[int, ...], dims: Any, shapes: Any) -> tuple[int, ...]:
+    """The shape of the result of ``index``, for index tensors of integers."""
+    whole = np.broadcast_shapes(*shapes)
+    rest = tuple(n for d, n in enumerate(shape) if d not in dims)
+    lead = dims[0] if _adjacent(dims) else 0
+    return rest[:lead] + whole + rest[lead:]
+
+
+# ----------------------------------------------------------------------------------------------------------- primitives
+_FEW = 128  # so few elements NumPy adds up where they belong: the time goes into preparing a flat index
+
+
+def _nones(shapes: Any, *first: Any) -> tuple[Any, ...]:
+    return first + (None,) * (len(shapes) - len(first))
+
+
+def _index_samples(rng: Any) -> Any:
+    x = rng.standard_normal((4, 3))
+    i = np.array([[0, 2], [-1, 2]])
+    y = rng.standard_normal((2, 3, 4))
+    return [
+        (([x, i],), ((0,),)),
+        (([x, np.array([2, 2, 0])],), ((1,),)),
+        (([x, np.array([0, 0]), np.array([[1], [2]])],), ((0, 1),)),
+        (([y, np.array([0, 1]), np.array([3, 3])],), ((0, 2),)),
+        (([y, np.array([0, 1])],), ((2,),)),
+        (([rng.standard_normal(3), np.zeros(0, np.int64)],), ((0,),)),
+    ]
+
+
+@general(
+    tensors=-1,
+    constants_from=1,
+    grad=lambda xp, g, tensors_from1, tensors_shape, dims: _nones(
+        tensors_shape, xp.index_back([g, *tensors_from1], tensors_shape[0], dims)
+    ),
+    jvp=lambda xp, tangents, result, *args: xp.index([tangents[0], *args[1:-1]], args[-1]),
+    holomorphic=False,
+    batch=batch_index,
+    dtypes="fcib",
+    samples=_index_samples,
+)
+def index(lib, tensors, dims):
+    """What index tensors (the rest of ``tensors``) at some dims take from the first tensor."""
+    x = tensors[0]
+    r = take_at(x, dims, tensors[1:])
+    if r.ndim < 2 or (len(dims) == 1 and x.flags.c_contiguous and tensors[1].dtype.kind != "b"):
+        return r
+    return _in_order(r, x, dims, tensors[1:])
+
+
+def _in_order(r: Any, x: Any, dims: tuple[int, ...], indices: Any) -> Any:
+    """What indexing gave, laid out in memory as PyTorch's is; NumPy's has the indexed dimensions outermost.
+
+    Dimensions lie in the order of ``x``'s, of which the indexed ones say nothing (ATen's ``TensorIterator``,
+    ``reorder_dimensions``: an insertion sort from the inside out, in which a stride of 0 compares with nothing).
+    """
+    if x.flags.c_contiguous:
+        # NumPy calls contiguous what has any stride in a dimension of size 1
+        return r if not dims[0] or (r.flags.c_contiguous and 1 not in r.shape) else r.copy("C")
+    taken = {d for dim, i in zip(dims, indices, strict=True) for d in range(dim, dim + (i.ndim if _is_mask(i) else 1))}
+    strides = [0 if d in taken else s for d, s in enumerate(x.strides)]
+    rest = [s for d, s in enumerate(strides) if d not in taken]
+    lead = dims[0] if len(taken) == max(taken) - min(taken) + 1 else 0
+    strides = rest[:lead] + [0] * (r.ndim - len(rest)) + rest[lead:]
+    order = list(range(r.ndim - 1, -1, -1))  # innermost first
+    for start in range(1, r.ndim):
+        at = start
+        for other in range(start - 1, -1, -1):
+            a, b = strides[order[other]], strides[order[at]]
+            if a and b:
+                if a < b:
+                    break
+                if a > b or r.shape[order[other]] > r.shape[order[at]]:
+                    order[other], order[at] = order[at], order[other]
+                    at = other
+    outward = order[::-1]
+    turned = r.transpose(outward)
+    if turned.flags.c_contiguous and 1 not in r.shape:
+        return r
+    return turned.copy("C").transpose(_inverse(tuple(outward)))
+
+
+def _is_mask(i: Any) -> bool:
+    return i.dtype.kind == "b"
+
+
+@general(
+    tensors=-1,
+    constants_from=1,
+    grad=lambda xp, g, tensors_from1, tensors_shape, dims: _nones(tensors_shape, xp.index([g, *tensors_from1], dims)),
+    jvp=lambda xp, tangents, result, *args: xp.index_back([tangents[0], *args[1:-2]], *args[-2:]),
+    holomorphic=False,
+    batch=_batch_index_back,
+    samples=lambda rng: [
+        (([rng.standard_normal((2, 2, 3)), np.array([[0, 2], [-1, 2]])],), ((4, 3), (0,))),
+        (([rng.standard_normal((2, 3)), np.array([0, 1]), np.array([3, 3])],), ((2, 3, 4), (0, 2))),
+        (([rng.standard_normal((2, 3, 2)), np.array([0, 0])],), ((2, 3, 4), (2,))),
+    ],
+)
+def index_back(lib, tensors, size, dims):
+    """Zeros of a size with the first tensor added where the index tensors point."""
+    g = tensors[0]
+    r = lib.zeros(size, g.dtype)
+    if len(dims) == 1 and tensors[1].dtype.kind == "b":
+        write_at(r, dims, tensors[1:], g)
+    elif g.size <= _FEW:
+        lib.add.at(r, numpy_key(dims, tensors[1:]), g)
+    else:
+        dims, arrays = without_masks(dims, tensors[1:])
+        at, run = _positions(tuple(size), dims, arrays)
+        add_rows(r, at, run, g)
+    return r
+
+
+def dense(x: Any) -> Any:
+    """A copy, the dimensions in the same order in memory."""
+    if type(x) is not np.ndarray:
+        return np.array(x)
+    if x.flags.c_contiguous:
+        return x.copy()
+    r = _dense_like(x, x.dtype)
+    r[...] = x
+    return r
+
+
+def _index_put_back(
+    xp: Any, g: Any, tensors_from2: Any, tensors_shape: Any, dims: Any, accumulate: Any, needs: Any
+) -> Any:
+    mine = theirs = None
+    if needs[0]:
+        mine = g if accumulate else xp.index_put([g, xp.zeros((), g.dtype), *tensors_from2], dims, False, False)
+    if needs[1]:
+        theirs = xp.index([g, *tensors_from2], dims)
+        if theirs.shape != tensors_shape[1]:
+            theirs = xp.sum_to(theirs, tensors_shape[1])
+    return _nones(tensors_shape, mine, theirs)
+
+
+@general(
+    tensors=-1,
+    constants_from=2,
+    grad=_index_put_back,
+    jvp=lambda xp, tangents, result, *args: xp.index_put(
+        [
+            *(xp.zeros_like(x) if t is None else t for x, t in zip(args[:2], tangents[:2], strict=True)),
+            *args[2:-3],
+        ],
+        *args[-3:-1],
+        False,
+    ),
+    holomorphic=False,
+    batch=_batch_index_put,
+    dtypes="fcib",
+    samples=lambda rng: [
+        (([rng.standard_normal((4, 3)), rng.standard_normal((2, 3)), np.array([0, 2])],), ((0,), False, False)),
+        (([rng.standard_normal((4, 3)), rng.standard_normal(3), np.array([0, 0])],), ((0,), True, False)),
+        (
+            ([rng.standard_normal((4, 3)), rng.standard_normal(()), np.array([0, -1]), np.array([2, 1])],),
+            ((0, 1), False, False),
+        ),
+        (
+            ([rng.standard_normal((2, 3, 4)), rng.standard_normal((2, 3)), np.array([0, 1]), np.array([3, 3])],),
+            ((0, 2), True, False),
+        ),
+    ],
+)
+def index_put(lib, tensors, dims, accumulate, into):
+    """A copy of the first tensor with the second put, or added, where the index tensors point.
+
+    ``into``: no copy, the first tensor itself is written to.
+    """
+    x, v = tensors[0], tensors[1]
+    if accumulate and not (len(dims) == 1 and tensors[2].dtype.kind == "b"):
+        r = x if into and x.flags.c_contiguous else x.copy() if type(x) is np.ndarray else lib.array(x)
+        if v.size <= _FEW:
+            lib.add.at(r, numpy_key(dims, tensors[2:]), v)
+            return r
+        ds, arrays = without_masks(dims, tensors[2:])
+        at, run = _positions(r.shape, ds, arrays)
+        if v.ndim != r.ndim or v.size != at.size * run:
+            v = lib.broadcast_to(v, result_shape(r.shape, ds, [i.shape for i in arrays]))
+        add_rows(r, at, run, v)
+        return r
+    r = x if into else dense(x)
+    if accumulate:
+        r[numpy_key(dims, tensors[2:])] += v
+    else:
+        write_at(r, dims, tensors[2:], v)
+    return r
+
+
+INDEX = REGISTRY["index"]
+index_raw = RAW.index
+INDEX_PUT = REGISTRY["index_put"]
+assert INDEX.saves.uses == ("tensors_from1", "tensors_shape", "dims")  # type: ignore[attr-defined]
+assert INDEX_PUT.saves.uses == ("tensors_from2", "tensors_shape", "dims", "accumulate", "needs")  # type: ignore[attr-defined]

@@ -1,0 +1,191 @@
+"""Masks and places: ``masked_select``, ``masked_scatter``, ``nonzero``, ``one_hot``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import BY_NUMPY
+from ..._base.registry import public
+from ..._kinds.out import exactly, with_out
+from ..._kinds.slow_path import broadcast_error, logical_dtype
+from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
+from ..._tape.inplace import inplace_of
+from ..._tape.tensor import Tensor, wrap
+from ..create.convert import clone
+from ..create.create import beside
+from ..shape.join import unbind
+from ..shape.strided import slice_dim
+from ..shape.view_chain import renamed, untied
+from ..shape.views import reshape_public
+from ..shape.views_primitive import expand, payload
+from .getitem import fitted, is_plain, put_at
+from .index_primitive import index
+from .scatter import dtype_name, known_values, tensor_argument
+
+
+# ---------------------------------------------------------------------------------------------------------------- masks
+def _broadcast_pair(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    a, b = tuple(x._a.shape), tuple(mask._a.shape)
+    if a == b:
+        return x, mask
+    try:
+        both = np.broadcast_shapes(a, b)
+    except ValueError:
+        raise broadcast_error(mask, x) from None
+    return (x if a == both else expand(x, both)), (mask if b == both else expand(mask, both))
+
+
+def _masked(x: Tensor, mask: Tensor) -> tuple[tuple[int, ...], list[Tensor]]:
+    """The places that a mask of the tensor's shape names; inside of a transform an error."""
+    return fitted([x], (0,), [mask])
+
+
+@public("torch.masked_select Tensor.masked_select")
+@with_out(exactly("masked_select(): self and result must have the same scalar type"))
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """A vector of the elements where the bool tensor ``mask`` is true, both broadcast.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1, 2], [3, 4]])
+    >>> x.masked_select(x > 2)
+    tensor([3, 4])
+    """
+    payload(input, "masked_select")
+    if on_meta(input) or on_meta(mask):
+        raise no_kernel("masked_select")
+    if logical_dtype(tensor_argument(mask, "masked_select", "mask", 2)).kind != "b":
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    x, m = _broadcast_pair(input, mask)
+    if not x._a.ndim:
+        x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
+    dims, found = _masked(x, m)
+    return renamed(index([x, *found], dims), "MaskedSelectBackward0")
+
+
+@public("torch.masked_scatter Tensor.masked_scatter")
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """A copy of ``input`` with the first elements of ``source``, in order, where ``mask`` is true.
+
+    >>> import wengert as torch
+    >>> torch.zeros(3).masked_scatter(torch.tensor([True, False, True]), torch.tensor([1., 2., 3.]))
+    tensor([1., 0., 2.])
+    """
+    payload(input, "masked_scatter")
+    if logical_dtype(tensor_argument(mask, "masked_scatter", "mask", 2)).kind != "b":
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtype_name(logical_dtype(mask))}"
+        )
+    if logical_dtype(tensor_argument(source, "masked_scatter", "source", 3)) is not logical_dtype(input):
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got{dtype_name(logical_dtype(input))} "
+            f"and {dtype_name(logical_dtype(source))}"
+        )
+    x, m = _broadcast_pair(input, mask)
+    shape = tuple(x._a.shape)
+    if on_meta(x):  # the mask, or the source, of no elements
+        return clone(x, "C")
+    if not shape:
+        x, m = reshape_public(x, (1,)), reshape_public(m, (1,))
+    dims, found = _masked(x, m)
+    n = int(np.count_nonzero(m._a)) if is_plain(m) else found[0]._a.size
+    if source._a.size < n:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    values = slice_dim(reshape_public(source, (source._a.size,)), 0, 0, n, 1)
+    made = put_at(x, values, dims, found, False, False)
+    return (
+        renamed(made, "MaskedScatterBackward0") if shape else untied(reshape_public(made, ()), "MaskedScatterBackward0")
+    )
+
+
+public("Tensor.masked_scatter_")(inplace_of(masked_scatter, "masked_scatter_"))
+
+
+# ---------------------------------------------------------------------------------------------------- places as numbers
+@public("torch.nonzero Tensor.nonzero")
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+    """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[0, 1], [2, 0]]).nonzero()
+    tensor([[0, 1],
+            [1, 0]])
+    """
+    payload(input, "nonzero")
+    a = np.asarray(known_values(input, "nonzero"))
+    found = wrap(_rows_of_places(a))
+    if as_tuple:
+        return unbind(found, 1) if a.ndim else (wrap(a.reshape(1).nonzero()[0]),)
+    if out is None:
+        return found
+    from ..._kinds.out import store_out
+
+    store_out(out, found, exactly("nonzero: Expected out tensor to have scalar type Long but got scalar type{Out}"))
+    return out
+
+
+def _rows_of_places(a: Any) -> Any:
+    """Where an array is not zero: a row for each element."""
+    if a.ndim < 2:
+        return np.argwhere(a) if not a.ndim else a.nonzero()[0].reshape(-1, 1)
+    places = a.nonzero()
+    columns = np.empty((a.ndim, len(places[0])), np.int64)
+    for d, column in enumerate(places):
+        columns[d] = column
+    return columns.T
+
+
+@public("torch.argwhere Tensor.argwhere")
+def argwhere(input: Tensor) -> Tensor:
+    """``nonzero``: a row for each element that is not zero."""
+    return nonzero(input)  # type: ignore[no-any-return]
+
+
+@public("torch.nonzero_static Tensor.nonzero_static")
+@with_out
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
+    if on_meta(input):
+        return wrap(Meta((size, input._a.ndim), np.dtype(np.int64)))
+    found = nonzero(input)._a[:size]
+    rows = np.full((size, found.shape[1]), fill_value, np.int64)
+    rows[: len(found)] = found
+    return wrap(rows)
+
+
+@public("nn.functional.one_hot")
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """For each class number a row of zeros with a one in its place.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.one_hot(torch.tensor([0, 2]))
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+    """
+    a = payload(tensor, "one_hot")
+    dtype = logical_dtype(tensor)
+    if dtype.kind != "i" or dtype.itemsize != 8:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if not is_plain(tensor):
+        if num_classes <= 0:
+            if on_meta(tensor):
+                raise no_item()
+            known_values(tensor, "one_hot without num_classes")
+        return (tensor.unsqueeze(-1) == beside(tensor, np.arange(num_classes))).to(BY_NUMPY[dtype])  # type: ignore[attr-defined,no-any-return]
+    if not a.size:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return wrap(np.zeros((*a.shape, num_classes), np.int64))
+    if a.item(a.argmin()) < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    largest = a.item(a.argmax())
+    if num_classes == -1:
+        num_classes = largest + 1
+    elif num_classes < 1:
+        raise RuntimeError("num_classes should be positive")
+    elif largest >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    r = np.zeros((*a.shape, num_classes), np.int64)
+    r.reshape(-1)[np.arange(0, r.size, num_classes) + a.reshape(-1)] = 1
+    return wrap(r)

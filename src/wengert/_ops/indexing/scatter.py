@@ -1,0 +1,590 @@
+"""Reading and writing at places that a tensor names: ``gather``, ``scatter``, ``index_add``, ``embedding``, ..."""
+
+from __future__ import annotations
+
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import BY_NUMPY
+from ..._base.errors import warn_once
+from ..._base.modes import M
+from ..._base.registry import RAW, REGISTRY, public
+from ..._kinds.dims import normal_dim
+from ..._kinds.general import general
+from ..._kinds.out import EXACT, with_out, write_out
+from ..._kinds.slow_path import broadcast_error, logical_dtype, type_text
+from ..._payloads.meta import no_kernel, no_places, on_meta
+from ..._payloads.transforms import Value
+from ..._tape.fast_results import recorded
+from ..._tape.inplace import inplace_of, unrecorded, written
+from ..._tape.node import box_of
+from ..._tape.tensor import Tensor, wrap
+from ..create.create import element
+from ..random._common import opened
+from ..shape.strided import slice_dim
+from ..shape.view_chain import renamed, untied
+from ..shape.views import reshape_public
+from ..shape.views_primitive import expand, payload
+from ._along import add_along, check_range, fitting, put_along, read_along
+from .getitem import is_plain
+from .setitem import number
+
+
+# ----------------------------------------------------------------------------------------------------------- primitives
+def _batch_gather_back(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    from ..._payloads.batching import batch_size
+
+    size = batch_size(inner, mine)
+    g, i = (x if m else U.expand(x, (size, *x.shape)) for x, m in zip(inner, mine, strict=True))
+    return U.gather_back(g, i, (size, *p[0]), p[1] + 1)
+
+
+def sample_places(*shape: int) -> Any:
+    """Samples: places from 0 to 2, some twice."""
+    return np.resize(np.array([0, 2, 1, 1, 0]), shape)
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g, self_shape, index, dim: xp.gather_back(g, index, self_shape, dim)},
+    jvp=lambda xp, tangents, result, self, index, dim: xp.gather(tangents[0], index, dim),
+    holomorphic=False,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((rng.standard_normal((3, 2)), sample_places(2, 2)), (0,)),
+        ((rng.standard_normal((2, 3)), sample_places(2, 4)), (1,)),
+        ((rng.standard_normal((3, 2)), sample_places(4, 1)), (0,)),
+    ],
+)
+def gather(lib, self, index, dim):
+    """The elements at ``index`` along a dimension, each in its own line."""
+    if not self.ndim or self.flags.c_contiguous:
+        return read_along(self, index, dim)
+    key = [lib.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape)]
+    key[dim] = index
+    return self[tuple(key)]
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g, index, dim: xp.gather(g, index, dim)},
+    jvp=lambda xp, tangents, result, self, index, size, dim: xp.gather_back(tangents[0], index, size, dim),
+    holomorphic=False,
+    batch=_batch_gather_back,
+    samples=lambda rng: [
+        ((rng.standard_normal((2, 2)), sample_places(2, 2)), ((3, 2), 0)),
+        ((rng.standard_normal((2, 4)), sample_places(2, 4)), ((2, 3), 1)),
+    ],
+)
+def gather_back(lib, self, index, size, dim):
+    """Zeros of a size with the tensor added at ``index`` along a dimension."""
+    r = lib.zeros(size, self.dtype)
+    add_along(r, index, dim, self)
+    return r
+
+
+@general(
+    tensors=3,
+    grad={
+        "self": lambda xp, g, index, dim: xp.scatter(g, index, 0, dim),
+        "src": lambda xp, g, index, dim: xp.gather(g, index, dim),
+    },
+    holomorphic=False,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((rng.standard_normal((3, 2)), np.array([[0, 2], [1, 0]]), rng.standard_normal((2, 2))), (0,)),
+        ((rng.standard_normal((2, 3)), np.array([[0, 2], [1, 0]]), 1.5), (1,)),
+    ],
+)
+def scatter(lib, self, index, src, dim):
+    """A copy of ``self`` with ``src`` written at ``index`` along a dimension; of several, the last stays."""
+    r = lib.array(self, order="C")
+    put_along(r, index, dim, src)
+    return r
+
+
+@general(
+    tensors=3,
+    grad={"self": lambda xp, g: g, "src": lambda xp, g, index, dim: xp.gather(g, index, dim)},
+    holomorphic=False,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((rng.standard_normal((3, 2)), sample_places(2, 2), rng.standard_normal((2, 2))), (0,)),
+        ((rng.standard_normal((2, 3)), sample_places(2, 4), rng.standard_normal((2, 4))), (1,)),
+    ],
+)
+def scatter_add(lib, self, index, src, dim):
+    """A copy of ``self`` with ``src`` added at ``index`` along a dimension."""
+    r = lib.array(self, order="C")
+    add_along(r, index, dim, src)
+    return r
+
+
+# ------------------------------------------------------------------------------------------------------- scatter_reduce
+def _ones(xp: Any, x: Any, dtype: Any) -> Any:
+    return xp.zeros(x.shape, dtype) + 1
+
+
+def _reduced_prod(xp: Any, g: Any, self: Any, index: Any, src: Any, result: Any, dim: Any, include_self: Any) -> Any:
+    """PyTorch's formula: a single zero takes its factor's product of the others, two or more get zero."""
+    own = xp.masked_fill(self, self == 0, 1)
+    mine = g * xp.scatter_reduce(own, index, src, dim, "prod", include_self) / own
+    zero = src == 0
+    count = xp.scatter_add(xp.zeros_like(g), index, xp._to_copy(zero, _dtype_of(g)), dim)
+    single = zero & (xp.gather(count, index, dim) == 1)
+    others = xp.scatter_reduce(self, index, xp.masked_fill(src, single, 1), dim, "prod", include_self)
+    theirs = xp.where(
+        single, xp.gather(g * others, index, dim), xp.gather(g * result, index, dim) / xp.masked_fill(src, zero, 1)
+    )
+    return mine, theirs
+
+
+def _dtype_of(x: Any) -> Any:
+    from ..._payloads.transforms import plain_dtype
+    from ..._tape.saved import payload_dtype
+
+    return plain_dtype(payload_dtype(x))
+
+
+def _scatter_reduce_back(
+    xp: Any, g: Any, self: Any, index: Any, src: Any, result: Any, dim: Any, reduce: Any, include_self: Any
+) -> Any:
+    """PyTorch's ``scatter_reduce_backward``."""
+    if reduce == "sum":
+        mine, theirs = g, xp.gather(g, index, dim)
+    elif reduce == "prod":
+        mine, theirs = _reduced_prod(xp, g, self, index, src, result, dim, include_self)
+    elif reduce == "mean":
+        count = _ones(xp, g, g.dtype) if include_self else xp.zeros_like(g)
+        count = xp.scatter_add(count, index, _ones(xp, index, g.dtype), dim)
+        mine = g / xp.masked_fill(count, count == 0, 1)
+        theirs = xp.gather(mine, index, dim)
+    else:
+        here = src == xp.gather(result, index, dim)
+        kept = self == result
+        dtype = _dtype_of(g)
+        count = xp.scatter_add(xp._to_copy(kept, dtype), index, xp._to_copy(here, dtype), dim)
+        share = g / count
+        mine = xp.masked_fill(share, ~kept, 0)
+        theirs = xp.masked_fill(xp.gather(share, index, dim), ~here, 0)
+    if not include_self:
+        mine = xp.scatter(mine, index, 0, dim)
+    return mine, None, theirs
+
+
+def _reduce_samples(rng: Any) -> Any:
+    return [
+        ((rng.standard_normal((3, 2)), sample_places(3, 2), rng.standard_normal((3, 2))), (0, reduce, include))
+        for reduce in ("sum", "prod", "mean", "amax", "amin")
+        for include in (True, False)
+    ]
+
+
+@general(
+    tensors=3,
+    grad=_scatter_reduce_back,
+    holomorphic=False,
+    batch=("dim", ("dim",)),
+    dtypes="fi",
+    samples=_reduce_samples,
+)
+def scatter_reduce(lib, self, index, src, dim, reduce, include_self):
+    """A copy of ``self`` in which what ``src`` has for a place, with what is there or not, is reduced to one value."""
+    r = lib.array(self, order="C")
+    flat = r.reshape(-1)
+    at = lib.along(r.shape, index, dim).reshape(-1)
+    kind = r.dtype.kind
+    if not include_self:
+        least, most = (-np.inf, np.inf) if kind in "fV" else (0, 1) if kind == "b" else _limits(r.dtype)
+        flat[at] = {"sum": 0, "mean": 0, "prod": 1, "amax": least, "amin": most}[reduce]
+    how = {"sum": lib.add, "mean": lib.add, "prod": lib.multiply, "amax": lib.maximum, "amin": lib.minimum}[reduce]
+    how.at(flat, at, src.reshape(-1))
+    if reduce == "mean":
+        count = lib.bincount(at, minlength=flat.size) + int(include_self)
+        count[count == 0] = 1
+        count = count.astype(r.dtype).reshape(r.shape)
+        r = r / count if kind in "fcV" else r // count
+    return r
+
+
+def _limits(dtype: Any) -> tuple[int, int]:
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+# ------------------------------------------------------------------------------------------------------------ arguments
+def tensor_argument(x: Any, name: str, argument: str, position: int) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(x)}")
+    return x
+
+
+def dtype_name(dtype: Any) -> str:
+    return BY_NUMPY[dtype].scalar_name
+
+
+def known_values(x: Tensor, name: str) -> Any:
+    if on_meta(x):
+        raise no_places() if name == "nonzero" else no_kernel(name)
+    if not is_plain(x):
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+            f"aten::{name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
+        )
+    return x._a
+
+
+def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
+    """An index tensor of ``gather`` and its like."""
+    dtype = logical_dtype(tensor_argument(index, name, "index", position))
+    if (dtype.kind != "i" or dtype.itemsize < 4) and index._a.size:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    return index  # type: ignore[no-any-return]
+
+
+def _check_lines(self: Tensor, index: Tensor, dim: int, src: Tensor | None = None, scatter: bool = False) -> None:
+    """The shapes of ``gather`` and ``scatter``, and the range of the index."""
+    have, want = _at_least_1d(self._a.shape), _at_least_1d(index._a.shape)
+    if have == want and src is None and type(index._a) is np.ndarray:
+        return check_range(index._a, dim, have[dim])
+    if 0 in want:
+        return
+    from_ = None if src is None else _at_least_1d(src._a.shape)
+    if len(have) != len(want):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as {'self' if scatter else 'input'} tensor"
+        )
+    if from_ is not None and len(from_) != len(want):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    wide = next((d for d, (n, m) in enumerate(zip(have, want, strict=True)) if d != dim and m > n), None)
+    if wide is not None and not scatter:
+        raise RuntimeError(
+            f"Size does not match at dimension {wide} expected index {list(index._a.shape)} to be no larger than self "
+            f"{list(self._a.shape)} apart from dimension {dim}"
+        )
+    if wide is not None or (from_ is not None and any(m > n for n, m in zip(from_, want, strict=True))):
+        raise RuntimeError(
+            f"Expected index {list(index._a.shape)} to be no larger than self {list(self._a.shape)} apart from "
+            f"dimension {dim}" + ("" if src is None else f" and to be no larger size than src {list(src._a.shape)}")
+        )
+    if is_plain(index):
+        check_range(index._a, dim, have[dim])
+    elif isinstance(index._a, Value) and not on_meta(index):
+        check_range(opened(index._a)[0], dim, have[dim])
+
+
+def _at_least_1d(shape: Any) -> tuple[int, ...]:
+    return tuple(shape) or (1,)
+
+
+# --------------------------------------------------------------------------------------------------- gather and scatter
+@public("torch.gather Tensor.gather")
+def gather_public(
+    input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None
+) -> Tensor:
+    """For each element of ``index`` the element of ``input`` in the same line along ``dim``.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[1], [0]]))
+    tensor([[2],
+            [3]])
+    """
+    if out is not None:
+        return write_out(out, gather_public, (input, dim, index), None, EXACT)  # type: ignore[no-any-return]
+    d = -1 if sparse_grad else _fitting(input, dim, index)
+    if d >= 0:
+        a, fx = input._a, input._fn
+        r = _gather_raw(a, index._a, d)
+        if fx is None:
+            return wrap(r)
+        if not M:
+            return recorded(GATHER, (fx, None), [a.shape, box_of(index), d], r)
+    ndim = payload(input, "gather").ndim
+    index = _index_tensor(index, "gather")
+    dim = normal_dim(dim, ndim, "gather")
+    _check_lines(input, index, dim)
+    if sparse_grad and is_plain(input) and is_plain(index):
+        from ..names.sparse import sparse_gather
+
+        return sparse_gather(input, dim, index, gather_public(input.detach(), dim, index))
+    if not index._a.size:  # then its shape may be anything
+        none = gather(at_least_vector(input), wrap(np.zeros((0,) * max(ndim, 1), np.int64)), dim)
+        return untied(reshape_public(none, tuple(index._a.shape)), "GatherBackward0")
+    if (ndim and index._a.ndim) or (is_plain(input) and is_plain(index)):
+        return gather(input, index, dim)  # type: ignore[no-any-return]
+    # inside of a transform, dimensions must be there to be counted
+    return reshape_public(gather(at_least_vector(input), at_least_vector(index), dim), tuple(index._a.shape))
+
+
+def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
+    """``fitting`` of an index (and a source) that reaches beyond ``self`` along the dim at most."""
+    dim = fitting(self, dim, index)
+    if dim < 0:
+        return -1
+    a = self._a
+    have, want = a.shape, index._a.shape
+    if have != want:
+        if len(have) != len(want):
+            return -1
+        for d, n in enumerate(want):
+            if n > have[d] and d != dim:
+                return -1
+    if src is not None:
+        s = getattr(src, "_a", None)
+        if type(s) is not np.ndarray or s.dtype is not a.dtype or s.shape != want:
+            return -1
+    return dim
+
+
+GATHER, SCATTER, SCATTER_ADD = REGISTRY["gather"], REGISTRY["scatter"], REGISTRY["scatter_add"]
+assert GATHER.saves.uses == ("self_shape", "index", "dim")  # type: ignore[attr-defined]
+assert SCATTER.saves.uses == SCATTER_ADD.saves.uses == ("index", "dim")  # type: ignore[attr-defined]
+_gather_raw = RAW.gather
+
+
+def at_least_vector(index: Tensor) -> Tensor:
+    return index if index._a.ndim else reshape_public(index, (1,))
+
+
+def _scattered(name: str, self: Tensor, dim: int, index: Any, src: Any, run: Any) -> Tensor:
+    """Check, align and call a scatter operator: ``run(self, index, src, dim)``."""
+    payload(self, name)
+    index = _index_tensor(index, "scatter")
+    ndim = self._a.ndim
+    dim = normal_dim(dim, ndim, name)
+    if isinstance(src, Tensor):
+        if logical_dtype(src) is not logical_dtype(self):
+            raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+        _check_lines(self, index, dim, src, True)
+        src = _shrunk(at_least_vector(src), _at_least_1d(index._a.shape))
+    else:
+        _check_lines(self, index, dim, None, True)
+    if not index._a.size:
+        index = wrap(np.zeros((0,) * max(ndim, 1), np.int64))
+        src = slice_all(src, (0,) * max(ndim, 1)) if isinstance(src, Tensor) else src
+    index = at_least_vector(index)
+    if ndim or all(is_plain(x) for x in (self, index, src) if isinstance(x, Tensor)):
+        return run(self, index, src, dim)  # type: ignore[no-any-return]
+    return reshape_public(run(at_least_vector(self), index, src, 0), ())
+
+
+def _shrunk(src: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The part of ``src`` that an index of this shape reads."""
+    if 0 in shape:
+        return src
+    for d, n in enumerate(shape):
+        if src._a.shape[d] != n:
+            src = slice_dim(src, d, 0, n, 1)
+    return src
+
+
+def slice_all(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The part from 0 on of each dimension."""
+    x = reshape_public(x, (-1,)) if x._a.ndim != len(shape) else x
+    for d, n in enumerate(shape[: x._a.ndim]):
+        x = slice_dim(x, d, 0, n, 1)
+    return reshape_public(x, shape)
+
+
+_REDUCTIONS = {"add": "sum", "multiply": "prod"}
+
+
+@public("torch.scatter Tensor.scatter")
+@with_out(EXACT)
+def scatter_public(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Tensor:
+    """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``.
+
+    ``reduce`` ("add" or "multiply") combines it with what is there.
+
+    >>> import wengert as torch
+    >>> torch.zeros(2, 2).scatter(1, torch.tensor([[1], [0]]), 1.)
+    tensor([[0., 1.],
+            [1., 0.]])
+    """
+    if src is None:
+        src = value
+    if reduce is None and isinstance(src, Tensor):
+        d = _fitting(input, dim, index, src)
+        fx, fs = getattr(input, "_fn", None), src._fn
+        if d >= 0 and (not M or (fx is None and fs is None)):
+            r = input._a.copy()
+            put_along(r, index._a, d, src._a)
+            return wrap(r) if fx is None and fs is None else recorded(SCATTER, (fx, None, fs), [box_of(index), d], r)
+    elif reduce is None and type(src) is float and not M and -3e38 < src < 3e38:
+        d = _fitting(input, dim, index)
+        if d >= 0 and input._a.dtype.char in "fd":
+            r, fx = input._a.copy(), input._fn
+            put_along(r, index._a, d, src)
+            if fx is None:
+                return wrap(r)
+            return renamed(recorded(SCATTER, (fx, None, None), [box_of(index), d], r), "ScatterBackward1")
+    if isinstance(src, np.generic):
+        src = src.item()
+    if not isinstance(src, (Tensor, bool, int, float, complex)):
+        got = f"int, {type_text(index)}" + ("" if src is None else f", {type_text(src)}")
+        raise TypeError(
+            f"scatter() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            " * (int dim, Tensor index, Tensor src)\n * (int dim, Tensor index, Number value)\n"
+        )
+    if not isinstance(src, Tensor):
+        src = element(src, logical_dtype(input))
+    if reduce is None:
+        made = _scattered("scatter", input, dim, index, src, scatter)
+        return made if isinstance(src, Tensor) else renamed(made, "ScatterBackward1")
+    if reduce not in _REDUCTIONS:
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    if isinstance(src, Tensor):
+        warn_once(
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
+            "PyTorch release. Use torch.scatter_reduce instead for more reduction options."
+        )
+    else:
+        src = expand(wrap(number(src, logical_dtype(input))), _at_least_1d(index._a.shape))
+    return scatter_reduce_public(input, dim, index, src, _REDUCTIONS[reduce])
+
+
+@public("torch.scatter_add Tensor.scatter_add")
+def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``.
+
+    >>> import wengert as torch
+    >>> torch.zeros(3).scatter_add(0, torch.tensor([0, 2, 0]), torch.ones(3))
+    tensor([2., 0., 1.])
+    """
+    if out is not None:
+        return write_out(out, scatter_add_public, (input, dim, index, src), None, EXACT)  # type: ignore[no-any-return]
+    d = _fitting(input, dim, index, src)
+    if d >= 0:
+        fx, fs = input._fn, src._fn
+        if not M or (fx is None and fs is None):
+            r = input._a.copy()
+            add_along(r, index._a, d, src._a)
+            if fx is None and fs is None:
+                return wrap(r)
+            return recorded(SCATTER_ADD, (fx, None, fs), [None if fs is None else box_of(index), d], r)
+    return _scattered("scatter_add", input, dim, index, tensor_argument(src, "scatter_add", "src", 4), scatter_add)
+
+
+@public("torch.scatter_reduce Tensor.scatter_reduce")
+@with_out(EXACT)
+def scatter_reduce_public(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """A copy of ``input`` in which all that ``src`` has for a place is reduced to one value.
+
+    ``reduce``: "sum", "prod", "mean", "amax" or "amin"; ``include_self``: what is there counts too.
+
+    >>> import wengert as torch
+    >>> torch.ones(2).scatter_reduce(0, torch.tensor([0, 0, 1]), torch.tensor([3., 2., 5.]), "amax")
+    tensor([3., 5.])
+    """
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    return _scattered(
+        "scatter_reduce",
+        input,
+        dim,
+        index,
+        tensor_argument(src, "scatter_reduce", "src", 4),
+        lambda a, i, s, d: scatter_reduce(a, i, s, d, reduce, bool(include_self)),
+    )
+
+
+def _into(self: Any, dim: Any, index: Any, src: Any, write: Any) -> bool:
+    """Write straight into self's memory, if nothing is recorded and nothing speaks against it."""
+    d = _fitting(self, dim, index)
+    tensor = isinstance(src, Tensor)
+    if d < 0 or not unrecorded(self, src._fn if tensor else None):
+        return False
+    a, i = self._a, index._a
+    if not (a.flags.c_contiguous and a.flags.writeable) or (a.dtype is i.dtype and np.may_share_memory(a, i)):
+        return False
+    if tensor:
+        src = src._a
+        if type(src) is not np.ndarray or src.dtype is not a.dtype or src.ndim != i.ndim or np.may_share_memory(a, src):
+            return False
+        if src.shape != i.shape:  # a part of it is written
+            src = src[tuple(map(slice, i.shape))]
+            if src.shape != i.shape:
+                return False
+    write(a, i, d, src)
+    written(self, getframe(2))
+    return True
+
+
+def _is_small_number(value: Any, self: Any) -> bool:
+    """Whether this is a number that every floating tensor can hold, and this is such a tensor."""
+    return type(value) in (float, int) and -3e38 < value < 3e38 and type(self) is Tensor and self._a.dtype.char in "fd"
+
+
+_scatter_in_place = inplace_of(scatter_public, "scatter_")
+_scatter_add_in_place = inplace_of(scatter_add_public, "scatter_add_")
+
+
+@public("Tensor.scatter_")
+def scatter_(
+    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Tensor:
+    """In-place form of ``scatter``."""
+    given = value if src is None else src
+    if reduce is None and (isinstance(given, Tensor) or _is_small_number(given, self)):
+        if _into(self, dim, index, given, put_along):
+            return self
+    rest = {} if src is not None else {"value": value}
+    return _scatter_in_place(self, dim, index, *(() if src is None else (src,)), reduce=reduce, **rest)  # type: ignore[no-any-return]
+
+
+@public("Tensor.scatter_add_")
+def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """In-place form of ``scatter_add``."""
+    if isinstance(src, Tensor) and _into(self, dim, index, src, add_along):
+        return self
+    return _scatter_add_in_place(self, dim, index, src)  # type: ignore[no-any-return]
+
+
+public("Tensor.scatter_reduce_")(inplace_of(scatter_reduce_public, "scatter_reduce_"))
+
+
+@public("torch.take_along_dim Tensor.take_along_dim")
+@with_out(EXACT)
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[3, 1, 2]])
+    >>> x.take_along_dim(x.argsort(1), 1)
+    tensor([[1, 2, 3]])
+    """
+    payload(input, "take_along_dim")
+    dtype = logical_dtype(tensor_argument(indices, "take_along_dim", "indices", 2))
+    if dtype.kind != "i" or dtype.itemsize != 8:
+        raise RuntimeError(
+            "torch.take_along_dim(): dtype of indices should be Long but got " + BY_NUMPY[dtype].scalar_name
+        )
+    if dim is None:
+        return gather_public(reshape_public(input, (-1,)), 0, reshape_public(indices, (-1,)))
+    have, want = tuple(input._a.shape), tuple(indices._a.shape)
+    if len(have) != len(want):
+        raise RuntimeError(
+            f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {len(have)} "
+            f"dimensions for input, and {len(want)} dimensions for indices"
+        )
+    dim = normal_dim(dim, len(have), "take_along_dim")
+    if _fitting(input, dim, indices) >= 0 and have[:dim] + have[dim + 1 :] == want[:dim] + want[dim + 1 :]:
+        return gather_public(input, dim, indices)
+    try:
+        both = np.broadcast_shapes(have[:dim] + (1,) + have[dim + 1 :], want[:dim] + (1,) + want[dim + 1 :])
+    except ValueError:
+        raise broadcast_error(input, indices) from None
+    wide = [both[:dim] + (s[dim],) + both[dim + 1 :] for s in (have, want)]
+    x, i = (t if tuple(t._a.shape) == w else expand(t, w) for t, w in zip((input, indices), wide, strict=True))
+    if is_plain(i) and i._a.size and i._a.min() < 0:
+        i = wrap(np.where(i._a < 0, i._a + have[dim], i._a))
+    return gather_public(x, dim, i)

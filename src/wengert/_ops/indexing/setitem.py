@@ -1,0 +1,319 @@
+"""``x[...] = v``: the views of ``x[...]``, then ``copy_`` or ``index_put_``; and direct paths for what is common."""
+
+from __future__ import annotations
+
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.library import copyto, may_share_memory
+from ..._base.dtypes import BY_NUMPY, INTEGRAL
+from ..._base.errors import here
+from ..._base.modes import M
+from ..._base.registry import RAW, REGISTRY, public
+from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.inplace import apply_inplace, unrecorded, written
+from ..._tape.node import AccumulateGrad, box_of, tick
+from ..._tape.tensor import Tensor, wrap
+from ..._tape.views import record_slices, record_write, writable
+from ..create.create import element
+from ..shape.view_chain import AS_STRIDED, address_of
+from ..shape.views_primitive import COLONS, NEW_AT
+from .getitem import _BASIC, all_plain, by_tensors, parsed, place_error, put_at, slice_bounds, value_error
+from .index_primitive import INDEX_PUT, write_at
+
+
+@public("Tensor.__setitem__")
+def setitem(self: Tensor, key: Any, value: Any) -> None:
+    """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
+    ty = type(key)
+    if ty is int or ty is slice or (ty is tuple and _BASIC.issuperset(map(type, key))):
+        if _assign_basic(self, key, value) or _assign_recorded(self, key, value):
+            return
+    elif ty is Tensor:
+        if _assign_at(self, key, value):
+            return
+    elif ty is tuple and assign_at_several(self, key, value):
+        return
+    if key is False:
+        return
+    try:
+        x, dims, indices = parsed(self, None if key is True else key)
+        if type(value) is not Tensor:
+            value = _as_value(value, x)
+    except (IndexError, TypeError, AttributeError):  # the only trace of an operand that overrides operators
+        from ..._tensor_api.override_sites import recovered
+
+        return recovered("__setitem__", (self, key, value))
+    if not indices:
+        from .copy_fill import copy_into
+
+        copy_into(x, _sliced(value, x._a.shape))
+        return
+    if logical_dtype(value) is not logical_dtype(x):
+        raise dtype_error(x, value)
+    put_into(x, value, dims, indices, False)
+
+
+def dtype_error(x: Tensor, value: Tensor) -> Exception:
+    names = [BY_NUMPY[logical_dtype(t)].scalar_name for t in (x, value)]
+    return RuntimeError(
+        f"Index put requires the source and destination dtypes match, got {names[0]} for the destination and "
+        f"{names[1]} for the source."
+    )
+
+
+def _assign_basic(self: Tensor, key: Any, value: Any) -> bool:
+    """The direct path: NumPy assigns, if nothing is recorded and its rules are PyTorch's."""
+    a = self._a
+    if type(a) is not np.ndarray:
+        return False
+    ty = type(value)
+    if ty is Tensor:
+        v = value._a
+        if not (type(v) is np.ndarray or isinstance(v, np.generic)) or v.dtype.kind == "c" != a.dtype.kind:
+            return False
+        if not unrecorded(self, value._fn) and not (a.dtype in INTEGRAL and unrecorded(self, None)):
+            return False
+    elif (ty is not float and ty is not int) or a.dtype.kind not in "fc" or not unrecorded(self, None):
+        return False
+    else:
+        v = value
+    if type(key) is int:
+        key = (key, Ellipsis)
+    else:
+        for item in key if type(key) is tuple else (key,):
+            if type(item) is slice and not (item.step is None or (type(item.step) is int and item.step > 0)):
+                return False
+            if type(item) is slice and (isinstance(item.start, Tensor) or isinstance(item.stop, Tensor)):
+                return False
+        if type(key) is tuple and Ellipsis not in key:
+            key = (*key, Ellipsis)  # so that one element is a view of no dimensions, not a number
+    try:
+        a[key] = v
+    except (ValueError, IndexError, TypeError):
+        return False  # the other path says what is wrong
+    written(self, getframe(2))
+    return True
+
+
+def _assign_at(self: Tensor, key: Tensor, value: Any) -> bool:
+    """``_assign_basic`` for one index tensor."""
+    a, i = self._a, key._a
+    if type(a) is not np.ndarray or type(i) is not np.ndarray or not i.ndim or not a.ndim:
+        return False
+    kind = i.dtype.kind
+    if not (kind == "i" and i.dtype.itemsize >= 4) and not (kind == "b" and i.shape == a.shape[: i.ndim]):
+        return False
+    ty = type(value)
+    if ty is Tensor:
+        v = value._a
+        if v.dtype is not a.dtype or not unrecorded(self, value._fn):
+            return False
+    elif (ty is float or ty is int) and a.dtype.kind in "fc" and unrecorded(self, None):
+        v = value
+    else:
+        return False
+    try:
+        if i.size < 64:
+            a[i] = v
+        else:
+            write_at(a, (0,), (i,), v)
+    except (ValueError, IndexError, TypeError):
+        return False
+    written(self, getframe(2))
+    return True
+
+
+def assign_at_several(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
+    """The same for a key of index tensors and ``:``."""
+    a = self._a
+    if type(a) is not np.ndarray or not a.flags.writeable:
+        return False
+    if type(value) is Tensor:
+        v, fy = value._a, value._fn
+        if v.dtype is not a.dtype:
+            return False
+    elif type(value) in (float, int) and a.dtype.kind in "fc":
+        v, fy = value, None
+    else:
+        return False
+    found = by_tensors(self, key)
+    if found is None or not unrecorded(self, fy):
+        return False
+    try:
+        a[tuple([item if type(item) is slice else item._a for item in key])] = v
+    except (ValueError, IndexError, TypeError):
+        return False
+    written(self, getframe(2))
+    return True
+
+
+def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
+    """The direct path of a recorded write to a part of a tensor that is no view: what the views would do, at once."""
+    a = self._a
+    if M or type(a) is not np.ndarray or not a.flags.writeable or hasattr(self, "_v"):
+        return False
+    fx = self._fn
+    if type(value) is Tensor:
+        v, fy = value._a, value._fn
+        if type(v) is not np.ndarray or v.dtype.kind == "c" != a.dtype.kind:
+            return False
+    elif a.dtype.kind in "fc" and (type(value) is float or (type(value) is int and -(1 << 31) < value < 1 << 31)):
+        v, fy = value, None
+    else:
+        return False
+    if type(fx) is AccumulateGrad:
+        return False
+    found = _chain(a, key if type(key) is tuple else (key,))
+    if found is None:
+        return False
+    chain, part = found
+    n = None
+    if fy is not None:
+        if type(fy) is AS_STRIDED and fy.fx is fx and fy.p[0] == chain and _same_place(v, part):
+            written(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
+            return True
+        if v.ndim > part.ndim:
+            return False
+        if may_share_memory(a, v):
+            return False
+        n = REGISTRY["copy"].node()
+        n.fx = (None, fy)
+        n.s = [v.shape, v.dtype]
+        n.seq = tick()
+        n.h = None
+        n.code, n.lasti = here()
+    try:
+        copyto(part, v, casting="unsafe")
+    except ValueError:
+        return False
+    del a, part, found  # so that whoever counts the references to the memory finds no more than there are
+    record_slices(self, chain, n)
+    return True
+
+
+def _same_place(a: Any, b: Any) -> bool:
+    return a.shape == b.shape and a.strides == b.strides and address_of(a) == address_of(b)
+
+
+def _put_recorded(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> bool:
+    """``put_into`` where it is recorded, for a tensor that is no view: without what only others need."""
+    a, fx = x._a, x._fn
+    if (
+        M
+        or type(a) is not np.ndarray
+        or hasattr(x, "_v")
+        or type(fx) is AccumulateGrad
+        or (fx is None and value._fn is None)
+        or not all_plain([value, *indices])
+    ):
+        return False
+    if not a.flags.writeable or (accumulate and not a.flags.c_contiguous) or may_share_memory(a, value._a):
+        return False
+    arrays = [i._a for i in indices]
+    try:
+        RAW.index_put([a, value._a, *arrays], dims, accumulate, True)
+    except (IndexError, ValueError):
+        return False
+    fy = value._fn
+    n = INDEX_PUT.node()
+    n.fx = (fx, fy, *[None] * len(arrays))
+    shapes = [a.shape, value._a.shape, *[i.shape for i in arrays]]
+    n.s = [[box_of(i) for i in indices], shapes, dims, accumulate, (fx is not None, fy is not None)]
+    n.seq = tick()
+    n.h = None
+    n.code, n.lasti = here()
+    del a
+    record_write(x, n)
+    return True
+
+
+def _chain(a: Any, key: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any] | None:
+    """The chain of views that a key without index tensors makes, and its array; ``None`` if it is wrong."""
+    skipped = a.ndim - len(key) + key.count(None) + key.count(...)
+    if skipped < 0:
+        return None
+    chain: list[tuple[str, tuple[Any, ...]]] = []
+    dim = 0
+    for item in key:
+        ty = type(item)
+        if ty is int:
+            n = a.shape[dim]
+            if not -n <= item < n:
+                return None
+            p = (dim, item if item >= 0 else item + n)
+            a = a[COLONS[dim] + (item, ...)]
+            chain.append(("select", p))
+        elif ty is slice:
+            n = a.shape[dim]
+            start, end, step = slice_bounds(item, n)
+            if start or end != n or step != 1:
+                a = a[COLONS[dim] + (slice(start, end, step),)]
+                chain.append(("slice_dim", (dim, start, end, step)))
+            dim += 1
+        elif item is None:
+            a = a[NEW_AT[dim]]
+            chain.append(("unsqueeze_dim", (dim,)))
+            dim += 1
+        else:
+            dim += skipped
+            skipped = 0
+    return (tuple(chain), a) if chain else None
+
+
+def _as_value(value: Any, x: Tensor) -> Tensor:
+    """A value that is written, as a tensor of x's dtype; PyTorch's errors for what is no number."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    dtype = logical_dtype(x)
+    if not isinstance(value, (bool, int, float, complex)):
+        from ..._tape.saved import _type_name
+
+        raise TypeError(f"can't assign a {type_text(value)} to a {_type_name(np.empty(0, dtype))}")
+    return wrap(number(value, dtype))
+
+
+def number(value: Any, dtype: Any) -> Any:
+    """A Python number as a 0-dimensional array of a dtype; PyTorch's error for one that does not fit."""
+    if type(value) is float and dtype.char in "fd" and -3e38 < value < 3e38:
+        return np.array(value, dtype)
+    with np.errstate(over="ignore"):
+        return np.array(element(value, dtype)).astype(dtype)
+
+
+def _sliced(value: Tensor, shape: Any) -> Tensor:
+    """A value without the leading dimensions of size one that the part does not have."""
+    have = value._a.shape
+    extra = len(have) - len(shape)
+    if extra > 0 and have[0] == 1:
+        from ..shape.views import reshape_public
+
+        extra = next((i for i, n in enumerate(have[:extra]) if n != 1), extra)
+
+        return reshape_public(value, tuple(have[extra:]))
+    return value
+
+
+def put_into(x: Tensor, value: Tensor, dims: Any, indices: Any, accumulate: bool) -> Tensor:
+    """``index_put_``: write into x where the index tensors point."""
+    a = x._a
+    if type(a) is np.ndarray and not accumulate and unrecorded(x, value._fn) and all_plain([value, *indices]):
+        try:
+            write_at(writable(x), dims, [i._a for i in indices], value._a)
+        except IndexError as error:
+            raise place_error(error, indices) from None
+        except (ValueError, TypeError) as error:
+            raise value_error(error, x, value, dims, indices) from None
+        written(x, getframe(2))
+        return x
+    del a  # as in ``_assign_recorded``
+    if _put_recorded(x, value, dims, indices, accumulate):
+        return x
+    a = x._a
+    if type(a) is np.ndarray and writable(x) is a and value._a is not a and not may_share_memory(a, value._a):
+        return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, True), x, (value,))
+    return apply_inplace(lambda self, v: put_at(self, v, dims, indices, accumulate, False), x, (value,))

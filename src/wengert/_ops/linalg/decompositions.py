@@ -1,0 +1,487 @@
+"""Inverses, systems of equations and decompositions of (batches of) matrices: the primitives of linear algebra.
+
+The derivatives are the ones of ATen's ``FunctionsManual.cpp``; each names the paper or gives the derivation in a line.
+A decomposition is unique only up to signs, phases and order, and degenerate where values coincide: the derivatives of
+vectors divide by differences of values, those of values alone do not and stay finite. A formula is given ``None`` for
+an output that nothing used, so a loss of singular values only never sees that division.
+
+Those of ``dtypes="f"`` take complex matrices as well; as their results have a free phase then, a numeric derivative of
+them means nothing, and tests/ops/test_ops_linalg.py differentiates losses that do not depend on it.
+
+``mul`` is a product of (batches of) matrices, ``H`` the conjugate transpose; both work on arrays, Tensors and values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.library import in_lib
+from ..._kinds.general import general
+from ..._tape.saved import is_complex
+from .inverses import (
+    H,
+    LinAlgError,
+    _each,
+    _plain,
+    _position,
+    _square,
+    column,
+    diagonal,
+    lu_of,
+    mul,
+    one_by_one,
+    part,
+    row,
+    solve_tri,
+    solve_tri_right,
+    with_diagonal,
+)
+
+
+# ------------------------------------------------------------------------------------------------------------- Cholesky
+def minor_of(a: Any) -> int:
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    (potrf,) = get_lapack_funcs(("potrf",), (a,))
+    return int(potrf(a, lower=True)[1])
+
+
+@in_lib
+def cholesky_factors(a: Any, upper: bool) -> Any:
+    """Lower triangular factors of the lower triangles, or upper ones of the upper."""
+    if upper:
+        return cholesky_factors(a.swapaxes(-1, -2).conj(), False).swapaxes(-1, -2).conj()
+    try:
+        return np.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        lead = a.shape[:-2]
+        for index in _each(lead):
+            info = minor_of(a[index])
+            if info:
+                raise LinAlgError(
+                    f"linalg.cholesky: {_position(index, lead)}The factorization could not be completed because the "
+                    f"input is not positive-definite (the leading minor of order {info} is not positive-definite)."
+                ) from None
+        raise
+
+
+def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
+    """Murray, Differentiation of the Cholesky decomposition (2016): ``L^-H sym(tril(L^H gL)) L^-1``."""
+    x = mul(xp, H(xp, L), g)
+    half = (xp.lower_triangle(x, 0) + H(xp, xp.lower_triangle(x, -1))) * 0.5
+    y = solve_tri(xp, H(xp, L), half, True)
+    return solve_tri_right(xp, y, L, False)
+
+
+@general(
+    grad=lambda xp, g, result, upper: (
+        _cholesky_grad(xp, H(xp, g), H(xp, result)) if upper else _cholesky_grad(xp, g, result)
+    ),
+    holomorphic=False,
+    node="LinalgCholeskyExBackward0",
+    libname="cholesky_factors",
+    batch=_plain,
+    dtypes="f",
+    samples=one_by_one(False),
+)
+def cholesky_factor(self, upper):
+    """The lower triangular L with ``L L^H = A`` of Hermitian positive-definite matrices, or the upper one, ``L^H``."""
+
+
+# ---------------------------------------------------------------------------------------------------------- eigenvalues
+def _values_part(xp: Any, VhgV: Any, L: Any, g_values: Any) -> Any:
+    """``V^H gV / (L_j - L_i)`` off the diagonal, and the cotangent of the values on it."""
+    n = L.ndim
+    difference = row(xp, L) - column(xp, L)
+    difference = difference + with_diagonal(xp, xp.zeros_like(L) + 1.0)
+    r = VhgV / difference
+    r = r - with_diagonal(xp, xp.diagonal_view(r, 0, n - 1, n))
+    return r if g_values is None else r + with_diagonal(xp, g_values)
+
+
+def _eigh_grad(xp: Any, g: Any, result0: Any, result1: Any) -> Any:
+    gL, gV = g
+    if gV is None:
+        return mul(xp, result1 * row(xp, gL), H(xp, result1))
+    x = mul(xp, H(xp, result1), gV)
+    skew = (x - H(xp, x)) * 0.5  # so that the cotangent is Hermitian, as PyTorch's
+    return mul(xp, result1, _values_part(xp, skew, result0, gL), H(xp, result1))
+
+
+def _eigh_jvp(xp: Any, tangents: Any, result: Any, self: Any, uplo: str) -> Any:
+    L, V = result
+    x = mul(xp, H(xp, V), mul(xp, tangents[0], V))
+    n = L.ndim
+    return xp.real(xp.diagonal_view(x, 0, n - 1, n)), mul(xp, V, _values_part(xp, x, L, None))
+
+
+@general(
+    grad=_eigh_grad,
+    jvp=_eigh_jvp,
+    outputs=2,
+    holomorphic=False,
+    absent=True,
+    node="LinalgEighBackward0",
+    batch=_plain,
+    dtypes="f",
+    samples=one_by_one("L"),
+)
+def eigen_hermitian(lib, self, uplo):
+    """Eigenvalues in ascending order and orthonormal eigenvectors of Hermitian matrices, from one triangle."""
+    values, vectors = lib.linalg.eigh(self, uplo)
+    return values, vectors
+
+
+def _eig_grad(xp: Any, g: Any, L: Any, V: Any, real: bool) -> Any:
+    """Boeddeker et al., On the computation of complex-valued gradients (2019), 4.77, with unit eigenvectors."""
+    gL, gV = g
+    Vh = H(xp, V)
+    if gV is None:
+        inner = column(xp, gL) * Vh
+    else:
+        x = mul(xp, Vh, gV)
+        own = xp.real(diagonal(xp, x))
+        x = x - mul(xp, Vh, V) * row(xp, own)
+        inner = mul(xp, _values_part(xp, x, xp.conj(L), gL), Vh)
+    r = xp.solve_left(Vh, inner)
+    return xp.real(r) if real else r
+
+
+@general(
+    grad=lambda xp, g, self_dtype, result0, result1: _eig_grad(xp, g, result0, result1, self_dtype.kind != "c"),
+    outputs=2,
+    holomorphic=False,
+    absent=True,
+    node="LinalgEigBackward0",
+    batch=_plain,
+    dtypes="f",
+    samples=lambda rng: [
+        ((np.diag([1.0, 2.0, 4.0]) + 0.2 * rng.standard_normal((3, 3)),), ()),
+        ((np.diag([1.0, 3.0]) + 0.2 * rng.standard_normal((2, 2, 2)),), ()),
+    ],
+)
+def eigen_general(lib, self):
+    """Eigenvalues and eigenvectors of length one of any square matrices; complex always."""
+    dtype = lib.result_type(self.dtype, lib.complex64)
+    if not self.size:
+        return lib.zeros(self.shape[:-1], dtype), lib.zeros(self.shape, dtype)
+    values, vectors = lib.linalg.eig(self)
+    return values.astype(dtype, copy=False), vectors.astype(dtype, copy=False)
+
+
+# ------------------------------------------------------------------------------------------------------ singular values
+def _svd_grad(xp: Any, g: Any, result0: Any, result1: Any, result2: Any, full: bool) -> Any:
+    """Townsend, Differentiating the singular value decomposition (2016)."""
+    gU, gS, gVh = g
+    k, m, n = result1.shape[-1], result0.shape[-2], result2.shape[-1]
+    if full:  # the further columns span what is left; they are not determined, and count for nothing
+        result0, result2 = part(xp, result0, -1, 0, k), part(xp, result2, -2, 0, k)
+        gU = None if gU is None else part(xp, gU, -1, 0, k)
+        gVh = None if gVh is None else part(xp, gVh, -2, 0, k)
+    if gU is None and gVh is None:
+        return mul(xp, result0 * row(xp, gS), result2)
+
+    def skew(a: Any) -> Any:
+        return a - H(xp, a)
+
+    S2 = result1 * result1
+    E = row(xp, S2) - column(xp, S2) + with_diagonal(xp, xp.zeros_like(result1) + 1.0)
+    UhgU = None if gU is None else skew(mul(xp, H(xp, result0), gU))
+    inner = None if UhgU is None else (UhgU / E) * row(xp, result1)
+    if gVh is not None:
+        right = column(xp, result1) * (skew(mul(xp, result2, H(xp, gVh))) / E)
+        inner = right if inner is None else inner + right
+    if gS is not None:
+        inner = inner + with_diagonal(xp, gS)
+    if UhgU is not None and gVh is not None and is_complex(UhgU):
+        inner = inner + with_diagonal(xp, diagonal(xp, UhgU) / (result1 * 2.0))
+    if m > k and gU is not None:
+        r = mul(xp, result0, inner)
+        w = gU / row(xp, result1)
+        return mul(xp, r + w - mul(xp, result0, mul(xp, H(xp, result0), w)), result2)
+    if n > k and gVh is not None:
+        r = mul(xp, inner, result2)
+        w = gVh / column(xp, result1)
+        return mul(xp, result0, r + w - mul(xp, mul(xp, w, H(xp, result2)), result2))
+    return mul(xp, result0, inner, result2)
+
+
+@general(
+    grad=_svd_grad,
+    outputs=3,
+    holomorphic=False,
+    absent=True,
+    node="LinalgSvdBackward0",
+    batch=_plain,
+    dtypes="f",
+    samples=lambda rng: [
+        ((rng.standard_normal((3, 3)),), (False,)),
+        ((rng.standard_normal((4, 2)),), (False,)),
+        ((rng.standard_normal((2, 2, 3)),), (False,)),
+        ((rng.standard_normal((2, 2)),), (True,)),
+    ],
+)
+def singular(lib, A, full):
+    """``U S V^H``: singular values in descending order between orthonormal columns and rows."""
+    u, s, vh = lib.linalg.svd(A, full)
+    return u, s, vh
+
+
+# ------------------------------------------------------------------------------------------------------------------- QR
+def _qr_square_grad(xp: Any, gQ: Any, gR: Any, Q: Any, R: Any) -> Any:
+    """``(gQ + Q copyltu(gR R^H - Q^H gQ)) R^-H`` for at least as many rows as columns."""
+    x = None if gR is None else mul(xp, gR, H(xp, R))
+    if gQ is not None:
+        y = mul(xp, H(xp, Q), gQ)
+        x = -y if x is None else x - y
+    t = xp.upper_triangle(x, 0)
+    d = diagonal(xp, t)
+    symmetric = t + H(xp, t) - with_diagonal(xp, d if not is_complex(d) else xp.conj(d))
+    if is_complex(d):  # the diagonal's real part, once
+        symmetric = symmetric - with_diagonal(xp, (d - xp.conj(d)) * 0.5)
+    r = mul(xp, Q, symmetric)
+    if gQ is not None:
+        r = r + gQ
+    return solve_tri_right(xp, r, H(xp, R), False)
+
+
+def _qr_grad(xp: Any, g: Any, result0: Any, result1: Any, mode: str) -> Any:
+    """Walter, Lehmann, On algorithmic differentiation of the QR decomposition (2010); wide matrices block by block."""
+    gQ, gR = g
+    m, n = result1.shape[-2], result1.shape[-1]
+    if mode == "r":
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, "
+            "mode='reduced') if you are going to differentiate through linalg.qr."
+        )
+    if mode == "complete" and m > n:
+        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
+    if m >= n:
+        return _qr_square_grad(xp, gQ, gR, result0, result1)
+    # A = (X | Y) = result0 (U | V): Y = result0 V
+    U, V = part(xp, result1, -1, 0, m), part(xp, result1, -1, m, n)
+    gU = None if gR is None else part(xp, gR, -1, 0, m)
+    gV = None if gR is None else part(xp, gR, -1, m, n)
+    if gV is not None:
+        through = mul(xp, mul(xp, result0, V), H(xp, gV))
+        gQ = through if gQ is None else gQ + through
+    gX = _qr_square_grad(xp, gQ, gU, result0, U)
+    gY = xp.zeros_like(mul(xp, result0, V)) if gV is None else mul(xp, result0, gV)
+    return xp.cat([gX, gY], gX.ndim - 1)
+
+
+@general(
+    grad=_qr_grad,
+    outputs=2,
+    holomorphic=False,
+    absent=True,
+    node="LinalgQrBackward0",
+    batch=_plain,
+    dtypes="fc",
+    samples=lambda rng: [
+        ((rng.standard_normal((3, 3)),), ("reduced",)),
+        ((rng.standard_normal((2, 4, 2)),), ("reduced",)),
+        ((rng.standard_normal((2, 4)),), ("reduced",)),
+        ((rng.standard_normal((3, 3)),), ("complete",)),
+    ],
+)
+def orthogonal(lib, A, mode):
+    """``Q R`` with orthonormal columns and an upper triangular factor."""
+    if mode == "r":
+        return lib.zeros(0, A.dtype), lib.linalg.qr(A, "r")
+    q, r = lib.linalg.qr(A, mode)
+    return q, r
+
+
+# ------------------------------------------------------------------------------------------------------------------- LU
+def _lu_grad(xp: Any, gL: Any, gU: Any, P: Any, L: Any, U: Any) -> Any:
+    """ATen's ``plu_backward``: ``P L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H``, with the blocks that stick out."""
+    m, n = L.shape[-2], U.shape[-1]
+    k = min(m, n)
+    L1, U1 = part(xp, L, -2, 0, k), part(xp, U, -1, 0, k)
+    gL1, gU1 = part(xp, gL, -2, 0, k), part(xp, gU, -1, 0, k)
+    more = None
+    if m > k:  # L2 = A2 U^-1
+        gL2, L2 = part(xp, gL, -2, k, m), part(xp, L, -2, k, m)
+        more = solve_tri_right(xp, gL2, H(xp, U1), False)
+        gU1 = gU1 - mul(xp, H(xp, L2), more)
+    elif n > k:  # U2 = L^-1 A2
+        gU2, U2 = part(xp, gU, -1, k, n), part(xp, U, -1, k, n)
+        more = solve_tri(xp, H(xp, L1), gU2, True, True)
+        gL1 = gL1 - mul(xp, more, H(xp, U2))
+    phi = xp.lower_triangle(mul(xp, H(xp, L1), gL1), -1) + xp.upper_triangle(mul(xp, gU1, H(xp, U1)), 0)
+    r = solve_tri_right(xp, solve_tri(xp, H(xp, L1), phi, True, True), H(xp, U1), False)
+    if more is not None:
+        r = xp.cat([r, more], r.ndim - (2 if m > k else 1))
+    return mul(xp, P, r)
+
+
+def _compact_grad(xp: Any, g: Any, result0: Any, result1: Any) -> Any:
+    """From the cotangent of the compact form: its triangles are those of L (without the diagonal) and U."""
+    m, n = result0.shape[-2:]
+    k = min(m, n)
+    L, U = unpack_lu(xp, result0)
+    gL = xp.lower_triangle(part(xp, g, -1, 0, k), -1)
+    gU = xp.upper_triangle(part(xp, g, -2, 0, k), 0)
+    P = xp._to_copy(xp.permutation_of(result1, m), _dtype_of(result0))
+    return _lu_grad(xp, gL, gU, P, L, U)
+
+
+def _dtype_of(a: Any) -> Any:
+    from ..._payloads.transforms import plain_dtype
+    from ..._tape.saved import payload_dtype
+
+    return plain_dtype(payload_dtype(a))
+
+
+def unpack_lu(xp: Any, lu: Any) -> tuple[Any, Any]:
+    """L (with its ones) and U of the compact form."""
+    m, n = lu.shape[-2:]
+    k = min(m, n)
+    L = xp.lower_triangle(part(xp, lu, -1, 0, k), -1)
+    ones = xp.embed_diagonal(diagonal(xp, xp.zeros_like(L)) + 1.0, 0, L.ndim - 2, L.ndim - 1)
+    if m > k:
+        ones = xp.constant_pad_nd(ones, (0, 0, 0, m - k), 0)
+    return L + ones, xp.upper_triangle(part(xp, lu, -2, 0, k), 0)
+
+
+@general(
+    grad=_compact_grad,
+    outputs=2,
+    differentiable=(True, False),
+    holomorphic=False,
+    node="LinalgLuFactorExBackward0",
+    batch=_plain,
+    dtypes="fc",
+    samples=lambda rng: [
+        ((_square(rng, 3),), (True,)),
+        ((rng.standard_normal((2, 4, 2)),), (True,)),
+        ((rng.standard_normal((2, 3)),), (True,)),
+    ],
+)
+def lu_compact(lib, A, pivot):
+    """L and U in one matrix, and the rows (from 1) that were exchanged."""
+    lead, (m, n) = A.shape[:-2], A.shape[-2:]
+    lu = lib.empty(A.shape, A.dtype)
+    pivots = lib.empty((*lead, min(m, n)), lib.int32)
+    for index in _each(lead):
+        if pivot:
+            lu[index], rows, _ = lu_of(A[index])
+            pivots[index] = rows + 1
+        else:
+            lu[index] = _lu_without_pivots(A[index])
+            pivots[index] = lib.arange(1, min(m, n) + 1)
+    return lu, pivots
+
+
+def _lu_without_pivots(a: Any) -> Any:
+    lu = a.copy()
+    for i in range(min(a.shape)):
+        lu[i + 1 :, i] /= lu[i, i]
+        lu[i + 1 :, i + 1 :] -= np.outer(lu[i + 1 :, i], lu[i, i + 1 :])
+    return lu
+
+
+@general(batch=_plain, dtypes="i", samples=lambda rng: [((np.array([2, 3, 3]),), (3,))], why_not="of integers")
+def permutation_of(lib, pivots, m):
+    """The permutation matrix P of exchanged rows (from 1): ``A = P L U``."""
+    lead = pivots.shape[:-1]
+    order = lib.broadcast_to(lib.arange(m), (*lead, m)).copy()
+    for index in _each(lead):
+        line = order[index]
+        for i, j in enumerate(pivots[index]):
+            line[i], line[j - 1] = line[j - 1], line[i]
+    return (order[..., None, :] == lib.arange(m)[:, None]).astype(lib.float64)
+
+
+# ---------------------------------------------------------------------------------------- pseudo-inverses, exponentials
+def _pinv_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
+    """Golub, Pereyra, The differentiation of pseudo-inverses (1973), in ATen's order of products."""
+    m, n = self.shape[-2:]
+    Ph, gh = H(xp, result), H(xp, g)
+    if m <= n:
+        K = mul(xp, gh, result)
+        KPh = mul(xp, K, Ph)
+        return (
+            -H(xp, mul(xp, result, K))
+            + KPh
+            - mul(xp, mul(xp, self, result), KPh)
+            + mul(xp, mul(xp, Ph, result), gh - mul(xp, K, self))
+        )
+    K = mul(xp, result, gh)
+    PhK = mul(xp, Ph, K)
+    return (
+        -H(xp, mul(xp, K, result))
+        + mul(xp, mul(xp, gh - mul(xp, self, K), result), Ph)
+        + PhK
+        - mul(xp, mul(xp, PhK, result), self)
+    )
+
+
+@general(
+    grad=_pinv_grad,
+    holomorphic=False,
+    node="LinalgPinvBackward0",
+    batch=_plain,
+    dtypes="fc",
+    samples=lambda rng: [
+        ((rng.standard_normal((3, 2)),), (0.0, None, False)),
+        ((rng.standard_normal((2, 2, 3)),), (0.0, None, False)),
+        ((_square(rng, 3),), (0.0, None, False)),
+    ],
+)
+def pseudo_inverse(lib, self, atol, rtol, hermitian):
+    """``V S^-1 U^H`` of the singular values above ``max(atol, rtol * largest)``."""
+    if not self.size:
+        return lib.zeros((*self.shape[:-2], self.shape[-1], self.shape[-2]), self.dtype)
+    if hermitian:
+        values, vectors = lib.linalg.eigh(self)
+        s, u, vh = lib.abs(values), vectors, (vectors * lib.sign(values)[..., None, :]).swapaxes(-1, -2).conj()
+    else:
+        u, s, vh = lib.linalg.svd(self, False)
+    floor = threshold(s, atol, rtol, self)
+    kept = s > floor[..., None]
+    inverse_s = lib.where(kept, 1 / lib.where(kept, s, 1), 0).astype(s.dtype)
+    return lib.matmul(vh.swapaxes(-1, -2).conj() * inverse_s[..., None, :], u.swapaxes(-1, -2).conj())
+
+
+def threshold(s: Any, atol: Any, rtol: Any, a: Any) -> Any:
+    """Below what a singular value counts as zero: ``max(atol, rtol * largest)``."""
+    largest = np.max(s, -1, initial=0)
+    if rtol is None:
+        rtol = max(a.shape[-2:]) * np.finfo(s.dtype).eps if not np.any(np.asarray(atol) > 0) else 0.0
+    return np.maximum(np.asarray(atol), np.asarray(rtol) * largest).astype(s.dtype)
+
+
+def _expm_grad(xp: Any, g: Any, self: Any) -> Any:
+    """The Frechet derivative of exp at ``A^T`` along g is a block of ``exp((A^T, g; 0, A^T))`` (Mathias 1996)."""
+    n = self.shape[-1]
+    t = self.mT
+    zeros = xp.zeros_like(t)
+    d = self.ndim
+    block = xp.cat([xp.cat([t, g], d - 1), xp.cat([zeros, t], d - 1)], d - 2)
+    return part(xp, part(xp, xp.exp_matrix(block), -2, 0, n), -1, n, 2 * n)
+
+
+@general(
+    grad=_expm_grad,
+    node="LinalgMatrixExpBackward0",
+    batch=_plain,
+    dtypes="fc",
+    samples=lambda rng: [((rng.standard_normal((3, 3)),), ()), ((rng.standard_normal((2, 2, 2)),), ())],
+)
+def exp_matrix(lib, self):
+    """``1 + A + A A / 2 + ...``."""
+    from scipy.linalg import expm
+
+    if not self.size:
+        return self.copy()
+    lead = self.shape[:-2]
+    if not lead:
+        return expm(self).astype(self.dtype, copy=False)
+    r = lib.empty(self.shape, self.dtype)
+    for index in _each(lead):
+        r[index] = expm(self[index])
+    return r

@@ -1,0 +1,569 @@
+"""Sums of products over named dimensions: ``einsum``, ``tensordot``, ``inner``, ``kron``, ``bilinear``, ``multi_dot``.
+
+``contract`` is the primitive: two operands whose dimensions have labels (ints), and the labels of the result. Both of
+its derivatives are ``contract`` again. ``einsum`` is read once per equation and ranks, and becomes a few contractions.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+from ..._base.errors import warn
+from ..._base.registry import T, public
+from ..._kinds.linear import bilinear
+from ..._kinds.out import exactly, with_out, write_out
+from ..._kinds.slow_path import logical_dtype
+from ..._tape.tensor import Tensor
+from ..shape.view_chain import untied
+from .matmul import as_tensors, dtype_name, matmul, refuse_batched
+
+TENSORDOT = exactly(
+    "tensordot: Expected the output tensor to have dtype {Result}, but got an output tensor with dtype {Out}"
+)
+
+Labels = tuple[int, ...]
+
+
+# -------------------------------------------------------------------------------------------------------- the primitive
+@functools.lru_cache(1024)
+def _plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
+    """How to bring a contraction to one product of (batches of) matrices: permutations of a, b and the result."""
+    kept = set(out)
+    batch = tuple(x for x in a if x in b and x in kept)
+    summed = tuple(x for x in a if x in b and x not in kept)
+    only_a = tuple(x for x in a if x not in b)
+    only_b = tuple(x for x in b if x not in a)
+    perm_a = tuple(a.index(x) for x in (*batch, *only_a, *summed))
+    perm_b = tuple(b.index(x) for x in (*batch, *summed, *only_b))
+    made = (*batch, *only_a, *only_b)
+    perm_out = tuple(made.index(x) for x in out)
+    return len(batch), len(only_a), len(summed), perm_a, perm_b, None if made == out else perm_out
+
+
+@functools.lru_cache(1024)
+def _broadcast_plan(a: Labels, b: Labels, out: Labels) -> tuple[Any, ...]:
+    """How to align two operands that share no summed label with the result: permutations and where they have no dim."""
+    perms = tuple(tuple(s.index(x) for x in out if x in s) for s in (a, b))
+    return perms, tuple(tuple(i for i, x in enumerate(out) if x not in s) for s in (a, b))
+
+
+def _aligned(x: Any, perm: Labels, missing: Labels) -> Any:
+    if perm != tuple(range(len(perm))):
+        x = x.transpose(perm)
+    if missing:
+        shape = list(x.shape)
+        for i in missing:
+            shape.insert(i, 1)
+        x = x.reshape(shape)
+    return x
+
+
+def _contract_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    a, b, out = p
+    new = max((*a, *b, *out, 0)) + 1
+    return U.contract(*inner, (new, *a) if mine[0] else a, (new, *b) if mine[1] else b, (new, *out))
+
+
+@bilinear(
+    self=lambda xp, g, self, other, a, b, out: xp.contract(g, other, out, b, a),
+    other=lambda xp, g, self, other, a, b, out: xp.contract(self, g, a, out, b),
+    node="ViewBackward0",
+    refuse_mixed=refuse_batched,
+    batch=_contract_batch,
+    dtypes="fci",
+    samples=[
+        ((2, 3), (3, 4), ((0, 1), (1, 2), (0, 2))),
+        ((2, 3), (3, 4), ((0, 1), (1, 2), (2, 0))),
+        ((2, 3, 4), (4, 2, 5), ((0, 1, 2), (2, 0, 3), (3, 0, 1))),
+        ((2, 3), (2, 3), ((0, 1), (0, 1), ())),
+        ((2, 3), (2, 3), ((0, 1), (0, 1), (1, 0))),
+        ((2,), (3,), ((0,), (1,), (1, 0))),
+        ((), (3,), ((), (1,), (1,))),
+        ((2, 3), (3,), ((0, 1), (1,), (0,))),
+        ((2, 0), (0, 3), ((0, 1), (1, 2), (0, 2))),
+    ],
+)
+def contract(lib, self, other, a, b, out):
+    """Sum of products over the labels that ``out`` lacks: ``a``, ``b`` and ``out`` label the dimensions, each once.
+
+    A label of ``a`` or ``b`` is in ``out``, or it is in both and summed over.
+    """
+    n_batch, n_a, n_summed, perm_a, perm_b, perm_out = _plan(a, b, out)
+    if not n_summed:
+        (pa, pb), (ma, mb) = _broadcast_plan(a, b, out)
+        return _aligned(self, pa, ma) * _aligned(other, pb, mb)
+    x = self.transpose(perm_a)
+    y = other.transpose(perm_b)
+    sx, sy = x.shape, y.shape
+    batch, rows, columns = sx[:n_batch], sx[n_batch : n_batch + n_a], sy[n_batch + n_summed :]
+    k = math.prod(sx[n_batch + n_a :])
+    if n_batch:
+        size = math.prod(batch)
+        x = x.reshape(size, math.prod(rows), k)
+        y = y.reshape(size, k, math.prod(columns))
+        r = lib.matmul(x, y).reshape(batch + rows + columns)
+    else:
+        x = x.reshape(math.prod(rows), k) if n_a else x.reshape(k)
+        y = y.reshape(k, math.prod(columns)) if columns else y.reshape(k)
+        r = (lib.matrix_product if x.ndim == y.ndim == 2 else lib.product)(x, y)
+        if n_a != 1 or len(columns) > 1:
+            r = r.reshape(rows + columns)
+    return r if perm_out is None else r.transpose(perm_out)
+
+
+# --------------------------------------------------------------------------------------------------------------- einsum
+_CAPITALS = {c: i for i, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")}
+_ELLIPSIS = -1
+
+
+def _letter(label: int) -> str:
+    return next((c for c, i in _CAPITALS.items() if i == label), "...")
+
+
+def _read_side(text: str, start: int, place: str) -> tuple[int, ...]:
+    """The labels of one operand or of the output; ``...`` is -1."""
+    labels: list[int] = []
+    i = 0
+    while i < len(text):
+        c = text[i]
+        if c == ".":
+            if text[i : i + 3] != "..." or _ELLIPSIS in labels:
+                if _ELLIPSIS in labels:
+                    raise RuntimeError(f"einsum(): found '.' for {place} for which an ellipsis was already found")
+                raise RuntimeError(f"einsum(): found '.' for {place} that is not part of any ellipsis")
+            labels.append(_ELLIPSIS)
+            i += 3
+            continue
+        if c != " ":
+            if c not in _CAPITALS:
+                raise RuntimeError(
+                    f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts must "
+                    "be in [a-zA-Z]"
+                )
+            labels.append(_CAPITALS[c])
+        i += 1
+    return tuple(labels)
+
+
+def _read(equation: str) -> tuple[list[Labels], Labels | None]:
+    left, arrow, right = equation.partition("->")
+    sides = []
+    start = 0
+    for k, text in enumerate(left.split(",")):
+        sides.append(_read_side(text, start, f"operand {k}"))
+        start += len(text) + 1
+    return sides, _read_side(right, len(left) + 2, "the output") if arrow else None
+
+
+@functools.lru_cache(1024)
+def _prepare(equation: Any, ranks: tuple[int, ...]) -> tuple[tuple[Labels, ...], Labels]:
+    """Labels of every operand's dimensions and of the result's, the dimensions of an ellipsis spelt out."""
+    sides, out = _read(equation) if isinstance(equation, str) else (list(equation[0]), equation[1])
+    if len(sides) != len(ranks):
+        word = "fewer" if len(ranks) < len(sides) else "more"
+        raise RuntimeError(f"einsum(): {word} operands were provided than specified in the equation")
+    covered = 0
+    for k, (side, rank) in enumerate(zip(sides, ranks, strict=True)):
+        n = len(side) - (_ELLIPSIS in side)
+        if _ELLIPSIS in side:
+            if n > rank:
+                raise RuntimeError(
+                    f"einsum(): the number of subscripts in the equation ({n}) is more than the number of dimensions "
+                    f"({rank}) for operand {k}"
+                )
+            covered = max(covered, rank - n)
+        elif n != rank:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({n}) does not match the number of dimensions "
+                f"({rank}) for operand {k} and no ellipsis was given"
+            )
+    dots = tuple(range(100, 100 + covered))
+    full = []
+    for side, rank in zip(sides, ranks, strict=True):
+        missing = rank - len(side) + 1
+        full.append(_spell(side, dots[covered - missing :] if missing else ()))
+    return tuple(full), _output_labels(sides, out, full, dots)
+
+
+def _spell(side: Labels, dots: Labels) -> Labels:
+    if _ELLIPSIS not in side:
+        return side
+    i = side.index(_ELLIPSIS)
+    return (*side[:i], *dots, *side[i + 1 :])
+
+
+def _output_labels(sides: list[Labels], out: Labels | None, full: list[Labels], dots: Labels) -> Labels:
+    if out is None:
+        counts: dict[int, int] = {}
+        for side in sides:
+            for label in side:
+                counts[label] = counts.get(label, 0) + 1
+        return (*dots, *sorted(x for x, n in counts.items() if n == 1 and x != _ELLIPSIS))
+    known = {label for side in full for label in side}
+    for i, label in enumerate(out):
+        if label == _ELLIPSIS:
+            continue
+        if label in out[:i]:
+            raise RuntimeError(f"einsum(): output subscript {_letter(label)} appears more than once in the output")
+        if label not in known:
+            raise RuntimeError(
+                f"einsum(): output subscript {_letter(label)} does not appear in the equation for any input operand"
+            )
+    return _spell(out, dots)
+
+
+@functools.lru_cache(1024)
+def _direct(equation: str, shape_x: tuple[int, ...], shape_y: tuple[int, ...]) -> tuple[Labels, Labels, Labels] | None:
+    """The labels of two operands and the result if that is one contraction; ``None`` if there is more to do."""
+    (a, b), out = _prepare(equation, (len(shape_x), len(shape_y)))
+    if len(set(a)) < len(a) or len(set(b)) < len(b) or not set(a) ^ set(b) <= set(out):
+        return None
+    sizes = dict(zip(a, shape_x, strict=True))
+    return (a, b, out) if all(sizes.get(x, n) == n for x, n in zip(b, shape_y, strict=True)) else None
+
+
+def _sizes(labels: tuple[Labels, ...], operands: list[Any]) -> dict[int, int]:
+    """The size of every label; a dimension of size one broadcasts."""
+    sizes: dict[int, int] = {}
+    for k, (side, t) in enumerate(zip(labels, operands, strict=True)):
+        own: dict[int, int] = {}
+        for label, n in zip(side, t._a.shape, strict=True):
+            if own.setdefault(label, n) != n:
+                raise RuntimeError(
+                    f"einsum(): subscript {_letter(label)} is repeated for operand {k} but the sizes don't match, {n} "
+                    f"!= {own[label]}"
+                )
+            if sizes.setdefault(label, n) != n:
+                if sizes[label] == 1:
+                    sizes[label] = n
+                elif n != 1:
+                    raise RuntimeError(
+                        f"einsum(): subscript {_letter(label)} has size {n} for operand {k} which does not broadcast "
+                        f"with previously seen size {sizes[label]}"
+                    )
+    return sizes
+
+
+def _without_repeats(t: Any, side: Labels) -> tuple[Any, Labels]:
+    """Diagonals of the dimensions that have the same label; the label's place is its first one."""
+    for label in dict.fromkeys(side):
+        while side.count(label) > 1:
+            i = side.index(label)
+            j = side.index(label, i + 1)
+            t = T.diagonal_view(t, 0, i, j)
+            side = (*side[:i], *side[i + 1 : j], *side[j + 1 :], label)
+    return t, side
+
+
+def _summed(t: Any, side: Labels, keep: Any, sizes: dict[int, int]) -> tuple[Any, Labels]:
+    """Sum over the labels that nothing else has; drop dimensions of size one that broadcast."""
+    ones = tuple(i for i, x in enumerate(side) if t._a.shape[i] == 1 and sizes[x] != 1)
+    if ones:
+        t = T.reshape(t, tuple(n for i, n in enumerate(t._a.shape) if i not in ones))
+        side = tuple(x for i, x in enumerate(side) if i not in ones)
+    dims = tuple(i for i, x in enumerate(side) if x not in keep)
+    if dims:
+        t = T.sum_dim(t, dims, False) if logical_dtype(t).kind != "b" else t.sum(dims)
+        side = tuple(x for x in side if x in keep)
+    return t, side
+
+
+def _order(sides: list[Labels], out: Labels, sizes: dict[int, int]) -> tuple[int, int]:
+    """The pair of operands to contract next: the cheapest one, the leftmost of those."""
+    best = (math.inf, 0, 1)
+    for i in range(len(sides)):
+        for j in range(i + 1, len(sides)):
+            cost = math.prod(sizes[x] for x in {*sides[i], *sides[j]})
+            if cost < best[0]:
+                best = (cost, i, j)
+    return best[1], best[2]
+
+
+@public("torch.einsum")
+def einsum(*args: Any) -> Tensor:
+    """Sum of products over dimensions named by letters: ``einsum("ij,jk->ik", a, b)`` is a product of matrices.
+
+    A letter that the output lacks is summed over; a letter twice in one operand takes the diagonal; ``...`` stands for
+    dimensions that broadcast. Without ``->`` the output has the letters that occur once, in alphabetical order. The
+    form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` numbers the dimensions. More than two operands are contracted pair by
+    pair, the cheapest first.
+
+    >>> import wengert as torch
+    >>> torch.einsum("ij,ij->i", torch.ones(2, 3), torch.full((2, 3), 2.))
+    tensor([6., 6.])
+    """
+    equation, operands = _arguments(args)
+    as_tensors("einsum", *((f"operands[{i}]", t) for i, t in enumerate(operands)))
+    if len(operands) == 2 and isinstance(equation, str):
+        x, y = operands
+        direct = _direct(equation, tuple(x._a.shape), tuple(y._a.shape))
+        if direct is not None and logical_dtype(x).kind != "b":
+            return T.contract(x, y, *direct)
+    labels, out = _prepare(equation, tuple(t._a.ndim for t in operands))
+    sizes = _sizes(labels, operands)
+    work = []
+    for k, (t, side) in enumerate(zip(operands, labels, strict=True)):
+        t, side = _without_repeats(t, side)
+        others = {*out, *(x for j, s in enumerate(labels) if j != k for x in s)}
+        work.append(_summed(t, side, others, sizes))
+    while len(work) > 1:
+        i, j = (0, 1) if len(work) == 2 else _order([s for _, s in work], out, sizes)
+        (x, a), (y, b) = work[i], work[j]
+        rest = [w for k, w in enumerate(work) if k not in (i, j)]
+        keep = {*out, *(label for _, s in rest for label in s)}
+        x, a = _summed(x, a, keep | set(b), sizes)
+        y, b = _summed(y, b, keep | set(a), sizes)
+        made = tuple(dict.fromkeys(label for label in (*(out if not rest else ()), *a, *b) if label in keep))
+        made = tuple(label for label in made if label in a or label in b)
+        work = [(_contracted(x, y, a, b, made), made), *rest]
+    t, side = work[0]
+    return _finished(t, side, out, sizes)
+
+
+def _contracted(x: Any, y: Any, a: Labels, b: Labels, out: Labels) -> Any:
+    if logical_dtype(x).kind == "b" and logical_dtype(y).kind == "b":
+        raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
+    return T.contract(x, y, a, b, out)
+
+
+def _finished(t: Any, side: Labels, out: Labels, sizes: dict[int, int]) -> Any:
+    """The result with its dimensions in order; one that was dropped as it broadcasts cannot be missing here."""
+    if side != out:
+        t = T.permute(t, tuple(side.index(x) for x in out))
+    return t
+
+
+def _arguments(args: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+            "subscripts list"
+        )
+    if isinstance(args[0], str):
+        operands: Any = args[1:]
+        if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+            operands = operands[0]
+        return args[0], list(operands)
+    operands = args[0 : len(args) - len(args) % 2 : 2]
+    sides = tuple(_numbered(s) for s in args[1::2])
+    out = _numbered(args[-1]) if len(args) % 2 else None
+    return (sides, out), list(operands)
+
+
+def _numbered(labels: Any) -> Labels:
+    found = []
+    for x in labels:
+        if x is Ellipsis:
+            found.append(_ELLIPSIS)
+        elif isinstance(x, int) and 0 <= x < 52:
+            found.append(x)
+        else:
+            raise ValueError(f"einsum(): subscript {x} is not within the valid range [0, 52)")
+    return tuple(found)
+
+
+# --------------------------------------------------------------------------------------------------- what is made of it
+def _same_dtype(x: Any, y: Any) -> None:
+    if logical_dtype(x) is not logical_dtype(y):
+        raise RuntimeError("both inputs should have same dtype")
+
+
+@public("torch.tensordot")
+@with_out(TENSORDOT)
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    """Sum of products over some dimensions of a and as many of b.
+
+    ``dims``: how many of the last of a and the first of b, or a list of a's dimensions and one of b's.
+
+    >>> import wengert as torch
+    >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
+    torch.Size([2, 5])
+    """
+    as_tensors("tensordot", ("a", a), ("b", b))
+    ra, rb = a._a.ndim, b._a.ndim
+    dims_a, dims_b = _tensordot_dims(dims, ra, rb)
+    if len(dims_a) != len(dims_b):
+        raise RuntimeError("both dimension lists should have same length")
+    _same_dtype(a, b)
+    of_a = list(range(ra))
+    of_b = list(range(ra, ra + rb))
+    summed_a, summed_b = [], []
+    for da, db in zip(dims_a, dims_b, strict=True):
+        na, nb = a._a.shape[da], b._a.shape[db]
+        if na == nb:
+            of_b[db] = of_a[da]
+        elif nb == 1:
+            summed_a.append(da % ra)
+            summed_b.append(db % rb)
+        elif na == 1:
+            summed_b.append(db % rb)
+            summed_a.append(da % ra)
+        else:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {na} in dim {da} and second has size {nb} "
+                f"in dim {db}"
+            )
+    if summed_a:
+        a, b = T.sum_dim(a, tuple(summed_a), False), T.sum_dim(b, tuple(summed_b), False)
+        of_a = [x for i, x in enumerate(of_a) if i not in summed_a]
+        of_b = [x for i, x in enumerate(of_b) if i not in summed_b]
+    out = tuple(x for x in of_a if x not in of_b) + tuple(x for x in of_b if x not in of_a)
+    return T.contract(a, b, tuple(of_a), tuple(of_b), out)
+
+
+def _tensordot_dims(dims: Any, ra: int, rb: int) -> tuple[list[int], list[int]]:
+    if isinstance(dims, Tensor):
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
+    if isinstance(dims, (list, tuple)):
+        da, db = ([int(d) for d in ([side] if isinstance(side, int) else side)] for side in dims)
+        return da, db
+    if dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    if dims > min(ra, rb):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+    return list(range(-dims, 0)), list(range(dims))
+
+
+@public("torch.inner Tensor.inner")
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
+    if out is not None:
+        product = isinstance(input, Tensor) and isinstance(other, Tensor) and 0 in (input._a.ndim, other._a.ndim)
+        return write_out(out, inner, (input, other), None, None if product else TENSORDOT)  # type: ignore[no-any-return]
+    as_tensors("inner", ("input", input), ("other", other))
+    a, b = input._a, other._a
+    if not a.ndim or not b.ndim:
+        return input * other
+    if a.shape[-1] != b.shape[-1]:
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes {list(a.shape)} and "
+            f"{list(b.shape)}"
+        )
+    _same_dtype(input, other)
+    last = a.ndim - 1
+    of_b = (*range(a.ndim, a.ndim + b.ndim - 1), last)
+    return T.contract(input, other, tuple(range(a.ndim)), of_b, (*range(last), *of_b[:-1]))
+
+
+@public("linalg.vecdot")
+@with_out(exactly("linalg.vecdot: Expected out of dtype{Result} but found {Out}"))
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
+    as_tensors("linalg_vecdot", ("x", x), ("y", y))
+    if logical_dtype(x) is not logical_dtype(y):
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {dtype_name(x)} and y of "
+            f"type {dtype_name(y)} instead"
+        )
+    return ((T.conj(x) if logical_dtype(x).kind == "c" else x) * y).sum(dim)
+
+
+@public("torch.kron Tensor.kron")
+@with_out
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
+    as_tensors("kron", ("input", input), ("other", other))
+    rank = max(input._a.ndim, other._a.ndim)
+    a = (1,) * (rank - input._a.ndim) + tuple(input._a.shape)
+    b = (1,) * (rank - other._a.ndim) + tuple(other._a.shape)
+    spread_a = tuple(n for m in a for n in (m, 1))
+    spread_b = tuple(n for m in b for n in (1, m))
+    product = T.reshape(input, spread_a) * T.reshape(other, spread_b)
+    return untied(T.reshape(product, tuple(m * n for m, n in zip(a, b, strict=True))), "UnsafeViewBackward0")
+
+
+@public("torch.bilinear nn.functional.bilinear")
+def bilinear_layer(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``x1 @ A[k] @ x2 + b[k]`` for every k: ``(*, n)``, ``(*, m)`` and weight ``(out, n, m)`` give ``(*, out)``."""
+    x, y, w = input1._a, input2._a, weight._a
+    if x.ndim != y.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {x.ndim} and {y.ndim}")
+    for i, (m, n) in enumerate(zip(x.shape[:-1], y.shape[:-1], strict=True)):
+        if m != n:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {m} and {n}")
+    for name, got, wanted in (("input1", x.shape[-1], w.shape[1]), ("input2", y.shape[-1], w.shape[2])):
+        if got != wanted:
+            raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {got} but expected {wanted}")
+    if bias is not None and bias._a.shape[0] != w.shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias._a.shape[0]} but expected {w.shape[0]}"
+        )
+    lead = tuple(range(x.ndim - 1))
+    i, j, k = 50, 51, 52
+    half = T.contract(input1, weight, (*lead, i), (k, i, j), (*lead, k, j))
+    result = T.contract(half, input2, (*lead, k, j), (*lead, j), (*lead, k))
+    return result if bias is None else result + bias
+
+
+# --------------------------------------------------------------------------------------------------- chains of matrices
+@public("linalg.multi_dot")
+@with_out(exactly("multi_dot(): expected out tensor to have dtype {result} but got {out}"))
+def multi_dot(tensors: Any) -> Tensor:
+    """Product of several matrices, in the order of multiplication that costs least.
+
+    The first and the last may be vectors (a row, a column). The order is the one of Cormen et al., Introduction to
+    Algorithms, 15.2.
+    """
+    tensors = list(tensors)
+    n = len(tensors)
+    if n < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {n}")
+    ranks = [t._a.ndim for t in tensors]
+    for which, k in (("first", 0), ("last", -1)):
+        if ranks[k] not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {which} tensor must be 1D or 2D but got {ranks[k]}D")
+    for k in range(1, n - 1):
+        if ranks[k] != 2:
+            raise RuntimeError(f"multi_dot(): tensor {k} must be 2D but got {ranks[k]}D")
+    work = list(tensors)
+    if ranks[0] == 1:
+        work[0] = T.reshape(work[0], (1, work[0]._a.shape[0]))
+    if ranks[-1] == 1:
+        work[-1] = T.reshape(work[-1], (work[-1]._a.shape[0], 1))
+    for k in range(n - 1):
+        if work[k]._a.shape[1] != work[k + 1]._a.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {k} and {k + 1} with shapes {list(work[k]._a.shape)} and "
+                f"{list(work[k + 1]._a.shape)} cannot be multiplied"
+            )
+    result = _multiplied(work, _cheapest(tuple(t._a.shape[0] for t in work) + (work[-1]._a.shape[1],)), 0, n - 1)
+    if 1 in (ranks[0], ranks[-1]):
+        shape = tuple(result._a.shape)
+        result = T.reshape(result, (() if ranks[0] == 1 else shape[:1]) + (() if ranks[-1] == 1 else shape[1:]))
+    return result
+
+
+def _multiplied(work: list[Any], split: dict[tuple[int, int], int], i: int, j: int) -> Any:
+    if i == j:
+        return work[i]
+    k = split[i, j]
+    return matmul(_multiplied(work, split, i, k), _multiplied(work, split, k + 1, j))
+
+
+@functools.lru_cache(256)
+def _cheapest(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
+    """Where to split each range of matrices; ``sizes`` are the rows of each and the columns of the last."""
+    n = len(sizes) - 1
+    cost = {(i, i): 0 for i in range(n)}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            cost[i, j], split[i, j] = min(
+                (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
+            )
+    return split
+
+
+@public("torch.chain_matmul")
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """Deprecated in PyTorch: see ``linalg.multi_dot``."""
+    warn(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters.",
+    )
+    if len(matrices) == 1:
+        return matrices[0]
+    return multi_dot(matrices, out=out)

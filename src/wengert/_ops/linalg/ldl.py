@@ -1,0 +1,192 @@
+"""Bunch-Kaufman decompositions of symmetric matrices, definite or not: ``linalg.ldl_factor``, ``linalg.ldl_solve``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base.registry import T, public
+from ..._kinds.general import general
+from ..._kinds.out import EXACT, with_out
+from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import logical_dtype
+from ..._tape.tensor import Tensor
+from ..elementwise._common import not_derived
+from .matmul import as_tensors, dtype_name
+from .public import LinAlgError, matrix_shape, no_half, square_size
+
+LdlFactor = return_type("linalg_ldl_factor", "LD", "pivots")
+LdlFactorEx = return_type("linalg_ldl_factor_ex", "LD", "pivots", "info")
+
+
+def _lapack(name: str, a: Any, hermitian: bool) -> Any:
+    """LAPACK's routine for the dtype, of Hermitian matrices or of symmetric ones."""
+    from scipy.linalg import get_lapack_funcs
+
+    kind = "he" if hermitian and a.dtype.kind == "c" else "sy"
+    return get_lapack_funcs((kind + name,), (a,))[0]
+
+
+def _symmetric(rng: Any, n: int = 3) -> Any:
+    a = rng.standard_normal((n, n))
+    return a + a.T
+
+
+@general(
+    grad={"A": not_derived("linalg_ldl_factor_ex")},
+    outputs=3,
+    differentiable=(True, False, False),
+    node="NotImplemented",
+    batch=lambda U, info, inner, mine, p: U.ldl_compact(inner[0], *p),
+    dtypes="fc",
+    samples=lambda rng: [((_symmetric(rng),), (False,)), ((_symmetric(rng, 4),), (True,))],
+)
+def ldl_compact(lib, A, hermitian):
+    """L and D in one matrix, LAPACK's pivots (from 1; negative: a block of two), and its infos."""
+    lead, n = A.shape[:-2], A.shape[-1]
+    ld, pivots, info = A.copy(), lib.empty(A.shape[:-1], lib.int32), lib.zeros(lead, lib.int32)
+    if not A.size:
+        return ld, pivots, info
+    factor = _lapack("trf", A, hermitian)
+    for index in lib.ndindex(*lead):
+        d, rows, info[index] = factor(A[index], lower=1, lwork=max(64 * n, 1))
+        ld[index] = lib.tril(d)
+        pivots[index] = rows
+    return ld, pivots, info
+
+
+def _factored(rng: Any) -> Any:
+    return np.diag([2.0, -1.0, 4.0]) + np.tril(rng.standard_normal((3, 3)), -1)
+
+
+@general(
+    tensors=3,
+    grad={
+        "LD": not_derived("linalg_ldl_solve"),
+        "B": lambda xp, g, LD, pivots, hermitian: (
+            xp.conj(xp.ldl_apply(LD, pivots, xp.conj(g), True)) if hermitian else xp.ldl_apply(LD, pivots, g, False)
+        ),
+    },
+    batch=("core", (2, 1, 2)),
+    dtypes="fc",
+    samples=lambda rng: [
+        ((_factored(rng), np.array([1, 2, 3], np.int32), rng.standard_normal((3, 2))), (False,)),
+        ((_factored(rng), np.array([-2, -2, 3], np.int32), rng.standard_normal((3, 1))), (True,)),
+    ],
+)
+def ldl_apply(lib, LD, pivots, B, hermitian):
+    """``A^-1 B`` for the decomposition of A."""
+    lead = lib.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    r = lib.array(lib.broadcast_to(B, (*lead, *B.shape[-2:])))
+    if not r.size:
+        return r
+    ld, rows = lib.broadcast_to(LD, (*lead, *LD.shape[-2:])), lib.broadcast_to(pivots, (*lead, pivots.shape[-1]))
+    for index in lib.ndindex(*lead):
+        r[index] = _solved(lib, ld[index], rows[index], r[index], hermitian)
+    return r
+
+
+def _solved(lib: Any, ld: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
+    """LAPACK's sytrs: b through P L, then D, then (P L)^T, block by block. (Not in every SciPy.)"""
+    blocks, k = [], 0
+    while k < len(pivots):
+        size = 1 if pivots[k] > 0 else 2
+        blocks.append((k, size))
+        k += size
+    b = b.copy()
+    for k, size in blocks:
+        last, row = k + size - 1, abs(pivots[k]) - 1
+        b[[last, row]] = b[[row, last]]
+        b[k + size :] -= ld[k + size :, k : k + size] @ b[k : k + size]
+        d = ld[k : k + size, k : k + size].copy()
+        if hermitian:
+            lib.fill_diagonal(d, d.diagonal().real)
+        if size == 2:
+            d[0, 1] = lib.conj(d[1, 0]) if hermitian else d[1, 0]
+        b[k : k + size] = lib.linalg.solve(d, b[k : k + size])
+    for k, size in reversed(blocks):
+        below = ld[k + size :, k : k + size]
+        b[k : k + size] -= (lib.conj(below) if hermitian else below).T @ b[k + size :]
+        last, row = k + size - 1, abs(pivots[k]) - 1
+        b[[last, row]] = b[[row, last]]
+    return b
+
+
+def _checked(A: Tensor) -> None:
+    name = "torch.linalg.ldl_factor_ex"
+    square_size(name, A)
+    if logical_dtype(A).kind not in "fcV":
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
+    no_half(name, A, "ldl_factor_kernel_cpu")
+
+
+@public("linalg.ldl_factor")
+@with_out(EXACT)
+def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
+    """L and D with ``A = L D L^T`` (``L^H`` if ``hermitian``), D with blocks of size 1 and 2, in one compact matrix.
+
+    A: (*, n, n), symmetric or Hermitian, of which the lower triangle is read. Returns (LD, pivots), as LAPACK's sytrf
+    leaves them, for ``ldl_solve``. It cannot be differentiated.
+
+    >>> import wengert as torch
+    >>> LD, pivots = torch.linalg.ldl_factor(torch.tensor([[4., 2.], [2., 5.]]))
+    >>> torch.linalg.ldl_solve(LD, pivots, torch.tensor([[6.], [7.]]))
+    tensor([[1.],
+            [1.]])
+    """
+    LD, pivots, info = ldl_factor_ex(A, hermitian=hermitian)
+    _refuse_singular("torch.linalg.ldl_factor", info)
+    return LdlFactor((LD, pivots))
+
+
+@public("linalg.ldl_factor_ex")
+@with_out(EXACT)
+def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+    """``ldl_factor`` and, for each matrix, 0 or the place (from 1) of a zero in D; an error with ``check_errors``."""
+    _checked(A)
+    result = T.ldl_compact(A, bool(hermitian))
+    if check_errors:
+        _refuse_singular("torch.linalg.ldl_factor_ex", result[2])
+    return LdlFactorEx(result)
+
+
+def _refuse_singular(name: str, info: Tensor) -> None:
+    bad = np.asarray(info.detach()._a) != 0
+    if bad.any():
+        where = "" if not bad.ndim else f"(Batch element {int(np.argmax(bad.reshape(-1)))}): "
+        place = int(np.asarray(info._a).reshape(-1)[int(np.argmax(bad.reshape(-1)))])
+        raise LinAlgError(f"{name}: {where}The diagonal element {place} of D is zero: the matrix is singular.")
+
+
+@public("linalg.ldl_solve")
+@with_out(EXACT)
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
+    """X with ``A X = B`` for the decomposition of A that ``ldl_factor`` made; (*, n, k), the batches broadcast."""
+    name = "torch.linalg.ldl_solve"
+    as_tensors("linalg_ldl_solve", ("LD", LD), ("pivots", pivots), ("B", B))
+    n = square_size(name, LD)
+    shape = tuple(B._a.shape)
+    if len(shape) < 2:
+        if not shape:
+            raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")
+    if shape[-2] != n:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix is {shape[-2]} by "
+            f"{shape[-1]}"
+        )
+    if logical_dtype(LD) is not logical_dtype(B):
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {dtype_name(B)} and A of type "
+            f"{dtype_name(LD)} instead."
+        )
+    if logical_dtype(pivots).kind not in "iu":
+        raise RuntimeError(f"{name}: Expected pivots to be integers. Got {dtype_name(pivots)}")
+    if tuple(LD._a.shape[:-1]) != tuple(pivots._a.shape):
+        raise RuntimeError(
+            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{list(pivots._a.shape)} instead"
+        )
+    matrix_shape(name, LD)
+    return T.ldl_apply(LD, pivots.detach(), B, bool(hermitian))  # type: ignore[no-any-return]

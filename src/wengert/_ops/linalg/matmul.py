@@ -1,0 +1,557 @@
+"""Products of vectors and matrices.
+
+The primitives are the products that the array library hands to BLAS: ``mat_mat``, ``mat_vec``, ``vec_mat``, ``vec_vec``
+and ``matmul_nd`` for everything with a batch. Each one's derivatives are among them again, so second derivatives come
+by themselves. A transposed factor is passed as a view (``.mT``), which BLAS reads as it is. What users call chooses a
+primitive by the ranks of the operands.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.library import in_lib, lib
+from ..._base.dtypes import BY_NUMPY, INEXACT
+from ..._base.errors import noted
+from ..._base.registry import REGISTRY, T, place, public
+from ..._kinds.general import general
+from ..._kinds.linear import MANY, between, bilinear
+from ..._kinds.out import EXACT, exactly, with_out, write_out
+from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.tensor import Tensor
+from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
+
+lib.product = np.ndarray.dot  # the method: half the price of the function np.dot, which asks for overrides first
+
+
+@in_lib
+def matrix_product(a: Any, b: Any) -> Any:
+    """The product of two matrices.
+
+    NumPy's ``dot`` begins sooner than its ``matmul``, but fills the result with zeros before BLAS does: a tenth of the
+    time of 512x512 numbers, a third of that of 784x64 times 64x256.
+    """
+    return a.dot(b) if a.size + b.size < MANY else np.matmul(a, b)
+
+
+# ------------------------------------------------------------------------------------------------------------- refusals
+def dtype_name(t: Any) -> str:
+    """A tensor's dtype as PyTorch's C++ messages name it."""
+    return BY_NUMPY[logical_dtype(t)].scalar_name
+
+
+def refuse_bool(t: Any, kernel: str, other: Any = None) -> None:
+    """PyTorch has no products of bools; that dtypes or sizes differ from those of ``other`` it says before."""
+    if logical_dtype(t).kind != "b":
+        return
+    if other is None or (logical_dtype(other).kind == "b" and t._a.shape[-1] == other._a.shape[-2:][0]):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
+
+
+def refuse_mm(a: Any, b: Any) -> Any:
+    """Two matrices whose inner sizes differ."""
+    raise sizes_differ(
+        f"mat1 and mat2 shapes cannot be multiplied ({_by(a.shape)} and {_by(b.shape)})", a.shape[-1], b.shape[0]
+    )
+
+
+def sizes_differ(message: str, columns: int, rows: int) -> RuntimeError:
+    """The error for a product whose inner sizes differ."""
+    return noted(
+        RuntimeError(message),
+        f"Why: a product needs as many columns on the left ({columns}) as rows on the right ({rows}).",
+        "What to do: transpose one of them (x.T, x.mT), or look where its shape comes from.",
+        code="W008",
+    )
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape))
+
+
+def _refuse_dot(info: Any, x: Any, y: Any) -> Any:
+    raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {dtype_name(x)} and {dtype_name(y)}")
+
+
+def _refuse_mv(info: Any, x: Any, y: Any) -> Any:
+    a, b = dtype_name(x), dtype_name(y)
+    raise RuntimeError(f"addmv input tensors must have the same dtype, but got {b}, {a}, and {b}")
+
+
+def refuse_batched(info: Any, x: Any, y: Any, *p: Any) -> Any:
+    """Batches of matrices in two dtypes."""
+    raise RuntimeError(f"expected scalar type {dtype_name(x)} but found {dtype_name(y)}")
+
+
+def refuse_expand(shape: tuple[int, ...], size: tuple[int, ...]) -> RuntimeError:
+    """PyTorch's error for what cannot be expanded to a size."""
+    if len(shape) > len(size):
+        return RuntimeError(
+            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
+    for d in range(1, len(shape) + 1):
+        if shape[-d] not in (1, size[-d]):
+            return RuntimeError(
+                f"The expanded size of the tensor ({size[-d]}) must match the existing size ({shape[-d]}) at "
+                f"non-singleton dimension {len(size) - d}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
+            )
+    return RuntimeError("shapes do not fit")
+
+
+# ----------------------------------------------------------------------------------------------------------- primitives
+@bilinear(
+    self=lambda xp, g, self, other: xp.mat_mat(g, other.mT),
+    other=lambda xp, g, self, other: xp.mat_mat(self.mT, g),
+    node="MmBackward0",
+    libname="matrix_product",
+    batch=lambda U, info, inner, mine, p: U.matmul_nd(*inner),
+    dtypes="fci",
+    samples=[((2, 3), (3, 4), ()), ((1, 3), (3, 1), ()), ((2, 0), (0, 3), ()), ((0, 2), (2, 3), ())],
+)
+def mat_mat(self, mat2):
+    """Product of two matrices."""
+
+
+@bilinear(
+    self=lambda xp, g, self, other: xp.reshape(g, (g.shape[0], 1)) * other,
+    other=lambda xp, g, self, other: xp.vec_mat(g, self),
+    node="MvBackward0",
+    libname="product",
+    refuse_mixed=_refuse_mv,
+    batch=lambda U, info, inner, mine, p: _mat_vec_batch(U, *inner, *mine),
+    dtypes="fci",
+    samples=[((2, 3), (3,), ()), ((2, 0), (0,), ())],
+)
+def mat_vec(self, vec):
+    """Product of a matrix and a vector."""
+
+
+@bilinear(
+    self=lambda xp, g, self, other: xp.mat_vec(other, g),
+    other=lambda xp, g, self, other: xp.reshape(self, (self.shape[0], 1)) * g,
+    node="SqueezeBackward4",
+    libname="product",
+    batch=lambda U, info, inner, mine, p: _vec_mat_batch(U, *inner, *mine),
+    dtypes="fci",
+    samples=[((3,), (3, 2), ()), ((0,), (0, 2), ())],
+)
+def vec_mat(self, other):
+    """Product of a vector, taken as a row, and a matrix."""
+
+
+@bilinear(
+    self=lambda xp, g, self, other: g * other,
+    other=lambda xp, g, self, other: g * self,
+    node="DotBackward0",
+    libname="product",
+    refuse_mixed=_refuse_dot,
+    batch=lambda U, info, inner, mine, p: _dot_batch(U, *inner, *mine),
+    dtypes="fci",
+    samples=[((3,), (3,), ()), ((0,), (0,), ())],
+)
+def vec_vec(self, tensor):
+    """Sum of the products of two vectors' elements."""
+
+
+def _mat_vec_batch(U: Any, m: Any, v: Any, many_m: bool, many_v: bool) -> Any:
+    if not many_v:
+        return U.matmul_nd(m, v)
+    if not many_m:
+        return U.mat_mat(v, m.mT)
+    return U.reshape(U.matmul_nd(m, U.reshape(v, (*v.shape, 1))), tuple(m.shape[:2]))
+
+
+def _vec_mat_batch(U: Any, v: Any, m: Any, many_v: bool, many_m: bool) -> Any:
+    if not many_m:
+        return U.mat_mat(v, m)
+    if not many_v:
+        return U.matmul_nd(v, m)
+    return U.reshape(U.matmul_nd(U.reshape(v, (v.shape[0], 1, v.shape[1])), m), (m.shape[0], m.shape[2]))
+
+
+def _dot_batch(U: Any, x: Any, y: Any, many_x: bool, many_y: bool) -> Any:
+    if many_x and many_y:
+        return U.sum_dim(x * y, (1,), False)
+    return U.mat_vec(x, y) if many_x else U.mat_vec(y, x)
+
+
+def _nd_first(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    """The left factor's cotangent in self product with self batch."""
+    if other.ndim == 1:
+        return xp.reshape(g, (*g.shape, 1)) * other
+    if other.ndim == 2:
+        return xp.matmul_nd(g, other.mT)
+    if self.ndim <= 2:  # one matrix or vector met self batch: the sum over the batch is part of the product
+        lead = tuple(range(other.ndim - 2))
+        rows = () if self.ndim == 1 else (-1,)
+        return xp.contract(g, other, (*lead, *rows, -3), (*lead, -2, -3), (*rows, -2))
+    d = xp.matmul_nd(g, other.mT)
+    return d if d.shape == self.shape else xp.sum_to(d, tuple(self.shape))
+
+
+def _nd_second(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    """The right factor's cotangent."""
+    if self.ndim == 1:
+        return xp.reshape(self, (self.shape[0], 1)) * xp.reshape(g, (*g.shape[:-1], 1, g.shape[-1]))
+    if other.ndim == 1:
+        return xp.vec_mat(xp.reshape(g, (_size(g.shape),)), _folded(xp, self))
+    if other.ndim == 2:
+        return xp.mat_mat(_folded(xp, self).mT, _folded(xp, g))
+    d = xp.matmul_nd(self.mT, g)
+    return d if d.shape == other.shape else xp.sum_to(d, tuple(other.shape))
+
+
+_size = math.prod
+
+
+def _folded(xp: Any, a: Any) -> Any:
+    """All but the last dimension as one."""
+    return xp.reshape(a, (_size(a.shape[:-1]), a.shape[-1])) if a.ndim != 2 else a
+
+
+def _nd_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    a, b = inner
+    many_a, many_b = mine
+    rank_a, rank_b = a.ndim - many_a, b.ndim - many_b
+    squeeze: tuple[int, ...] = ()
+    if rank_a == 1 and (many_a or many_b):
+        a = U.reshape(a, (*a.shape[:-1], 1, a.shape[-1]))
+        squeeze = (-2,)
+    if rank_b == 1 and many_b:
+        b = U.reshape(b, (*b.shape, 1))
+        squeeze = (-1,)
+    lead = max(rank_a, rank_b, 2) - 2
+    a, b = (_with_lead(U, t, many, lead) for t, many in ((a, many_a), (b, many_b)))
+    r = U.matmul_nd(a, b)
+    for d in squeeze:
+        shape = list(r.shape)
+        del shape[d]
+        r = U.reshape(r, tuple(shape))
+    return r
+
+
+def _with_lead(U: Any, t: Any, many: bool, lead: int) -> Any:
+    """A batched factor with as many batch dimensions behind vmap's as the other one has."""
+    missing = lead - (t.ndim - 3)
+    return U.reshape(t, (t.shape[0], *(1,) * missing, *t.shape[1:])) if many and missing > 0 else t
+
+
+_ND_SAMPLES = [
+    ((2, 2, 3), (2, 3, 2), ()),
+    ((2, 2, 3), (3, 2), ()),
+    ((2, 2, 3), (3,), ()),
+    ((3,), (2, 3, 2), ()),
+    ((2, 3), (2, 3, 2), ()),
+    ((2, 1, 2, 3), (4, 3, 1), ()),
+    ((0, 2, 3), (3, 2), ()),
+]
+
+
+@bilinear(
+    self=_nd_first,
+    other=_nd_second,
+    node="UnsafeViewBackward0",
+    refuse_mixed=refuse_batched,
+    batch=_nd_batch,
+    dtypes="fci",
+    samples=_ND_SAMPLES,
+)
+def matmul_nd(lib, self, other):
+    """Product of vectors or matrices of which at least one has a batch; batches broadcast.
+
+    With one matrix (or vector) on the right the whole batch is one product of matrices.
+    """
+    if other.ndim <= 2 < self.ndim:
+        shape = self.shape[:-1]
+        return lib.matrix_product(self.reshape(_size(shape), self.shape[-1]), other).reshape(shape + other.shape[1:])
+    return lib.matmul(self, other)
+
+
+@bilinear(
+    self=lambda xp, g, self, other: xp.bmm(g, other.mT),
+    other=lambda xp, g, self, other: xp.bmm(self.mT, g),
+    libname="matmul",
+    refuse_mixed=refuse_batched,
+    batch=_nd_batch,
+    dtypes="fci",
+    samples=[((2, 2, 3), (2, 3, 4), ()), ((0, 2, 3), (0, 3, 1), ()), ((2, 2, 0), (2, 0, 2), ())],
+)
+def bmm(self, mat2):
+    """Products of the matrices of two batches."""
+
+
+@general(
+    grad={"self": lambda xp, g, other: xp.conj(g) * other, "other": lambda xp, g, self: g * self},
+    tensors=2,
+    holomorphic=False,
+    node="VdotBackward0",
+    refuse_mixed=_refuse_dot,
+    batch=lambda U, info, inner, mine, p: _dot_batch(U, U.conj(inner[0]), inner[1], *mine),
+    dtypes="fci",
+    samples=[((3,), (3,), ()), ((0,), (0,), ())],
+)
+def conj_dot(lib, self, other):
+    """Sum of the products of one vector's conjugates and the other's elements."""
+    return lib.product(self.conj(), other)
+
+
+with_sizes(REGISTRY["mat_mat"].node, "self", "mat2")
+shown_as(REGISTRY["matmul_nd"].node, matmul_graph)
+shown_as(REGISTRY["vec_mat"].node, row_graph)
+
+
+# ------------------------------------------------------------------------------------------------------ what users call
+def as_tensors(name: str, *arguments: tuple[str, Any]) -> Any:
+    """Refuse what is no Tensor, with PyTorch's text."""
+    for position, (argument, t) in enumerate(arguments, 1):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(t)}")
+
+
+@public("torch.matmul Tensor.matmul linalg.matmul")
+@between(REGISTRY["mat_mat"], (2, 2))
+@between(REGISTRY["mat_vec"], (2, 1))
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks.
+
+    Two vectors give their dot product; a matrix and a vector give a vector; what has more than two dimensions is a
+    batch of matrices, and batch dimensions broadcast. Both operands must have the same dtype.
+
+    >>> import wengert as torch
+    >>> torch.matmul(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 1.]))
+    tensor([3., 7.])
+    >>> torch.matmul(torch.ones(5, 1, 2, 3), torch.ones(4, 3, 2)).shape
+    torch.Size([5, 4, 2, 2])
+    """
+    if out is not None:
+        return write_out(out, matmul, (input, other), None, EXACT)
+    try:
+        a = input._a
+        b = other._a
+    except AttributeError:
+        return as_tensors("matmul", ("input", input), ("other", other))
+    return _matmul_by_rank(input, other, a, b)
+
+
+BOOL = np.dtype(np.bool_)
+_KERNELS = {(m, n): "bmm" for m in (1, 2, 3) for n in (1, 2, 3)}
+_KERNELS.update({(1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu"})
+
+
+def _matmul_by_rank(input: Any, other: Any, a: Any, b: Any) -> Any:
+    if a.ndim == 2 and b.ndim == 2:
+        if a.dtype is BOOL:
+            refuse_bool(input, "addmm_impl_cpu_", other)
+        try:
+            return mat_mat(input, other)
+        except ValueError:
+            return refuse_mm(a, b)
+    if not a.ndim or not b.ndim:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
+    kernel = _KERNELS[min(a.ndim, 3), min(b.ndim, 3)]
+    refuse_bool(input, kernel, None if kernel == "bmm" else other)
+    rows = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != rows:
+        _refuse_sizes(a, b)
+    if a.ndim == 1:
+        if b.ndim == 1:
+            return vec_vec(input, other)
+        return vec_mat(input, other) if b.ndim == 2 else matmul_nd(input, other)
+    if b.ndim == 1 and a.ndim == 2:
+        return mat_vec(input, other)
+    try:
+        return matmul_nd(input, other)
+    except ValueError:
+        return _refuse_batches(a, b)
+
+
+def _refuse_sizes(a: Any, b: Any) -> None:
+    """Inner sizes differ: PyTorch's text depends on the routine that it would have called."""
+    if a.ndim == 1 and b.ndim == 1:
+        raise sizes_differ(
+            f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to have the same number "
+            f"of elements, but got {a.shape[0]} and {b.shape[0]} elements respectively",
+            a.shape[0],
+            b.shape[0],
+        )
+    n = _size(a.shape[:-1])
+    if b.ndim == 1:
+        message = f"size mismatch, got input ({n}), mat ({n}x{a.shape[-1]}), vec ({b.shape[0]})"
+        raise sizes_differ(message, a.shape[-1], b.shape[0])
+    if b.ndim == 2:
+        refuse_mm(np.empty((n, a.shape[-1]), bool), b)
+    batch = (
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if _fit(a.shape[:-2], b.shape[:-2]) else _refuse_batches(a, b)
+    )
+    n = _size(batch)
+    raise sizes_differ(
+        f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {a.shape[-1]}] but got: [{n}, "
+        f"{b.shape[-2]}].",
+        a.shape[-1],
+        b.shape[-2],
+    )
+
+
+def _fit(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
+    return all(m == n or 1 in (m, n) for m, n in zip(x[::-1], y[::-1], strict=False))
+
+
+def _refuse_batches(a: Any, b: Any) -> Any:
+    from ..._kinds.slow_path import broadcast_error
+
+    raise broadcast_error(np.empty(a.shape[:-2], bool), np.empty(b.shape[:-2], bool)) from None
+
+
+@between(REGISTRY["mat_mat"], (2, 2))
+@between(REGISTRY["mat_vec"], (2, 1))
+def __matmul__(self: Tensor, other: Any, *, out: None = None) -> Any:
+    """``a @ b``: see ``matmul``."""
+    try:
+        a = self._a
+        b = other._a
+    except AttributeError:
+        return _matmul_with(self, other)
+    return _matmul_by_rank(self, other, a, b)
+
+
+def _matmul_with(self: Tensor, other: Any) -> Any:
+    return matmul(self, constant(other)) if isinstance(other, np.ndarray) else NotImplemented
+
+
+def constant(array: Any) -> Tensor:
+    """A NumPy array as a constant operand."""
+    from ..._tape.tensor import wrap
+
+    return wrap(np.asarray(array))
+
+
+def __rmatmul__(self: Tensor, other: Any) -> Any:
+    """``a @ b`` where a is no Tensor."""
+    if isinstance(other, np.ndarray):
+        return matmul(constant(other), self)
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
+place(__matmul__, "Tensor.__matmul__")
+place(__rmatmul__, "Tensor.__rmatmul__")
+
+
+@public("torch.mm Tensor.mm")
+@between(REGISTRY["mat_mat"], (2, 2))
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two matrices, ``(n, k)`` and ``(k, m)``.
+
+    >>> import wengert as torch
+    >>> torch.mm(torch.tensor([[1., 2.]]), torch.tensor([[3.], [4.]]))
+    tensor([[11.]])
+    """
+    if out is not None:
+        return write_out(out, mm, (input, mat2), None, EXACT)
+    try:
+        a = input._a
+        b = mat2._a
+    except AttributeError:
+        return as_tensors("mm", ("input", input), ("mat2", mat2))
+    if a.ndim != 2 or b.ndim != 2:
+        raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
+    if a.dtype.kind == "b":
+        refuse_bool(input, "addmm_impl_cpu_", mat2)
+    try:
+        return mat_mat(input, mat2)
+    except ValueError:
+        return refuse_mm(a, b)
+
+
+_MV = exactly("addmv input tensors must have the same dtype, but got {Out}, {Result}, and {Result}")
+_DOT = exactly("result dtype {Out} does not match input dtype {Result}")
+
+
+@public("torch.bmm Tensor.bmm")
+@with_out(EXACT)
+def batch_mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
+    as_tensors("bmm", ("input", input), ("mat2", mat2))
+    check_batches(input, mat2)
+    refuse_bool(input, "bmm")
+    return bmm(input, mat2)
+
+
+def check_batches(x: Any, y: Any) -> None:
+    """Two batches of matrices must fit."""
+    a, b = x._a, y._a
+    if a.ndim != 3 or b.ndim != 3:
+        raise RuntimeError(f"batch{1 if a.ndim != 3 else 2} must be a 3D tensor")
+    if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, {a.shape[2]}] but got: "
+            f"[{b.shape[0]}, {b.shape[1]}]."
+        )
+
+
+@public("torch.mv Tensor.mv")
+@with_out(_MV)
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
+    as_tensors("mv", ("input", input), ("vec", vec))
+    check_mat_vec(input._a, vec._a)
+    refuse_bool(input, "addmv_impl_cpu", vec)
+    return mat_vec(input, vec)
+
+
+def check_mat_vec(a: Any, b: Any) -> None:
+    """A matrix and a vector must fit."""
+    if a.ndim != 2 or b.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
+    if a.shape[1] != b.shape[0]:
+        _refuse_sizes(a, b)
+
+
+def _check_dot(name: str, x: Any, y: Any) -> None:
+    if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
+        as_tensors(name, ("input", x), ("tensor" if name == "dot" else "other", y))
+    a, b = x._a, y._a
+    if a.ndim == 1 and a.shape == b.shape and a.dtype is b.dtype and a.dtype in INEXACT:
+        return
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if logical_dtype(x) is not logical_dtype(y):
+        _refuse_dot(None, x, y)
+    if a.shape != b.shape:
+        _refuse_sizes(a, b)
+    refuse_bool(x, name)
+
+
+@public("torch.dot Tensor.dot")
+@with_out(_DOT)
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """Sum of the products of the elements of two vectors.
+
+    >>> import wengert as torch
+    >>> torch.dot(torch.tensor([2, 3]), torch.tensor([2, 1]))
+    tensor(7)
+    """
+    _check_dot("dot", input, tensor)
+    return vec_vec(input, tensor)
+
+
+@public("torch.vdot Tensor.vdot")
+@with_out(_DOT)
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """``dot`` with the first vector conjugated."""
+    _check_dot("vdot", input, other)
+    return conj_dot(input, other)
+
+
+@public("torch.outer Tensor.outer torch.ger Tensor.ger")
+@with_out
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
+    as_tensors("outer", ("input", input), ("vec2", vec2))
+    for name, t in (("self", input), ("vec2", vec2)):
+        if t._a.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t.ndim}-D")
+    return T.reshape(input, (input._a.shape[0], 1)) * vec2

@@ -1,0 +1,525 @@
+"""Functions of matrices: least squares, pseudo-inverse, rank, norms, powers, exponential, cross products, ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.registry import T, place, public
+from ..._kinds.dims import normal_dim
+from ..._kinds.linear import bilinear, linear
+from ..._kinds.out import EXACT, exactly, safely, with_out
+from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import cast, logical_dtype, type_text
+from ..._payloads.meta import no_kernel, on_meta
+from ..._tape.tensor import Tensor, wrap
+from ..create.create import beside
+from ..random._common import closed, opened
+from .decompositions import LinAlgError, threshold
+from .matmul import as_tensors, dtype_name, matmul
+from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
+
+place(LinAlgError, "linalg.LinAlgError")
+
+Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+Geqrf = return_type("geqrf", "a", "tau")
+
+
+# --------------------------------------------------------------------------- least squares, pseudo-inverse, rank, norms
+def _tolerance(t: Any) -> Any:
+    return np.asarray(t.detach()._a) if isinstance(t, Tensor) else t
+
+
+@public("linalg.pinv")
+@with_out(safely("linalg.pinv"))
+def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """The Moore-Penrose inverse; singular values up to ``max(atol, rtol * largest)`` count as zero.
+
+    ``rtol`` is the larger size times the dtype's epsilon by default.
+    """
+    shape = tuple(A._a.shape)
+    if len(shape) < 2 or logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
+        raise RuntimeError(
+            f"linalg.pinv({dtype_name(A)}{{{list(shape)}}}): expected a tensor with 2 or more dimensions of float, "
+            "double, cfloat or cdouble types"
+        )
+    if rcond is not None:
+        rtol = rcond
+    return T.pseudo_inverse(A, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), bool(hermitian))
+
+
+@public("torch.pinverse Tensor.pinverse")
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """``linalg.pinv`` with another name for its relative tolerance."""
+    return pinv(input, rtol=rcond)
+
+
+@public("linalg.lstsq")
+@with_out(safely("torch.linalg.lstsq", "solution"))
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    """X that minimises ``|A X - B|``, the squared residuals of its columns, A's rank and its singular values.
+
+    ``driver``: "gelsy" (default), "gels", "gelsd" or "gelss"; only the last two give singular values. The derivative is
+    that of ``pinv(A) B``.
+    """
+    name = "torch.linalg.lstsq"
+    if A._a.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    if B._a.ndim < 1:
+        raise RuntimeError(f"{name}: other must have at least 1 dimension.")
+    driver = driver or "gelsy"
+    if driver not in ("gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
+    m, n = A._a.shape[-2:]
+    vector = A._a.ndim - 1 == B._a.ndim and tuple(A._a.shape[:-1]) == tuple(B._a.shape)
+    if vector:
+        B = T.reshape(B, (*B._a.shape, 1))
+    if logical_dtype(A) is not logical_dtype(B):
+        raise RuntimeError(f"{name}: input.dtype and other.dtype should be the same, got {A.dtype} and {B.dtype}")
+    if B._a.shape[-2] != m:
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
+    no_half("linalg.lstsq", A, None)
+    A, B = same_batch(A, B)
+    if on_meta(A):
+        raise no_kernel("linalg_lstsq.out")
+    X = matmul(T.pseudo_inverse(A, 0.0, rcond, False), B)
+    a, tags = opened(A.detach()._a)
+    s = np.linalg.svd(a, compute_uv=False)
+    rank = (s > threshold(s, 0.0, rcond, a)[..., None]).sum(-1)
+    residuals = wrap(np.zeros(0, np.zeros(0, logical_dtype(A)).real.dtype))
+    if m > n and driver != "gelsy" and np.all(rank == n):
+        residuals = (T.abs(matmul(A, X) - B) ** 2).sum(-2)
+    if driver == "gels":
+        rank_out = wrap(np.zeros(0, np.int64))
+    else:
+        rank_out = wrap(closed(np.asarray(rank, np.int64), tags))
+    values = wrap(closed(s, tags)) if driver in ("gelsd", "gelss") else wrap(np.zeros(0, s.dtype))
+    if vector:
+        X = T.reshape(X, tuple(X._a.shape[:-1]))
+    return Lstsq((X, residuals, rank_out, values))
+
+
+@public("linalg.matrix_rank")
+def matrix_rank(
+    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
+) -> Tensor:
+    """How many singular values are above ``max(atol, rtol * largest)``."""
+    matrix_shape("torch.linalg.matrix_rank", A, "input")
+    if logical_dtype(A).kind not in "fc" or logical_dtype(A).itemsize == 2:
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    if on_meta(A):
+        return beside(A, np.zeros(A._a.shape[:-2], np.int64))
+    a = np.asarray(A.detach()._a)
+    if hermitian:
+        square_size("torch.linalg.matrix_rank", A)
+        s = np.abs(np.linalg.eigvalsh(a))
+    else:
+        s = np.linalg.svd(a, compute_uv=False)
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    floor = threshold(s, 0.0 if atol is None else _tolerance(atol), _tolerance(rtol), a)
+    r = wrap(np.asarray((s > floor[..., None]).sum(-1), np.int64))
+    if out is not None:
+        from ..._kinds.out import store_out
+
+        store_out(out, r, safely("torch.linalg.matrix_rank"))
+        return out
+    return r
+
+
+@public("linalg.matrix_norm")
+@with_out(exactly("linalg.matrix_norm expected out tensor dtype {Result} but got: {Out}"))
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows)."""
+    name = "linalg.matrix_norm"
+    matrix_shape(name, A)
+    if logical_dtype(A).kind not in "fcV":
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
+    rank = A._a.ndim
+    if not isinstance(dim, (tuple, list)) or len(dim) != 2:
+        count = " ".join(map(str, dim)) if isinstance(dim, (tuple, list)) else dim
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {count}")
+    first, second = (normal_dim(d, rank) for d in dim)
+    if first == second:
+        raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
+    if dtype is not None:
+        A = A.to(dtype)
+    if ord == "fro":
+        from ..reduce.norms import vector_norm
+
+        return vector_norm(A, 2, (first, second), keepdim)
+    if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
+        raise RuntimeError(f"{name}: Order {ord} not supported.")
+    if ord in ("nuc", 2, -2):
+        return _by_singular_values(A, ord, first, second, keepdim)
+    summed, other = (first, second) if abs(ord) == 1 else (second, first)
+    r = T.abs(A).sum(summed, keepdim)
+    if not keepdim and other > summed:
+        other -= 1
+    return r.amax(other, keepdim) if ord > 0 else r.amin(other, keepdim)
+
+
+def _by_singular_values(A: Any, ord: Any, first: int, second: int, keepdim: bool) -> Any:
+    rank = A._a.ndim
+    rest = [d for d in range(rank) if d not in (first, second)]
+    moved = A if (first, second) == (rank - 2, rank - 1) else T.permute(A, (*rest, first, second))
+    s = svdvals(moved)
+    r = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord > 0 else s.amin(-1)
+    if keepdim:
+        r = T.reshape(r, tuple(1 if d in (first, second) else n for d, n in enumerate(A._a.shape)))
+    return r
+
+
+@public("linalg.cond")
+@with_out(safely("linalg.cond"))
+def cond(A: Tensor, p: Any = None) -> Tensor:
+    """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default."""
+    if A._a.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if p in (None, 2, -2):
+        s = svdvals(A)
+        if not s._a.shape[-1]:
+            return wrap(np.zeros(tuple(A._a.shape[:-2]), s._a.dtype))
+        n = s._a.shape[-1]
+        largest, smallest = T.select(s, s._a.ndim - 1, 0), T.select(s, s._a.ndim - 1, n - 1)
+        return smallest / largest if p == -2 else largest / smallest
+    square_size("linalg.cond", A)
+    if not A._a.shape[-1]:
+        return wrap(np.zeros(tuple(A._a.shape[:-2]), np.zeros(0, logical_dtype(A)).real.dtype))
+    inverse = inv_ex(A)[0]
+    if p == "nuc":
+        return matrix_norm(A, p) * matrix_norm(inverse, p)
+    r = matrix_norm(A, p) * matrix_norm(inverse, p)
+    return T.where(r != r, wrap(np.array(math.inf, logical_dtype(r))), r)
+
+
+# ----------------------------------------------------------------------------------------------------- powers, products
+@public("linalg.matrix_exp torch.matrix_exp Tensor.matrix_exp")
+@with_out
+def matrix_exp(A: Tensor) -> Tensor:
+    """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
+    square_size("linalg.matrix_exp", A)
+    if logical_dtype(A).kind not in "fcV":
+        raise RuntimeError(
+            f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {dtype_name(A)}"
+        )
+    return T.exp_matrix(A)
+
+
+@public("linalg.matrix_power torch.matrix_power Tensor.matrix_power")
+@with_out(safely("matrix_power"))
+def matrix_power(A: Tensor, n: int) -> Tensor:
+    """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_text(n)}")
+    square_size("linalg.matrix_power", A)
+    if n == 0:
+        return T.where(wrap(np.zeros((), np.bool_)), A, eye_of(A))  # ones that depend on A, with a derivative of zero
+    if n < 0:
+        A, n = inv(A), -n
+    if n == 1:
+        return A.clone()
+    result = None
+    while n:
+        if n & 1:
+            result = A if result is None else matmul(result, A)
+        n >>= 1
+        if n:
+            A = matmul(A, A)
+    return result  # type: ignore[return-value]
+
+
+def _cross_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
+    wide = [v if m else U.expand(v, (size, *v.shape)) for v, m in zip(inner, mine, strict=True)]
+    return U.cross_product(*wide, p[0] + 1)
+
+
+@bilinear(
+    self=lambda xp, g, self, other, dim: xp.cross_product(other, g, dim),
+    other=lambda xp, g, self, other, dim: xp.cross_product(g, self, dim),
+    node="LinalgCrossBackward0",
+    batch=_cross_batch,
+    dtypes="fci",
+    samples=[((3,), (3,), (0,)), ((2, 3), (2, 3), (1,)), ((3, 2), (3, 2), (0,))],
+)
+def cross_product(lib, self, other, dim):
+    """The cross products of the vectors along a dim."""
+    a, b = (x.swapaxes(dim, 0) for x in (self, other))
+    r = lib.empty(a.shape, a.dtype)
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        r[i] = a[j] * b[k] - a[k] * b[j]
+    return r.swapaxes(0, dim)
+
+
+@public("linalg.cross")
+@with_out(EXACT)
+def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
+    as_tensors("cross", ("input", input), ("other", other))
+    a, b = tuple(input._a.shape), tuple(other._a.shape)
+    if len(a) != len(b):
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    d = normal_dim(dim, len(a))
+    if a[d] != 3 or b[d] != 3:
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a[d]} and {b[d]}")
+    if a != b:
+        from ..nn.loss import broadcast_pair
+
+        input, other = broadcast_pair(input, other)
+    return T.cross_product(input, other, d)
+
+
+@public("torch.cross Tensor.cross")
+@with_out(EXACT)
+def old_cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
+    if dim is None:
+        found = [d for d, n in enumerate(input._a.shape) if n == 3]
+        if not found:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = found[0]
+    return cross(input, other, dim=dim)
+
+
+def _traced(xp: Any, g: Any, self_shape: Any) -> Any:
+    n = min(self_shape)
+    line = xp.expand(xp.reshape(g, (1,)), (n,))
+    square = xp.embed_diagonal(line, 0, 0, 1)
+    if self_shape[0] == self_shape[1]:
+        return square
+    return xp.constant_pad_nd(square, (0, self_shape[1] - n, 0, self_shape[0] - n), 0)
+
+
+@linear(
+    transpose=_traced,
+    node="TraceBackward0",
+    batch=lambda U, info, inner, mine, p: U.sum_dim(U.diagonal_view(inner[0], 0, 1, 2), (1,), False),
+    samples=[((3, 3), ()), ((2, 4), ())],
+)
+def trace_of(lib, self):
+    """The sum of the diagonal of a matrix."""
+    return lib.sum_of_all(self.diagonal())
+
+
+@public("torch.trace Tensor.trace")
+def trace(input: Tensor) -> Tensor:
+    """The sum of a matrix's diagonal."""
+    if input._a.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._a.ndim}")
+    if logical_dtype(input).kind == "b":
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
+    return T.trace_of(input)
+
+
+# --------------------------------------------------------------------------------------------------- low-rank estimates
+def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
+    """Orthonormal columns that span most of A's range: Halko, Martinsson, Tropp (2009), algorithm 4.4."""
+    from ..._base.registry import PUBLIC
+
+    X = PUBLIC["torch"]["randn"](A._a.shape[-1], q, dtype=A.dtype)
+    Ah = adjoint(A)
+    if M is not None:
+        A = A - M
+        Ah = adjoint(A)
+    X = T.orthogonal(matmul(A, X), "reduced")[0]
+    for _ in range(niter):
+        X = T.orthogonal(matmul(Ah, X), "reduced")[0]
+        X = T.orthogonal(matmul(A, X), "reduced")[0]
+    return X
+
+
+@public("torch.svd_lowrank")
+def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None) -> Any:
+    """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
+    q, niter = 6 if q is None else q, 2 if niter is None else niter
+    m, n = A._a.shape[-2:]
+    if m < n:
+        U, S, V = svd_lowrank(adjoint(A), q, niter, None if M is None else adjoint(M))
+        return V, S, U
+    Q = _range_of(A, q, niter, M)
+    B = matmul(adjoint(Q), A if M is None else A - M)
+    U, S, Vh = T.singular(B, False)
+    return matmul(Q, U), S, adjoint(Vh)
+
+
+@public("torch.pca_lowrank")
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+    """``svd_lowrank`` of A with the means of its columns taken off: the principal directions are V's columns."""
+    m, n = A._a.shape[-2:]
+    if q is None:
+        q = min(6, m, n)
+    elif not 0 <= q <= min(m, n):
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    if center:
+        A = A - A.mean(-2, True)
+    return svd_lowrank(A, q, niter)
+
+
+# ------------------------------------------------------------------------------------------------------------- the rest
+@public("linalg.vander")
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """The powers 0 to N - 1 of each element, along a new last dimension."""
+    if not x._a.ndim:
+        x = T.reshape(x, (1,))
+    n = x._a.shape[-1] if N is None else N
+    if n <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    if logical_dtype(x).kind in "ib":
+        x = cast(x, np.dtype(np.int64))
+    wide = T.expand(T.reshape(x, (*x._a.shape, 1)), (*x._a.shape, n - 1))
+    powers = wide.cumprod(-1)
+    ones = beside(x, np.ones((*x._a.shape, 1), logical_dtype(powers)))
+    return T.cat([ones, powers], powers._a.ndim - 1)
+
+
+@public("torch.vander")
+def old_vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of a vector's elements, descending unless ``increasing``."""
+    if x._a.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    n = x._a.shape[0] if N is None else N
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
+    if n < 2:
+        return beside(x, np.ones((x._a.shape[0], n), logical_dtype(x)))
+    r = vander(x, N=n)
+    return r if increasing else r.flip(-1)
+
+
+@public("linalg.householder_product torch.orgqr Tensor.orgqr")
+@with_out(safely("torch.linalg.householder_product"))
+def householder_product(A: Tensor, tau: Tensor) -> Tensor:
+    """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
+    m, n = matrix_shape("linalg.householder_product", A, "input")[-2:]
+    if m < n:
+        raise RuntimeError(
+            "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
+        )
+    k = tau._a.shape[-1]
+    if n < k:
+        raise RuntimeError(
+            "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]"
+        )
+    Q = beside(A, np.broadcast_to(np.eye(m, n, dtype=logical_dtype(A)), (*A._a.shape[:-2], m, n)).copy())
+    for i in range(k - 1, -1, -1):
+        Q = _reflected(Q, _reflector(A, i, m), T.select(tau, tau._a.ndim - 1, i))
+    return Q
+
+
+def _reflector(A: Any, i: int, m: int) -> Any:
+    """Column i of A below a one, zeros above."""
+    rank = A._a.ndim
+    v = T.slice_dim(T.slice_dim(A, rank - 1, i, i + 1, 1), rank - 2, i + 1, m, 1)
+    v = T.constant_pad_nd(v, (0, 0, i + 1, 0), 0)
+    one = np.zeros((m, 1), logical_dtype(A))
+    one[i] = 1
+    return v + beside(A, one)
+
+
+def _reflected(Q: Any, v: Any, tau: Any) -> Any:
+    scale = T.reshape(tau, (*tau._a.shape, 1, 1))
+    return Q - scale * matmul(v, matmul(adjoint(v), Q))
+
+
+@public("torch.ormqr Tensor.ormqr")
+@with_out(
+    exactly(
+        "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{Result} and result has "
+        "dtype {Out}"
+    )
+)
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+    """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
+    for name, t in (("input", input), ("other", other)):
+        if t._a.ndim < 2:
+            raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
+    m, n = input._a.shape[-2:]
+    if tau._a.shape[-1] > n:
+        raise RuntimeError("torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]")
+    if other._a.shape[-2 if left else -1] != m:
+        raise RuntimeError(f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2]")
+    if not left:
+        return adjoint(ormqr(input, tau, adjoint(other), True, not transpose))
+    k = tau._a.shape[-1]
+    for i in range(k) if transpose else range(k - 1, -1, -1):
+        t = T.select(tau, tau._a.ndim - 1, i)
+        other = _reflected(
+            other, _reflector(input, i, m), T.conj(t) if transpose and logical_dtype(t).kind == "c" else t
+        )
+    return other
+
+
+@public("torch.geqrf Tensor.geqrf")
+@with_out(safely("torch.geqrf", "a"))
+def geqrf(input: Tensor) -> Any:
+    """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
+    matrix_shape("torch.geqrf", input, "input")
+    a = np.asarray(input.detach()._a)
+    lead, (m, n) = a.shape[:-2], a.shape[-2:]
+    r, tau = np.empty(a.shape, a.dtype), np.empty((*lead, min(m, n)), a.dtype)
+    from scipy.linalg import qr as scipy_qr
+
+    for index in np.ndindex(*lead):
+        (raw, t), _ = scipy_qr(a[index], mode="raw")
+        r[index], tau[index] = raw, t
+    return Geqrf((wrap(r), wrap(tau)))
+
+
+@public("linalg.tensorinv")
+@with_out(safely("tensorinv"))
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
+    """The inverse of the map that ``tensordot`` makes of A, whose first ``ind`` dimensions are its output's."""
+    if ind <= 0:
+        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+    shape = tuple(A._a.shape)
+    front, back = shape[:ind], shape[ind:]
+    if math.prod(front) != math.prod(back):
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+            f"{math.prod(back)} != {math.prod(front)}"
+        )
+    n = math.prod(front)
+    return T.reshape(inv(T.reshape(A, (n, n))), (*back, *front))
+
+
+@public("linalg.tensorsolve")
+@with_out(safely("tensorsolve"))
+def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
+    """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first."""
+    rank = A._a.ndim
+    if dims is not None:
+        moved = [normal_dim(d, rank) for d in ((dims,) if isinstance(dims, int) else dims)]
+        A = T.permute(A, (*(d for d in range(rank) if d not in moved), *moved))
+    shape = tuple(A._a.shape[B._a.ndim :])
+    n = math.prod(shape)
+    if n != B._a.size:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            "prod(self.shape[:other.ndim]), but got "
+            f"{n} != {math.prod(A._a.shape[: B._a.ndim])}"
+        )
+    return T.reshape(solve(T.reshape(A, (n, n)), T.reshape(B, (n,))), shape)
+
+
+def _removed(name: str, more: str) -> None:
+    def gone(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"This function was deprecated since version 1.9 and is now removed. {more}")
+
+    gone.__name__ = gone.__qualname__ = name
+    gone.__doc__ = f"Removed from PyTorch. {more}"
+    place(gone, f"torch.{name} Tensor.{name}")
+
+
+_removed("solve", "`torch.solve` is deprecated in favor of `torch.linalg.solve`.")
+_removed("lstsq", "`torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`.")
+_removed("eig", "`torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`.")
+_removed("matrix_rank", "Please use the `torch.linalg.matrix_rank` function instead.")
+_removed("symeig", "The default behavior has changed from using the upper triangular portion to the lower one.")

@@ -1,0 +1,579 @@
+"""``torch.linalg``, and the functions of ``torch`` from before it: checks, shapes, names around ``decompositions``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.registry import T, place, public
+from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
+from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import cast, logical_dtype
+from ..._payloads.meta import on_meta
+from ..._tape.tensor import Tensor, wrap
+from ..create.create import beside
+from ..random._common import closed, opened
+from .decompositions import LinAlgError, unpack_lu
+from .matmul import as_tensors, dtype_name, matmul
+
+place(LinAlgError, "linalg.LinAlgError")
+
+Eigh = return_type("linalg_eigh", "eigenvalues", "eigenvectors")
+Eig = return_type("linalg_eig", "eigenvalues", "eigenvectors")
+Svd = return_type("linalg_svd", "U", "S", "Vh")
+OldSvd = return_type("svd", "U", "S", "V")
+Qr = return_type("linalg_qr", "Q", "R")
+OldQr = return_type("qr", "Q", "R")
+Slogdet = return_type("linalg_slogdet", "sign", "logabsdet")
+OldSlogdet = return_type("slogdet", "sign", "logabsdet")
+InvEx = return_type("linalg_inv_ex", "inverse", "info")
+CholeskyEx = return_type("linalg_cholesky_ex", "L", "info")
+SolveEx = return_type("linalg_solve_ex", "result", "info")
+LuFactor = return_type("linalg_lu_factor", "LU", "pivots")
+LuFactorEx = return_type("linalg_lu_factor_ex", "LU", "pivots", "info")
+Lu = return_type("linalg_lu", "P", "L", "U")
+LuUnpack = return_type("lu_unpack", "P", "L", "U")
+TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficient")
+
+
+# --------------------------------------------------------------------------------------------------------------- checks
+def matrix_shape(name: str, A: Any, what: str = "A") -> tuple[int, ...]:
+    """The shape of what must be (a batch of) matrices."""
+    as_tensors(name.replace(".", "_"), (what, A))
+    shape = tuple(A._a.shape)
+    if len(shape) < 2:
+        raise RuntimeError(f"{name}: The input tensor {what} must have at least 2 dimensions.")
+    return shape
+
+
+def square_size(name: str, A: Any) -> int:
+    shape = matrix_shape(name, A)
+    if shape[-1] != shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {shape[-2]} by {shape[-1]} matrices"
+        )
+    return shape[-1]
+
+
+def _floats(name: str, A: Any, kernel: str | None = None) -> None:
+    """Floating or complex, and no half precision."""
+    dtype = logical_dtype(A)
+    if dtype.kind not in "fcV":
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtype_name(A)}")
+    no_half(name, A, kernel)
+
+
+def no_half(name: str, A: Any, kernel: str | None) -> None:
+    if logical_dtype(A).itemsize == 2:
+        if kernel is not None:
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(A)}'")
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dtype_name(A)}")
+
+
+def _kernel_floats(kernel: str, A: Any) -> None:
+    """What the kernel itself refuses."""
+    dtype = logical_dtype(A)
+    if dtype.kind not in "fc" or dtype.itemsize == 2:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(A)}'")
+
+
+def _info(A: Any, value: Any = 0) -> Any:
+    """LAPACK's int32 info for each matrix."""
+    r = np.empty(tuple(A._a.shape[:-2]), np.int32)
+    r[...] = value
+    return beside(A, r)
+
+
+def _infos(A: Any, of: Any) -> Any:
+    """The info of each matrix by a function of it."""
+    a = np.asarray(A.detach()._a)
+    r = np.zeros(a.shape[:-2], np.int32)
+    for index in np.ndindex(*r.shape):
+        r[index] = of(a[index])
+    return r
+
+
+def _transposed(t: Any) -> Any:
+    return t.mT
+
+
+def adjoint(t: Any) -> Any:
+    return T.conj(t.mT) if logical_dtype(t).kind == "c" else t.mT
+
+
+# ------------------------------------------------------------------------------------------------- inverse, determinant
+@public("linalg.inv torch.inverse torch.linalg_inv Tensor.inverse")
+@with_out(EXACT)
+def inv(A: Tensor) -> Tensor:
+    """The inverse of each square matrix.
+
+    >>> import wengert as torch
+    >>> torch.linalg.inv(torch.tensor([[2., 0.], [0., 4.]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
+    square_size("linalg.inv", A)
+    _floats("linalg.inv", A)
+    return T.inverse(A)
+
+
+@public("linalg.inv_ex")
+@with_out(EXACT)
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+    """The inverses and, for each, 0 or the place of the zero pivot that leaves it without one."""
+    square_size("linalg.inv", A)
+    _floats("linalg.inv", A)
+    try:
+        return InvEx((T.inverse(A), _info(A)))
+    except LinAlgError:
+        if check_errors:
+            raise
+    from .decompositions import lu_of
+
+    infos = _infos(A, lambda a: lu_of(a)[2])
+    a = np.asarray(A.detach()._a)
+    r = np.full(a.shape, math.nan, a.dtype)
+    for index in np.ndindex(*infos.shape):
+        if not infos[index]:
+            r[index] = np.linalg.inv(a[index])
+    return InvEx((wrap(r), wrap(infos)))
+
+
+@public("linalg.det torch.det Tensor.det")
+@with_out(EXACT)
+def det(A: Tensor) -> Tensor:
+    """The determinant of each square matrix; its derivative is right for singular matrices too.
+
+    >>> import wengert as torch
+    >>> torch.linalg.det(torch.tensor([[1., 2.], [3., 4.]]))
+    tensor(-2.)
+    """
+    square_size("linalg.det", A)
+    _floats("linalg.det", A, "lu_cpu")
+    return T.determinant(A)
+
+
+@public("linalg.slogdet")
+@with_out(EXACT)
+def slogdet(A: Tensor) -> Any:
+    """The sign of each determinant and the logarithm of its absolute value."""
+    square_size("linalg.slogdet", A)
+    _floats("linalg.slogdet", A)
+    return Slogdet(T.sign_logdet(A))
+
+
+@public("torch.slogdet Tensor.slogdet")
+def old_slogdet(input: Tensor) -> Any:
+    """See ``linalg.slogdet``."""
+    return OldSlogdet(slogdet(input))
+
+
+@public("torch.logdet Tensor.logdet")
+def logdet(input: Tensor) -> Tensor:
+    """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
+    square_size("logdet", input)
+    _floats("logdet", input)
+    sign, log = T.sign_logdet(input)
+    if logical_dtype(input).kind == "c":
+        return T.log(sign) + log
+    return T.where(sign == -1.0, wrap(np.array(math.nan, logical_dtype(input))), log)
+
+
+# ------------------------------------------------------------------------------------------------- systems of equations
+def _solve_shapes(name: str, A: Any, B: Any, left: bool) -> tuple[Any, Any, bool]:
+    """A and B with the same batch, and whether B was a (batch of) vector(s)."""
+    n = square_size(name, A)
+    a, b = tuple(A._a.shape), tuple(B._a.shape)
+    if logical_dtype(A) is not logical_dtype(B):
+        raise RuntimeError(
+            f"{name}: Expected A and B to have the same dtype, but found A of type {dtype_name(A)} and B of type "
+            f"{dtype_name(B)} instead"
+        )
+    vector = len(b) == 1 or (len(a) - 1 == len(b) and b == a[:-1])
+    if vector:
+        if not left:
+            raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False")
+        B = T.reshape(B, (*b, 1))
+        b = (*b, 1)
+    _check_equation(name, a, b, left)
+    del n
+    return *same_batch(A, B), vector
+
+
+def _check_equation(name: str, a: tuple[int, ...], b: tuple[int, ...], left: bool) -> None:
+    if a[-1] != b[-2 if left else -1]:
+        equation = "AX = B" if left else "XA = B"
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {equation} ({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})"
+        )
+
+
+def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
+    """Both with the batch dimensions of both."""
+    a, b = tuple(A._a.shape), tuple(B._a.shape)
+    if a[:-2] == b[:-2]:
+        return A, B
+    try:
+        lead = np.broadcast_shapes(a[:-2], b[:-2])
+    except ValueError:
+        from ..._kinds.slow_path import broadcast_error
+
+        raise broadcast_error(np.empty(a[:-2], bool), np.empty(b[:-2], bool)) from None
+    return tuple(t if tuple(t._a.shape[:-2]) == lead else T.expand(t, (*lead, *t._a.shape[-2:])) for t in (A, B))  # type: ignore[return-value]
+
+
+@public("linalg.solve")
+@with_out(EXACT)
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """X with ``A X = B`` (``X A = B`` if not ``left``) for square A; B holds columns, or is a vector of each batch.
+
+    >>> import wengert as torch
+    >>> torch.linalg.solve(torch.tensor([[2., 0.], [0., 4.]]), torch.tensor([2., 2.]))
+    tensor([1.0000, 0.5000])
+    """
+    A, B, vector = _solve_shapes("linalg.solve", A, B, left)
+    _floats("linalg.solve", A)
+    X = T.solve_left(A, B) if left else _transposed(T.solve_left(_transposed(A), _transposed(B)))
+    return T.reshape(X, tuple(X._a.shape[:-1])) if vector else X
+
+
+@public("linalg.solve_ex")
+@with_out(EXACT)
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    """``solve`` and LAPACK's info for each matrix, which is not 0 where A is singular."""
+    try:
+        return SolveEx((solve(A, B, left=left), _info(A)))
+    except LinAlgError:
+        if check_errors:
+            raise
+    from .decompositions import lu_of
+
+    nan = solve(eye_of(A), B, left=left).detach() * math.nan
+    return SolveEx((nan, wrap(_infos(A, lambda a: lu_of(a)[2]))))
+
+
+def eye_of(A: Any) -> Any:
+    """Identity matrices of A's shape and dtype."""
+    a = np.zeros(tuple(A._a.shape), logical_dtype(A))
+    a[..., range(a.shape[-1]), range(a.shape[-1])] = 1
+    return beside(A, a)
+
+
+@public("linalg.solve_triangular")
+@with_out(exactly("expected scalar type {Result} but found {Out}"))
+def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
+    """X with ``A X = B`` (``X A = B`` if not ``left``) for triangular A, of which only that triangle is read."""
+    name = "linalg.solve_triangular"
+    square_size(name, A)
+    matrix_shape(name, B, "B")
+    _check_equation(name, tuple(A._a.shape), tuple(B._a.shape), left)
+    if logical_dtype(A) is not logical_dtype(B):
+        raise RuntimeError(
+            f"{name}: Expected A and B to have the same dtype, but found A of type {dtype_name(A)} and B of type "
+            f"{dtype_name(B)} instead"
+        )
+    A, B = same_batch(A, B)
+    _kernel_floats("triangular_solve_cpu", A)
+    if left:
+        return T.triangular_solve_left(A, B, bool(upper), bool(unitriangular))
+    return _transposed(T.triangular_solve_left(_transposed(A), _transposed(B), not upper, bool(unitriangular)))
+
+
+@public("torch.triangular_solve Tensor.triangular_solve")
+@with_out(EXACT)
+def triangular_solve(
+    b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
+    A, b = same_batch(A, b)
+    source = _transposed(A) if transpose else A
+    X = T.triangular_solve_left(source, b, bool(upper) != bool(transpose), bool(unitriangular))
+    return TriangularSolve((X, A.clone()))
+
+
+# ------------------------------------------------------------------------------------------------------------- Cholesky
+@public("linalg.cholesky")
+@with_out(EXACT)
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """The lower triangular L with ``L L^H = A`` (or the upper one) of Hermitian positive-definite matrices.
+
+    >>> import wengert as torch
+    >>> torch.linalg.cholesky(torch.tensor([[4., 2.], [2., 2.]]))
+    tensor([[2., 0.],
+            [1., 1.]])
+    """
+    square_size("linalg.cholesky", A)
+    _floats("linalg.cholesky", A, "cholesky_cpu")
+    return T.cholesky_factor(A, bool(upper))
+
+
+@public("torch.cholesky Tensor.cholesky")
+@with_out(safely("cholesky"))
+def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    """Deprecated in PyTorch: see ``linalg.cholesky``."""
+    return cholesky(input, upper=upper)
+
+
+@public("linalg.cholesky_ex")
+@with_out(EXACT)
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """``cholesky`` and, for each matrix, 0 or the order of the minor that is not positive-definite."""
+    try:
+        return CholeskyEx((cholesky(A, upper=upper), _info(A)))
+    except LinAlgError:
+        if check_errors:
+            raise
+    from .decompositions import minor_of
+
+    infos = _infos(A, minor_of)
+    a = np.asarray(A.detach()._a)
+    r = np.full(a.shape, math.nan, a.dtype)
+    for index in np.ndindex(*infos.shape):
+        if not infos[index]:
+            r[index] = np.linalg.cholesky(a[index])
+    return CholeskyEx((wrap(r.swapaxes(-1, -2).conj() if upper else np.tril(r)), wrap(infos)))
+
+
+@public("torch.cholesky_solve Tensor.cholesky_solve")
+@with_out(safely("cholesky_solve"))
+def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
+    """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
+    for name, t in (("b", B), ("u", L)):
+        if t._a.ndim < 2:
+            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {t._a.ndim} dimensions instead")
+    if L._a.shape[-1] != L._a.shape[-2]:
+        raise RuntimeError(
+            f"cholesky_solve: A must be batches of square matrices, but they are {L._a.shape[-2]} by "
+            f"{L._a.shape[-1]} matrices"
+        )
+    if L._a.shape[-1] != B._a.shape[-2]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {L._a.shape[-1]} by {L._a.shape[-1]} but "
+            f"each b matrix is {B._a.shape[-2]} by {B._a.shape[-1]}"
+        )
+    L, B = same_batch(L, B)
+    return T.cholesky_solution(B, L, bool(upper))
+
+
+@public("torch.cholesky_inverse Tensor.cholesky_inverse")
+@with_out(safely("cholesky_inverse"))
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
+    """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``)."""
+    square_size("cholesky_inverse", L)
+    return cholesky_solve(eye_of(L), L, upper)
+
+
+# ------------------------------------------------------------------------------------------- eigen- and singular values
+@public("linalg.eigh")
+@with_out(EXACT)
+def eigh(A: Tensor, UPLO: str = "L") -> Any:
+    """Eigenvalues (ascending) and orthonormal eigenvectors (columns) of Hermitian matrices.
+
+    Vectors are unique up to a factor of absolute value one only: a loss must not depend on it. The derivative with
+    respect to vectors is not finite where eigenvalues are equal; with respect to values it is.
+
+    >>> import wengert as torch
+    >>> torch.linalg.eigh(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
+    tensor([1., 2.])
+    """
+    square_size("linalg.eigh", A)
+    _kernel_floats("linalg_eigh_cpu", A)
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return Eigh(T.eigen_hermitian(A, UPLO.upper()))
+
+
+@public("linalg.eigvalsh")
+@with_out(EXACT)
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+    """The eigenvalues of Hermitian matrices, in ascending order."""
+    return eigh(A, UPLO)[0]
+
+
+def _check_eig(A: Any) -> None:
+    square_size("linalg.eig", A)
+    if logical_dtype(A).kind not in "fc":
+        raise RuntimeError(f"Unknown Complex ScalarType for {dtype_name(A)}")
+    _kernel_floats("linalg_eig_out_cpu", A)
+    a = A._a
+    if isinstance(a, np.ndarray) and not np.isfinite(a).all():
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+
+
+@public("linalg.eig")
+@with_out(safely("torch.linalg.eig", "eigenvalues"))
+def eig(A: Tensor) -> Any:
+    """Eigenvalues and eigenvectors (columns of length one) of square matrices, complex whatever A is."""
+    _check_eig(A)
+    return Eig(T.eigen_general(A))
+
+
+@public("linalg.eigvals")
+@with_out(safely("torch.linalg.eigvals", "eigenvalues"))
+def eigvals(A: Tensor) -> Tensor:
+    """The eigenvalues of square matrices, complex whatever A is."""
+    _check_eig(A)
+    return T.eigen_general(A)[0]
+
+
+def _check_svd(A: Any) -> None:
+    matrix_shape("linalg.svd", A)
+    _floats("linalg.svd", A, "linalg_svd_cpu")
+
+
+@public("linalg.svd")
+@with_out(EXACT)
+def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
+    """``A = U diag(S) Vh``: singular values, descending, between orthonormal columns and rows.
+
+    ``full_matrices``: U and Vh are square; what has no singular value is not determined and has no derivative.
+
+    >>> import wengert as torch
+    >>> torch.linalg.svd(torch.tensor([[3., 0.], [0., 4.]])).S
+    tensor([4., 3.])
+    """
+    _check_svd(A)
+    return Svd(T.singular(A, bool(full_matrices)))
+
+
+@public("linalg.svdvals")
+@with_out(EXACT)
+def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
+    """The singular values of matrices, in descending order."""
+    _check_svd(A)
+    if A._fn is None and isinstance(A._a, np.ndarray):
+        return wrap(np.linalg.svd(A._a, compute_uv=False))
+    return T.singular(A, False)[1]
+
+
+@public("torch.svd Tensor.svd")
+@with_out(EXACT)
+def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
+    _check_svd(input)
+    U, S, Vh = T.singular(input, not some)
+    if not compute_uv:
+        m, n = input._a.shape[-2:]
+        zeros = (beside(input, np.zeros((*input._a.shape[:-2], k, k), logical_dtype(input))) for k in (m, n))
+        U, V = zeros
+        return OldSvd((U, S, V))
+    return OldSvd((U, S, adjoint(Vh)))
+
+
+@public("linalg.qr")
+@with_out(EXACT)
+def qr(A: Tensor, mode: str = "reduced") -> Any:
+    """``A = Q R`` with orthonormal columns and an upper triangular factor; ``mode``: "reduced", "complete" or "r"."""
+    matrix_shape("linalg.qr", A)
+    _floats("linalg.qr", A, "geqrf_cpu")
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
+    return Qr(T.orthogonal(A, mode))
+
+
+@public("torch.qr Tensor.qr")
+@with_out(EXACT)
+def old_qr(input: Tensor, some: bool = True) -> Any:
+    """Deprecated in PyTorch: see ``linalg.qr``."""
+    return OldQr(qr(input, "reduced" if some else "complete"))
+
+
+# ------------------------------------------------------------------------------------------------------------------- LU
+def _lu_input(A: Any, name: str) -> None:
+    if A._a.ndim < 2:
+        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A._a.shape)} instead")
+    _kernel_floats("lu_cpu", A)
+
+
+@public("linalg.lu_factor")
+@with_out(EXACT)
+def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
+    """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1)."""
+    _lu_input(A, "torch.lu_factor")
+    return LuFactor(T.lu_compact(A, bool(pivot)))
+
+
+@public("linalg.lu_factor_ex")
+@with_out(EXACT)
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot."""
+    LU, pivots = lu_factor(A, pivot=pivot)
+    if on_meta(A):
+        return LuFactorEx((LU, pivots, _info(A)))
+    lu, tags = opened(LU.detach()._a)
+    zero = np.einsum("...ii->...i", lu[..., : min(lu.shape[-2:]), : min(lu.shape[-2:])]) == 0
+    info = (
+        np.where(zero.any(-1), zero.argmax(-1) + 1, 0).astype(np.int32)
+        if zero.shape[-1]
+        else np.zeros(lu.shape[:-2], np.int32)
+    )
+    return LuFactorEx((LU, pivots, wrap(closed(np.asarray(info), tags))))
+
+
+@public("torch.lu Tensor.lu")
+@with_out(ANY)
+def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    """Deprecated in PyTorch: see ``linalg.lu_factor``."""
+    LU, pivots, info = lu_factor_ex(A, pivot=pivot)
+    return (LU, pivots, info) if get_infos else (LU, pivots)
+
+
+def _permutation(pivots: Any, m: int, dtype: Any) -> Any:
+    return cast(T.permutation_of(pivots.detach(), m), dtype)
+
+
+@public("torch.lu_unpack")
+@with_out(EXACT)
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+    """P, L and U of what ``lu_factor`` returns; what is not wanted is empty."""
+    if unpack_pivots and logical_dtype(LU_pivots).name != "int32":
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
+            "function is intended to be used with the output produced by torch.linalg.lu_factor"
+        )
+    dtype = logical_dtype(LU_data)
+    empty = wrap(np.zeros(0, dtype))
+    P = _permutation(LU_pivots, LU_data._a.shape[-2], dtype) if unpack_pivots else empty
+    L, U = unpack_lu(T, LU_data) if unpack_data else (empty, empty)
+    return LuUnpack((P, L, U))
+
+
+@public("linalg.lu")
+@with_out(EXACT)
+def lu(A: Tensor, *, pivot: bool = True) -> Any:
+    """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one."""
+    _lu_input(A, "linalg.lu")
+    LU, pivots = T.lu_compact(A, bool(pivot))
+    L, U = unpack_lu(T, LU)
+    dtype = logical_dtype(A)
+    P = _permutation(pivots, A._a.shape[-2], dtype) if pivot else wrap(np.zeros(0, dtype))
+    return Lu((P, L, U))
+
+
+_adjoint = adjoint  # the name is lu_solve's parameter
+
+
+@public("linalg.lu_solve")
+@with_out(EXACT)
+def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
+    """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
+    if not left:
+        return _adjoint(lu_solve(LU, pivots, _adjoint(B), left=True, adjoint=not adjoint))
+    LU, B = same_batch(LU, B)
+    P = _permutation(pivots, LU._a.shape[-1], logical_dtype(LU))
+    if adjoint:
+        W = T.triangular_solve_left(_adjoint(LU), B, False, False)
+        return matmul(P, T.triangular_solve_left(_adjoint(LU), W, True, True))
+    W = T.triangular_solve_left(LU, matmul(_transposed(P), B), False, True)
+    return T.triangular_solve_left(LU, W, True, False)
+
+
+@public("torch.lu_solve Tensor.lu_solve")
+@with_out(EXACT)
+def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """Deprecated in PyTorch: see ``linalg.lu_solve``."""
+    return lu_solve(LU_data, LU_pivots, b)

@@ -1,0 +1,1 @@
+"""PyTorch's other names of operators that are declared elsewhere."""

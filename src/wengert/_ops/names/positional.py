@@ -1,0 +1,361 @@
+"""Functions of ``torch.`` that lie under those of ``nn.functional``: all arguments by position, reductions as numbers.
+
+Programs that were traced or translated call them. A reduction is 0 (none), 1 (mean) or 2 (sum).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import type_name
+from ..._base.errors import warn_once
+from ..._base.registry import T, public
+from ..._kinds.dims import normal_dim
+from ..._kinds.out import exactly, with_out
+from ..._kinds.slow_path import logical_dtype
+from ..._payloads.meta import on_meta
+from ..._tape.inplace import apply_inplace
+from ..._tape.tensor import Tensor, wrap
+from ..create.create import beside
+from ..indexing.index_ops import _renorm
+from ..linalg.addmm import addmv
+from ..linalg.matrix_functions import matrix_norm
+from ..nn.batch_norm import batch_norm
+from ..nn.conv import conv1d
+from ..nn.distance import cosine_embedding_loss, pairwise_distance
+from ..nn.grid import affine_grid
+from ..nn.likelihoods import bernoulli_logits_nll, poisson_nll_loss
+from ..nn.loss import hinge_embedding_loss, margin_ranking_loss, reduce_values
+from ..nn.pool import adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, max_pool1d
+from ..reduce.norms import vector_norm
+from ..reduce.sort import unique
+from ..shape.view_chain import renamed
+from ..shape.views_primitive import payload
+
+_REDUCTION = ("none", "mean", "sum")
+
+
+def _reduction(name: str, code: Any, position: int) -> int:
+    if isinstance(code, (bool, float)) or not hasattr(code, "__index__"):
+        raise TypeError(f"{name}(): argument 'reduction' (position {position}) must be int, not {type_name(code)}")
+    return int(code)
+
+
+# ------------------------------------------------------------------------------------------------------------- losses
+@public("torch.kl_div")
+def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
+    """``nn.functional.kl_div`` with the reduction as a number."""
+    code = _reduction("kl_div", reduction, 3)
+    first = T.exp(target) * (target - input) if log_target else T.xlogy(target, target) - target * input
+    return reduce_values(first, code)  # type: ignore[no-any-return]
+
+
+@public("torch.binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: int = 1,
+) -> Tensor:
+    """``nn.functional.binary_cross_entropy_with_logits`` with the reduction as a number; the target may broadcast."""
+    code = _reduction("binary_cross_entropy_with_logits", reduction, 5)
+    return bernoulli_logits_nll(input, target, weight, pos_weight, code)  # type: ignore[no-any-return]
+
+
+@public("torch.poisson_nll_loss")
+def torch_poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
+) -> Tensor:
+    """``nn.functional.poisson_nll_loss`` with the reduction as a number."""
+    code = _reduction("poisson_nll_loss", reduction, 6)
+    return poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_REDUCTION[code])
+
+
+@public("torch.cosine_embedding_loss")
+def torch_cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+) -> Tensor:
+    """``nn.functional.cosine_embedding_loss`` with the reduction as a number."""
+    code = _reduction("cosine_embedding_loss", reduction, 5)
+    return cosine_embedding_loss(input1, input2, target, margin, reduction=_REDUCTION[code])
+
+
+@public("torch.hinge_embedding_loss")
+def torch_hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
+    """``nn.functional.hinge_embedding_loss`` with the reduction as a number."""
+    code = _reduction("hinge_embedding_loss", reduction, 4)
+    return hinge_embedding_loss(input, target, margin, reduction=_REDUCTION[code])
+
+
+@public("torch.margin_ranking_loss")
+def torch_margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+) -> Tensor:
+    """``nn.functional.margin_ranking_loss`` with the reduction as a number."""
+    code = _reduction("margin_ranking_loss", reduction, 5)
+    return margin_ranking_loss(input1, input2, target, margin, reduction=_REDUCTION[code])
+
+
+@public("torch.triplet_margin_loss")
+def torch_triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int = 1,
+) -> Tensor:
+    """``nn.functional.triplet_margin_loss`` with the reduction as a number."""
+    code = _reduction("triplet_margin_loss", reduction, 8)
+    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = T.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return reduce_values((margin + near - far).clamp_min(0), code)  # type: ignore[no-any-return]
+
+
+# -------------------------------------------------------------------------------------------------------------- norms
+@public("torch.frobenius_norm")
+@with_out
+def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+    """Deprecated: ``linalg.vector_norm(input, 2, dim, keepdim)``."""
+    warn_once(
+        "at::frobenius_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future "
+        "PyTorch release. Please use `linalg.vector_norm(A, 2., dim, keepdim)` instead"
+    )
+    return vector_norm(input, 2.0, dim if isinstance(dim, int) else tuple(dim) or None, keepdim)
+
+
+@public("torch.nuclear_norm")
+@with_out
+def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False) -> Tensor:
+    """Deprecated: ``linalg.matrix_norm(input, "nuc", dim, keepdim)``."""
+    warn_once(
+        "at::nuclear_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future "
+        "PyTorch release. Please use `linalg.matrix_norm(A, 'nuc', dim, keepdim)` instead"
+    )
+    if isinstance(dim, bool):
+        dim, keepdim = (-2, -1), dim
+    return matrix_norm(input, "nuc", tuple(dim), keepdim)
+
+
+@public("torch.norm_except_dim")
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    """The norm of the elements over all dims but ``dim`` (-1: over all), which keep size 1."""
+    if dim == -1:
+        return vector_norm(v, pow)
+    rank = v._a.ndim
+    kept = normal_dim(dim, rank)
+    others = tuple(d for d in range(rank) if d != kept)
+    return vector_norm(v, pow, others, True) if others else T.abs(v)  # type: ignore[no-any-return]
+
+
+@public("torch._weight_norm")
+def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
+    """``v`` scaled to norm ``g`` over all dims but ``dim``."""
+    return v * (g / norm_except_dim(v, 2, dim))
+
+
+# ------------------------------------------------------------------------------------------------------------- layers
+@public("torch.native_batch_norm")
+@with_out(exactly("expected scalar type {Result} but found {Out}"))
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``nn.functional.batch_norm``, the batch's means and inverse deviations (empty when not training).
+
+    >>> import wengert as torch
+    >>> result, mean, scale = torch.native_batch_norm(torch.tensor([[1.], [3.]]), None, None, None, None, True, 0.1, 0.)
+    >>> mean, scale
+    (tensor([2.]), tensor([1.]))
+    """
+    dtype = logical_dtype(input)
+    if not training:
+        result = batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+        size = input._a.shape[1:2] if on_meta(input) else (0,)  # what PyTorch says of tensors without data
+        return result, beside(input, np.empty(size, dtype)), beside(input, np.empty(size, dtype))
+    x = input.detach()
+    dims = (0, *range(2, x._a.ndim))
+    mean = T.mean_dim(x, dims, True)
+    deviation = x - mean
+    scale = (T.mean_dim(deviation * deviation, dims, False) + eps) ** -0.5
+    # PyTorch checks neither eps nor the number of values here
+    result = _standardized(input, weight, bias, running_mean, running_var, momentum, eps)
+    return result, T.reshape(mean, (mean._a.shape[1],)), scale
+
+
+def _standardized(input: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
+    if eps > 0:
+        return batch_norm(input, mean, var, weight, bias, True, momentum, eps)
+    dims = (0, *range(2, input._a.ndim))
+    deviation = input - T.mean_dim(input, dims, True)
+    result = deviation * (T.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
+    along = (-1, *(1,) * (input._a.ndim - 2))
+    if weight is not None:
+        result = result * weight.reshape(along)
+    return renamed(result if bias is None else result + bias.reshape(along), "NativeBatchNormBackward0")
+
+
+@public("torch.conv_tbc nn.functional.conv_tbc")
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """``conv1d`` of (time, batch, channels) with a weight (width, channels in, channels out)."""
+    x, w, b = (payload(t, "conv_tbc") for t in (input, weight, bias))
+    if x.ndim != 3:
+        raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
+    if w.ndim != 3:
+        raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
+    if b.ndim != 1:
+        raise RuntimeError("Bias must be 1-D")
+    if x.shape[2] != w.shape[1]:
+        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
+    if b.shape[0] != w.shape[2]:
+        raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    result = conv1d(T.permute(input, (1, 2, 0)), T.permute(weight, (2, 1, 0)), bias, padding=int(pad))
+    return renamed(T.permute(result, (2, 0, 1)), "ConvTbcBackward0")
+
+
+@public("torch.affine_grid_generator")
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
+    """``nn.functional.affine_grid``."""
+    return affine_grid(theta, size, align_corners)
+
+
+@public("torch.max_pool1d_with_indices nn.functional.max_pool1d_with_indices")
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """``nn.functional.max_pool1d``: the maxima, and where they are."""
+    stride = stride if stride is None or isinstance(stride, int) or len(stride) else None
+    return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)  # type: ignore[no-any-return]
+
+
+@public("nn.functional.adaptive_max_pool1d_with_indices")
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """``adaptive_max_pool1d``: the maxima, and where they are, whatever ``return_indices`` says."""
+    return adaptive_max_pool1d(input, output_size, True)
+
+
+@public("nn.functional.adaptive_max_pool2d_with_indices")
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """``adaptive_max_pool2d``: the maxima, and where they are, whatever ``return_indices`` says."""
+    return adaptive_max_pool2d(input, output_size, True)
+
+
+@public("nn.functional.adaptive_max_pool3d_with_indices")
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """``adaptive_max_pool3d``: the maxima, and where they are, whatever ``return_indices`` says."""
+    return adaptive_max_pool3d(input, output_size, True)
+
+
+# ------------------------------------------------------------------------------------------------------------ in place
+@public("torch.addmv_")
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """``Tensor.addmv_`` as a function."""
+    return apply_inplace(addmv, input, (mat, vec), {"beta": beta, "alpha": alpha})
+
+
+@public("torch.embedding_renorm_")
+def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    """Scale those rows of a matrix that ``indices`` names and whose norm is larger than ``max_norm`` to it, in place.
+
+    >>> import wengert as torch
+    >>> torch.embedding_renorm_(torch.tensor([[3., 4.], [6., 8.]]), torch.tensor([1]), 5., 2.)
+    tensor([[3., 4.],
+            [3., 4.]])
+    """
+    _renorm(input, indices, max_norm, norm_type)
+    return input
+
+
+# --------------------------------------------------------------------------------------------------------- predicates
+@public("torch._is_all_true Tensor._is_all_true")
+def _is_all_true(input: Tensor) -> Tensor:
+    """Whether all elements of a bool tensor are True."""
+    return _bools(input).all()
+
+
+@public("torch._is_any_true Tensor._is_any_true")
+def _is_any_true(input: Tensor) -> Tensor:
+    """Whether an element of a bool tensor is True."""
+    return _bools(input).any()
+
+
+def _bools(input: Tensor) -> Tensor:
+    if logical_dtype(input).kind != "b":
+        raise RuntimeError("Expected self.scalar_type() == at::kBool to be true, but got false.")
+    return input
+
+
+# -------------------------------------------------------------------------------------------------------------- hashes
+@public("torch.hash_tensor Tensor.hash_tensor")
+@with_out(exactly("Expected result to be of dtype uint64, but got {Out}"))
+def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
+    """A hash (uint64) of the elements along dims, of all by default: the exclusive or of their 64-bit patterns.
+
+    Floating numbers count as float64, integers as int64.
+
+    >>> import wengert as torch
+    >>> torch.hash_tensor(torch.tensor([[1, 2], [3, 4]]), 0)
+    tensor([2, 6], dtype=torch.uint64)
+    """
+    a = np.asarray(payload(input, "hash_tensor"))
+    if mode != 0:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    dims = (dim,) if isinstance(dim, int) else tuple(dim or ())
+    dims = tuple(normal_dim(d, a.ndim) for d in dims)
+    if not a.size and not dims:
+        raise RuntimeError(
+            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+            "with the 'dim' argument."
+        )
+    for d in dims:
+        if a.ndim and not a.shape[d]:
+            raise IndexError(f"hash_tensor: Expected reduction dim {d} to have non-zero size.")
+    if a.dtype.kind == "c":
+        from ..._base.registry import REGISTRY
+        from ..._kinds.slow_path import not_implemented
+
+        raise not_implemented(REGISTRY["abs"], input, "xor_sum_cpu")
+    wide = np.float64 if a.dtype.kind not in "iub" else a.dtype if a.dtype == np.uint64 else np.int64
+    bits = np.ascontiguousarray(a.astype(wide)).view(np.uint64).reshape(a.shape)
+    axis: Any = dims if dims and a.ndim else None
+    xor: Any = np.bitwise_xor.reduce
+    return wrap(np.asarray(xor(bits, axis=axis, keepdims=keepdim)))
+
+
+# ------------------------------------------------------------------------------------------------------------- unique
+@public("torch.unique_dim")
+def unique_dim(
+    input: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``torch.unique`` along a dimension, with inverse and counts, which are empty if they were not asked for."""
+    values, inverse, counts = unique(input, True, True, True, dim)
+    empty = wrap(np.empty(0, np.int64))
+    return values, inverse if return_inverse else empty, counts if return_counts else empty
+
+
+# ------------------------------------------------------------------------------------------------------- loading state
+@public("Tensor.module_load")
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """What a parameter becomes when ``other`` is loaded into it: ``other`` itself, or this tensor with its values."""
+    if assign:
+        return other.detach()
+    return self.copy_(other).detach()  # type: ignore[no-any-return]

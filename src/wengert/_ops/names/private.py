@@ -1,0 +1,68 @@
+"""Operators whose names begin with an underscore in PyTorch, and that programs call all the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes
+from ..._base.registry import public
+from ..._tape.tensor import Tensor, wrap
+from ..._tensor_api.protocol import array_of
+
+
+@public("torch._shape_as_tensor")
+def _shape_as_tensor(self: Tensor) -> Tensor:
+    """The sizes as a tensor of int64."""
+    return wrap(np.array(self.shape, np.int64))
+
+
+@public("torch._assert_async")
+def _assert_async(self: Tensor, assert_msg: str | None = None) -> None:
+    """Raise RuntimeError unless the one element is true; on the CPU at once."""
+    if not bool(self):
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
+
+
+def _rows(name: str, input: Tensor) -> np.ndarray:
+    a = array_of(input)
+    if a.ndim > 1:
+        raise RuntimeError(f"Input is supposed to be a vector, but got {a.ndim} dimensional tensor.")
+    if a.dtype.kind not in "iu":
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dtypes.BY_NUMPY[a.dtype].scalar_name}'")
+    return a.reshape(-1)
+
+
+def _index_type(out_int32: bool) -> Any:
+    return np.int32 if out_int32 else np.int64
+
+
+@public("torch._convert_indices_from_coo_to_csr")
+def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: bool = False) -> Tensor:
+    """Where each of ``size`` rows begins in a sorted vector of row numbers, and at the end its length.
+
+    >>> import wengert as torch
+    >>> torch._convert_indices_from_coo_to_csr(torch.tensor([0, 0, 2]), 3)
+    tensor([0, 2, 2, 3])
+    """
+    rows = _rows("convert_indices_from_coo_to_csr_cpu", input)
+    return wrap(np.searchsorted(rows, np.arange(int(size) + 1)).astype(_index_type(out_int32)))
+
+
+@public("torch._convert_indices_from_csr_to_coo")
+def _convert_indices_from_csr_to_coo(
+    crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
+) -> Tensor:
+    """Row and column of each element, of shape (2, n), from where rows begin; with ``transpose`` column and row.
+
+    >>> import wengert as torch
+    >>> torch._convert_indices_from_csr_to_coo(torch.tensor([0, 2, 2, 3]), torch.tensor([0, 1, 0]))
+    tensor([[0, 0, 2],
+            [0, 1, 0]])
+    """
+    starts = _rows("convert_indices_from_csr_to_coo_cpu", crow_indices)
+    columns = _rows("convert_indices_from_csr_to_coo_cpu", col_indices)
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    both = (columns, rows) if transpose else (rows, columns)
+    return wrap(np.stack(both).astype(_index_type(out_int32)))

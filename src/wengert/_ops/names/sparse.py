@@ -1,0 +1,452 @@
+"""Sparse COO tensors: making them, taking them apart, and the operators that record on them.
+
+The payload and the plain operators are in ``_payloads.sparse``, which is imported when a first sparse tensor is made.
+What has a derivative of its own here is recorded by ``SparseNode``, whose formula is written with Tensors: it runs
+recorded under ``create_graph`` and not recorded otherwise.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import as_dtype, get_default_dtype
+from ..._base.dtypes import dtype as DType
+from ..._base.errors import here, noted
+from ..._base.grad_mode import grad_mode
+from ..._base.modes import is_grad_enabled
+from ..._base.registry import PUBLIC, place, public
+from ..._kinds.slow_path import type_text
+from ..._tape.node import Node, leaf_node, tick
+from ..._tape.tensor import Tensor, current_fn, wrap
+
+
+class SparseNode(Node):
+    """A step whose cotangents a function of Tensors computes; there is a subclass for each name."""
+
+    __slots__ = ("formula", "fx")
+
+    def __init__(self, inputs: tuple[Tensor, ...], formula: Callable[[Tensor], Any]) -> None:
+        self.fx = tuple(current_fn(t) for t in inputs)
+        self.formula = formula
+        self.seq = tick()
+        self.h = None
+        self.code, self.lasti = here()
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return self.fx
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        recorded = isinstance(g, Tensor)
+        with grad_mode(recorded):
+            ds = self.formula(g if recorded else wrap(g))
+        pairs: list[Any] = []
+        for edge, d in zip(self.fx, ds if isinstance(ds, tuple) else (ds,), strict=True):
+            if edge is not None:
+                pairs += (edge, d if recorded or d is None else d._a)
+        return tuple(pairs)
+
+
+@functools.cache
+def _node_class(label: str) -> Any:
+    return type(label, (SparseNode,), {"__slots__": (), "__module__": "builtins"})
+
+
+def recorded_by(label: str, a: Any, inputs: tuple[Tensor, ...], formula: Callable[[Tensor], Any]) -> Tensor:
+    """A tensor on a payload, with a ``SparseNode`` if one of the inputs requires grad."""
+    t = wrap(a)
+    if is_grad_enabled() and any(current_fn(i) is not None for i in inputs):
+        t._fn = _node_class(label)(inputs, formula)
+    return t
+
+
+def is_sparse(t: Tensor) -> bool:
+    """Whether a tensor's payload is sparse."""
+    return getattr(t._a, "is_sparse", False)
+
+
+def _sparse_of(t: Any, name: str) -> Any:
+    if not isinstance(t, Tensor):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(t)}")
+    if not is_sparse(t):
+        raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got Strided")
+    return t._a
+
+
+# --------------------------------------------------------------------------------------------------------------- making
+@public("torch.sparse_coo_tensor")
+def sparse_coo_tensor(
+    indices: Any = None,
+    values: Any = None,
+    size: Any = None,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+    is_coalesced: bool | None = None,
+) -> Tensor:
+    """A tensor that stores some of its elements: those at ``indices``, of shape ``(sparse_dim, nnz)``.
+
+    ``values`` has shape ``(nnz, *dense shape)``; values of an index that occurs more than once add up. ``size`` is
+    inferred if it is not given; with ``size`` alone nothing is stored. A gradient goes to ``values``.
+
+    Raises:
+        RuntimeError: numbers of indices and values differ, or an index does not fit the size.
+
+    >>> import wengert as torch
+    >>> x = torch.sparse_coo_tensor([[0, 1], [2, 0]], [3., 4.], (2, 3))
+    >>> x
+    tensor(indices=tensor([[0, 1],
+                           [2, 0]]),
+           values=tensor([3., 4.]),
+           size=(2, 3), nnz=2, layout=torch.sparse_coo)
+    >>> x.to_dense()
+    tensor([[0., 0., 3.],
+            [4., 0., 0.]])
+    """
+    from ..._payloads.sparse import Sparse
+    from ..._tensor_api.construct import cpu_only, tensor
+
+    cpu_only(device, "sparse_coo_tensor")
+    if values is None:
+        shape = tuple(size if size is not None else indices)
+        np_dtype = (dtype or get_default_dtype()).np
+        t = wrap(Sparse(np.empty((len(shape), 0), np.int64), np.empty(0, np_dtype), shape, True))
+    else:
+        places = indices if isinstance(indices, Tensor) else tensor(indices)
+        values = values if isinstance(values, Tensor) else tensor(values)
+        if dtype is not None:
+            values = values.to(dtype)
+        if requires_grad:
+            values = values.detach()
+        where = np.array(places._a, np.int64, ndmin=2) if places._a.ndim else np.array(places._a, np.int64)
+        shape = _checked(where, values._a, size)
+        t = stored_at(where, values, shape, bool(is_coalesced), "SparseCooTensorWithDimsAndTensorsBackward0")
+    if requires_grad:
+        leaf_node(t)
+    return t
+
+
+def _checked(indices: Any, values: Any, size: Any) -> tuple[int, ...]:
+    """The size, if indices and values fit together and into it."""
+    if indices.ndim != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
+    n, nnz = indices.shape
+    if values.ndim == 0 or values.shape[0] != nnz:
+        raise RuntimeError(
+            f"indices and values must have same nnz, but got nnz from indices: {nnz}, nnz from values: "
+            f"{values.shape[0] if values.ndim else 1}"
+        )
+    if nnz and indices.min() < 0:
+        raise RuntimeError(f"found negative index {indices.min()} for dim {int((indices.min(1) < 0).argmax())}")
+    if size is None:
+        return (*(int(i.max()) + 1 if nnz else 0 for i in indices), *values.shape[1:])
+    size = tuple(int(s) for s in size)
+    if len(size) != n + values.ndim - 1:
+        raise RuntimeError(
+            f"number of dimensions must be sparse_dim ({n}) + dense_dim ({values.ndim - 1}), but got {len(size)}"
+        )
+    for d in range(n if nnz else 0):
+        if indices[d].max() >= size[d]:
+            raise noted(
+                RuntimeError(
+                    f"size is inconsistent with indices: for dim {d}, size is {size[d]} but found index "
+                    f"{indices[d].max()}"
+                ),
+                "(PyTorch finds this with check_invariants=True only.)",
+            )
+    if size[n:] != tuple(values.shape[1:]):
+        raise RuntimeError(f"values has incorrect size, expected {[nnz, *size[n:]]}, got {list(values.shape)}")
+    return size
+
+
+def stored_at(
+    indices: Any, values: Tensor, shape: tuple[int, ...], coalesced: bool = False, label: str = "StoredAtBackward0"
+) -> Tensor:
+    """A sparse tensor of these values; their gradient is what arrives at their places."""
+    from ..._payloads.sparse import Sparse
+
+    a = values._a if isinstance(values._a, np.ndarray) else np.asarray(values._a)
+    return recorded_by(
+        label, Sparse(indices, a, shape, coalesced), (values,), lambda g: to_dense(g)[tuple(map(wrap, indices))]
+    )
+
+
+@public("Tensor.to_sparse Tensor.to_sparse_coo")
+def to_sparse(self: Tensor, sparse_dim: Any = None, *, layout: Any = None, **_: Any) -> Tensor:
+    """The tensor with only its elements stored that are not zero, of the first ``sparse_dim`` dimensions.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[0., 5.], [0., 0.]]).to_sparse().indices()
+    tensor([[0],
+            [1]])
+    """
+    from ..._base.dtypes import sparse_coo, strided
+    from ..._payloads.sparse import Sparse
+
+    if layout is None and sparse_dim is not None and not isinstance(sparse_dim, int):
+        sparse_dim, layout = None, sparse_dim
+    if layout is strided:
+        return to_dense(self)
+    if layout is not None and layout is not sparse_coo:
+        raise NotImplementedError(f"to_sparse: there are no tensors of layout {layout} here, only torch.sparse_coo")
+    if is_sparse(self):
+        return self
+    a = np.asarray(self._a)
+    n = a.ndim if sparse_dim is None else sparse_dim
+    if not 0 <= n <= a.ndim:
+        raise RuntimeError(f"sparse_dim argument must be in >0 when tensor has {a.ndim} dims, but got {n}")
+    held = a != 0
+    if n < a.ndim:
+        held = held.any(tuple(range(n, a.ndim)))
+    indices = np.array(held.nonzero(), np.int64).reshape(n, -1)
+    payload = Sparse(indices, np.ascontiguousarray(a[tuple(indices)]), a.shape, True)
+    return recorded_by(f"ToSparseBackward{int(sparse_dim is None)}", payload, (self,), to_dense)
+
+
+@public("Tensor.sparse_mask")
+def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
+    """The elements of a dense tensor where ``mask``, a sparse one of its shape, stores something."""
+    from ..._payloads.sparse import masked
+
+    x = _sparse_of(mask, "sparse_mask")
+    if is_sparse(self):
+        self = to_dense(self)
+    if tuple(self.shape) != x.shape:
+        raise RuntimeError("sparse_mask(): operands have incompatible sizes")
+    return recorded_by("SparseMaskBackward0", masked(np.asarray(self._a), x), (self,), to_dense)
+
+
+# --------------------------------------------------------------------------------------------------------- taking apart
+@public("Tensor.to_dense")
+def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
+    """A sparse tensor with all its zeros; a dense one is itself. Converted if ``dtype`` is given.
+
+    The gradient of a sparse tensor is sparse: it has the elements that the tensor stores.
+    """
+    if is_sparse(self):
+        pattern = self.detach()
+        self = recorded_by("ToDenseBackward0", self._a.to_dense(), (self,), lambda g: sparse_mask(g, _one(pattern)))
+    return self if dtype is None else self.to(as_dtype(dtype, "to_dense"))
+
+
+def _one(t: Tensor) -> Tensor:
+    return wrap(t._a.coalesce())
+
+
+@public("Tensor.coalesce")
+def coalesce(self: Tensor) -> Tensor:
+    """Each index once, in order, with the sum of its values."""
+    x = _sparse_of(self, "coalesce")
+    return self if x.coalesced else recorded_by("CoalesceBackward0", x.coalesce(), (self,), lambda g: g)
+
+
+@public("Tensor.is_coalesced")
+def is_coalesced(self: Tensor) -> bool:
+    """Whether each index occurs once, in order."""
+    return bool(_sparse_of(self, "is_coalesced").coalesced)
+
+
+@public("Tensor._coalesced_")
+def _coalesced_(self: Tensor, coalesced: bool) -> Tensor:
+    """Say, unchecked, that each index occurs once and in order, or that this is not known."""
+    _sparse_of(self, "_coalesced_").coalesced = bool(coalesced)
+    return self
+
+
+@public("Tensor.indices")
+def indices(self: Tensor) -> Tensor:
+    """The places of the stored elements, of shape ``(sparse_dim, nnz)``; of a coalesced tensor only."""
+    x = _sparse_of(self, "indices")
+    if not x.coalesced:
+        raise RuntimeError("Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
+    return wrap(x.indices)
+
+
+@public("Tensor.values")
+def values(self: Tensor) -> Tensor:
+    """The stored elements, of shape ``(nnz, *dense shape)``; of a coalesced tensor only."""
+    x = _sparse_of(self, "values")
+    if not x.coalesced:
+        raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
+    return recorded_by("ValuesBackward0", x.values, (self,), lambda g: stored_at(x.indices, g, x.shape, True))
+
+
+@public("Tensor._indices")
+def _indices(self: Tensor) -> Tensor:
+    """``indices``, whatever the tensor."""
+    return wrap(_sparse_of(self, "_indices").indices)
+
+
+@public("Tensor._values")
+def _values(self: Tensor) -> Tensor:
+    """``values``, whatever the tensor, and not recorded."""
+    return wrap(_sparse_of(self, "_values").values)
+
+
+@public("Tensor._nnz")
+def _nnz(self: Tensor) -> int:
+    """How many elements (or dense parts) are stored."""
+    return int(_sparse_of(self, "_nnz").indices.shape[1])
+
+
+@public("Tensor.sparse_dim Tensor._dimI")
+def sparse_dim(self: Tensor) -> int:
+    """How many dimensions are sparse; 0 for a dense tensor."""
+    return len(self._a.indices) if is_sparse(self) else 0
+
+
+@public("Tensor.dense_dim Tensor._dimV")
+def dense_dim(self: Tensor) -> int:
+    """How many dimensions are dense."""
+    return self._a.ndim - sparse_dim(self)
+
+
+def _layout(self: Tensor) -> Any:
+    """How the elements are stored: ``torch.strided`` or ``torch.sparse_coo``."""
+    from ..._base.dtypes import sparse_coo, strided
+
+    return sparse_coo if is_sparse(self) else strided
+
+
+place(property(is_sparse), "Tensor.is_sparse")
+place(property(_layout), "Tensor.layout")
+
+
+# --------------------------------------------------------------------------------------------------- with dense tensors
+def _sum_of(factor: int) -> Callable[[Tensor, Tensor], Tensor]:
+    def plus(x: Tensor, y: Tensor) -> Tensor:
+        from ..._payloads.sparse import dense_plus
+
+        if is_sparse(x):
+            raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+        label = "AddBackward0" if factor == 1 else "SubBackward0"
+        return recorded_by(label, dense_plus(np.asarray(x._a), y._a, factor), (x, y), lambda g: (g, g * factor))
+
+    return plus
+
+
+def _product(x: Tensor, y: Tensor) -> Tensor:
+    """Of a sparse and a dense tensor: sparse."""
+    from ..._payloads.sparse import SPARSE
+
+    if is_sparse(y):
+        x, y = y, x
+    keep = (x.detach(), y.detach())
+
+    def formula(g: Tensor) -> tuple[Tensor, Tensor]:
+        g = to_dense(g)
+        dense = g * to_dense(keep[0] if not is_grad_enabled() else x)
+        return sparse_mask(g * (keep[1] if not is_grad_enabled() else y), _one(keep[0])), dense.sum_to_size(y.shape)
+
+    return recorded_by("MulBackward0", SPARSE.mul(x._a, y._a), (x, y), formula)
+
+
+def _quotient(x: Tensor, y: Tensor) -> Tensor:
+    if not is_sparse(x) or y._a.ndim:
+        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor")
+    return x * y.reciprocal()
+
+
+def matrix_product(x: Tensor, y: Tensor, label: str = "MmBackward0") -> Tensor:
+    """Of matrices (the second one may be a vector), one or both of them sparse."""
+    a, b = x._a, y._a
+    if a.ndim != 2 or b.ndim not in (1, 2) or sparse_dim(x) not in (0, 2) or sparse_dim(y) not in (0, 2):
+        raise RuntimeError("a product with a sparse tensor takes matrices without dense dimensions")
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {'x'.join(map(str, b.shape))})"
+        )
+
+    def formula(g: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        g = to_dense(g)
+        column = g if g._a.ndim == 2 else g.unsqueeze(1)
+        wide = to_dense(y) if b.ndim == 2 else y.unsqueeze(1)
+        dx = column @ wide.t() if x._fn is not None else None
+        dy = to_dense(x).t() @ g if y._fn is not None else None
+        return _in_layout(dx, x), _in_layout(dy, y)
+
+    return recorded_by(label, scipy_product(a, b), (x, y), formula)
+
+
+def _in_layout(d: Tensor | None, like: Tensor) -> Tensor | None:
+    """A gradient as its tensor is stored."""
+    return sparse_mask(d, _one(like.detach())) if d is not None and is_sparse(like) else d
+
+
+def scipy_product(a: Any, b: Any) -> Any:
+    from scipy.sparse import coo_array
+
+    from ..._payloads.sparse import Sparse
+
+    factors = [coo_array((s.values, tuple(s.indices)), s.shape).tocsr() if isinstance(s, Sparse) else s for s in (a, b)]
+    product = factors[0] @ factors[1]
+    if isinstance(product, np.ndarray):
+        return product
+    product = product.tocoo()
+    product.sum_duplicates()
+    indices = np.array(product.coords, np.int64)
+    order = np.lexsort(indices[::-1])
+    return Sparse(indices[:, order], product.data[order], product.shape, True)
+
+
+def _layer(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """``nn.functional.linear`` with a sparse weight."""
+    y = matrix_product(weight, x.t()).t() if is_sparse(weight) else matrix_product(x, weight.t())
+    return y if bias is None else y + bias
+
+
+place(PUBLIC["torch"]["mm"], "torch.dsmm torch.spmm")
+place(PUBLIC["torch"]["addmm"], "torch.saddmm")
+
+
+def _vector_product(x: Tensor, y: Tensor) -> Tensor:
+    return matrix_product(y.t(), x)
+
+
+WITH_DENSE: dict[str, Callable[..., Tensor]] = {
+    "add": _sum_of(1),
+    "sub": _sum_of(-1),
+    "mul": _product,
+    "div": _quotient,
+    "mat_mat": matrix_product,
+    "mat_vec": matrix_product,
+    "vec_mat": _vector_product,
+    "linear": _layer,
+}  # by operator: of two tensors, one of which is sparse
+
+
+# ----------------------------------------------------------------------------------------------------- sparse gradients
+def sparse_rows(weight: Tensor, indices: Tensor, padding_idx: int, rows: Tensor) -> Tensor:
+    """``rows``, which are those of ``weight`` at ``indices``, recorded so that the gradient of ``weight`` is sparse."""
+    where = np.asarray(indices._a, np.int64).reshape(-1)
+    kept = None if padding_idx < 0 else (where != padding_idx).nonzero()[0]
+    if kept is not None and kept.size == where.size:
+        kept = None
+    shape = tuple(weight._a.shape)
+
+    def formula(g: Tensor) -> Tensor:
+        g = g.reshape(-1, shape[1])
+        if kept is None:
+            return stored_at(where[None], g, shape)
+        return stored_at(where[kept][None], g[wrap(kept)], shape)
+
+    return recorded_by("EmbeddingBackward0", rows._a, (weight,), formula)
+
+
+def sparse_gather(input: Tensor, dim: int, index: Tensor, gathered: Tensor) -> Tensor:
+    """``gathered``, which is ``input.gather(dim, index)``, recorded so that the gradient of ``input`` is sparse."""
+    i = np.asarray(index._a, np.int64)
+    where = np.indices(i.shape).reshape(i.ndim, -1) if i.ndim else np.zeros((1, 1), np.int64)
+    where[dim if i.ndim else 0] = i.reshape(-1)
+    shape = tuple(input._a.shape)
+
+    def formula(g: Tensor) -> Tensor:
+        return stored_at(where, g.reshape(-1), shape)
+
+    return recorded_by("GatherBackward0", gathered._a, (input,), formula)

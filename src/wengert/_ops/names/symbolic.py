@@ -1,0 +1,67 @@
+"""``torch.sym_int`` and its kin: arithmetic on sizes, for programs that are traced with symbolic ones in PyTorch.
+
+Sizes are plain numbers here, so these are Python's functions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ..._base.registry import public
+
+
+@public("torch.sym_int")
+def sym_int(a: Any) -> int:
+    """An integer from a number, rounded towards zero."""
+    return int(a)
+
+
+@public("torch.sym_float")
+def sym_float(a: Any) -> float:
+    """A float from a number."""
+    return float(a)
+
+
+@public("torch.sym_not")
+def sym_not(a: Any) -> bool:
+    """The negation of a bool."""
+    return not a
+
+
+@public("torch.sym_max")
+def sym_max(a: Any, b: Any) -> Any:
+    """The larger of two numbers, a float if one of them is.
+
+    >>> import wengert as torch
+    >>> torch.sym_max(3, 2.)
+    3.0
+    """
+    return float(max(a, b)) if isinstance(a, float) or isinstance(b, float) else max(a, b)
+
+
+@public("torch.sym_min")
+def sym_min(a: Any, b: Any) -> Any:
+    """The smaller of two numbers, a float if one of them is."""
+    return float(min(a, b)) if isinstance(a, float) or isinstance(b, float) else min(a, b)
+
+
+@public("torch.sym_sum")
+def sym_sum(args: Iterable[Any]) -> Any:
+    """The sum of numbers."""
+    return sum(args)
+
+
+@public("torch.sym_sqrt")
+def sym_sqrt(a: Any) -> float:
+    """The square root of a number."""
+    return math.sqrt(a)
+
+
+@public("torch.sym_ite")
+def sym_ite(b: bool, t: Any, f: Any) -> Any:
+    """``t`` if ``b``, else ``f``; both of one type."""
+    if type(t) is not type(f):
+        raise AssertionError("sym_ite requires the same type for both branches")
+    return t if b else f

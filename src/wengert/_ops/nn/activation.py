@@ -1,0 +1,410 @@
+"""Activations with an exponential in them: elu and its kin, sigmoids, softplus, gelu, and ``glu``.
+
+Each is a primitive with PyTorch's formula and node name, and a function of ``nn.functional`` that takes ``inplace=``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numpy import ndarray
+
+from ..._arrays.kernels import recordable
+from ..._arrays.large import MANY
+from ..._arrays.library import NUMBERS
+from ..._base.dtypes import FLOATING, INEXACT
+from ..._base.registry import RAW, T, place, public
+from ..._kinds.dims import normal_dim
+from ..._kinds.elementwise import parametric, unary
+from ..._kinds.general import general
+from ..._kinds.out import SAME, exactly, with_out
+from ..._kinds.slow_path import logical_dtype
+from ..._tape.inplace import apply_composed_inplace
+from ..._tape.tensor import Tensor
+from ..elementwise._common import FLOAT32, activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
+
+FEW = 4096  # elements whose largest is found sooner than NumPy chooses
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+
+# ------------------------------------------------------------------------------------------------- exponential branches
+def _negative(xp: Any, x: Any) -> Any:
+    """The negative elements, else 0: their ``exp`` does not overflow, nor has it a derivative where it is not used."""
+    return xp.where(x < 0, x, 0)
+
+
+def _split(lib: Any, x: Any) -> tuple[Any, Any]:
+    """The positive and the negative elements, each 0 elsewhere; -0 is in both, so that sums keep its sign."""
+    if x.size >= MANY:
+        return lib.limited(x, 0, None), lib.limited(x, None, 0)
+    zero = lib.ZEROS[x.dtype]
+    return lib.maximum(zero, x), lib.minimum(zero, x)
+
+
+def _decay(lib: Any, x: Any, scale: float) -> Any:
+    """``exp(x * scale)`` of many negative elements, 1 of the others (nan too)."""
+    return lib.exp(lib.fmin(lib.ZEROS[x.dtype], x) * scale)
+
+
+def _elu_grad(xp: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    if xp is RAW and self.size >= MANY and recordable(self):
+        slope = _decay(xp.lib, self, input_scale) * (input_scale * alpha * scale)
+        return g * (slope if input_scale * alpha == 1 else xp.where(self <= 0, slope, scale))
+    below = g * (input_scale * alpha * scale) * xp.exp(_negative(xp, self) * input_scale)
+    return xp.where(self <= 0, below, g * scale if scale != 1 else g)
+
+
+@parametric(
+    grad=_elu_grad,
+    node="EluBackward0",
+    fast=FLOATING,
+    check=refuse_all_but_floats("elu_cpu"),
+    dtypes="f",
+    samples=[((3, 4), (1.0, 1.0, 1.0)), ((2,), (0.5, 2.0, 3.0))],
+)
+def _elu(lib, self, alpha, scale, input_scale):
+    """``scale * x``, and ``scale * alpha * (exp(input_scale * x) - 1)`` where x is negative."""
+    above, below = _split(lib, self)
+    number = NUMBERS[self.dtype]
+    below = lib.expm1(below * number[input_scale] if input_scale != 1 else below)
+    factor = alpha * scale
+    return (above * number[scale] if scale != 1 else above) + (below * number[factor] if factor != 1 else below)
+
+
+@activation("nn.functional.elu", "nn.functional.elu_")
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Each element, and ``alpha * (exp(x) - 1)`` where it is negative.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.elu(torch.tensor([-1., 2.]))
+    tensor([-0.6321,  2.0000])
+    """
+    if inplace:
+        return apply_composed_inplace(elu, input, (alpha,))
+    return _elu(input, alpha, 1, 1)
+
+
+@activation("torch.selu nn.functional.selu", "torch.selu_ nn.functional.selu_")
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507.
+
+    >>> import wengert as torch
+    >>> torch.selu(torch.tensor([-1., 2.]))
+    tensor([-1.1113,  2.1014])
+    """
+    if inplace:
+        return apply_composed_inplace(selu, input, ())
+    return _elu(input, SELU_ALPHA, SELU_SCALE, 1)
+
+
+def _celu_grad(xp: Any, g: Any, self: Any, alpha: float) -> Any:
+    if xp is RAW and self.size >= MANY and recordable(self):
+        return g * _decay(xp.lib, self, 1.0 / alpha)
+    return xp.where(self <= 0, g * xp.exp(_negative(xp, self) * (1.0 / alpha)), g)
+
+
+@parametric(
+    grad=_celu_grad,
+    node="CeluBackward0",
+    fast=FLOATING,
+    check=refuse_all_but_floats("elu_cpu"),
+    dtypes="f",
+    samples=[((3, 4), (1.0,)), ((2,), (0.5,))],
+)
+def _celu(lib, self, alpha):
+    """x, and ``alpha * (exp(x / alpha) - 1)`` where x is negative."""
+    above, below = _split(lib, self)
+    return above + lib.expm1(below * (1.0 / alpha)) * alpha
+
+
+@activation("torch.celu nn.functional.celu", "torch.celu_ nn.functional.celu_")
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Each element, and ``alpha * (exp(x / alpha) - 1)`` where it is negative.
+
+    >>> import wengert as torch
+    >>> torch.celu(torch.tensor([-1., 2.]), 2.)
+    tensor([-0.7869,  2.0000])
+    """
+    if inplace:
+        return apply_composed_inplace(celu, input, (alpha,))
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _celu(input, alpha)
+
+
+# ------------------------------------------------------------------------------------------------------------- sigmoids
+@unary(
+    grad=sigmoid_cotangent,
+    names="torch.sigmoid Tensor.sigmoid special.expit nn.functional.sigmoid",
+    dtypes="fcib",
+)
+def sigmoid(lib, input):
+    """``1 / (1 + exp(-x))``.
+
+    >>> import wengert as torch
+    >>> torch.sigmoid(torch.tensor([0., 100.]))
+    tensor([0.5000, 1.0000])
+    """
+    one = lib.ONES[input.dtype]
+    if input.size >= MANY and recordable(input):
+        return lib.divide(one, lib.one_and_exp_of_negative(input))
+    r = lib.exp(-input)
+    if type(r) is not ndarray:  # 0-dimensional
+        return lib.divide(one, r + one)
+    r = lib.add(r, one, r)
+    return lib.divide(one, r, r)
+
+
+place(T.tanh, "nn.functional.tanh")
+
+
+def _logsigmoid_grad(xp: Any, g: Any, self: Any) -> Any:
+    if xp is RAW and self.size >= MANY and recordable(self):
+        return g / xp.lib.one_and_exp_of_negative(-self)
+    decay = xp.exp(xp.where(self < 0, self, -self))  # not of abs, whose derivative at 0 is 0
+    part = decay / (1 + decay)
+    return g * xp.where(self < 0, 1 - part, part)
+
+
+@parametric(
+    grad=_logsigmoid_grad,
+    node="LogSigmoidBackward0",
+    fast=FLOATING,
+    check=refuse_all_but_floats("log_sigmoid_cpu"),
+    dtypes="f",
+    samples=[((3, 4), ()), ((), ())],
+)
+def _log_sigmoid(lib, self):
+    """The logarithm of ``sigmoid``, without overflow."""
+    return lib.minimum(self, lib.ZEROS[self.dtype]) - lib.log1p(lib.exp(-lib.abs(self)))
+
+
+@public("nn.functional.logsigmoid")
+@with_out(exactly("expected scalar type {Result} but found {Out}"))
+def logsigmoid(input: Tensor) -> Tensor:
+    """The logarithm of ``sigmoid``, without overflow.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.logsigmoid(torch.tensor([0., -100.]))
+    tensor([  -0.6931, -100.0000])
+    """
+    return _log_sigmoid(input)
+
+
+def _silu_grad(xp: Any, g: Any, self: Any) -> Any:
+    s = xp.sigmoid(self)
+    return g * (s * (1 + self * (1 - s)))
+
+
+def _silu_and_slope(lib: Any, self: Any) -> tuple[Any, Any]:
+    e = lib.one_and_exp_of_negative(self)
+    result, s = self / e, lib.reciprocal(e)
+    return result, s + result * (1 - s)
+
+
+@parametric(
+    grad=_silu_grad,
+    slope=_silu_and_slope,
+    node="SiluBackward0",
+    dtypes="fc",
+    samples=[((3, 4), ()), ((), ())],
+)
+def _silu(lib, self):
+    """``x * sigmoid(x)``."""
+    if self.size >= MANY and recordable(self):
+        return self / lib.one_and_exp_of_negative(self)
+    r = lib.exp(-self) + lib.ONES[self.dtype]
+    return lib.divide(self, r, r if type(r) is ndarray else None)
+
+
+@public("nn.functional.silu")
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``x * sigmoid(x)``, also known as swish.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.silu(torch.tensor([0., 2.]))
+    tensor([0.0000, 1.7616])
+    """
+    if inplace:
+        return apply_composed_inplace(silu, input, ())
+    if not isinstance(input, Tensor) or logical_dtype(input) not in INEXACT:
+        floats_only(input, "silu")
+    return _silu(input)
+
+
+def _mish_grad(xp: Any, g: Any, self: Any) -> Any:
+    s = xp.sigmoid(self)
+    t = xp.tanh(xp._softplus(self, 1.0, 20.0))
+    return g * (t + self * s * (1 - t * t))
+
+
+@parametric(
+    grad=_mish_grad,
+    node="MishBackward0",
+    fast=FLOATING,
+    check=refuse_all_but_floats("mish_cpu"),
+    dtypes="f",
+    samples=[((3, 4), ()), ((), ())],
+)
+def _mish(lib, self):
+    """``x * tanh(softplus(x))``."""
+    return self * lib.tanh(lib.log1p(lib.exp(self)))
+
+
+@public("nn.functional.mish")
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """``x * tanh(softplus(x))`` (Misra 2019).
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.mish(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.8651])
+    """
+    if inplace:
+        return apply_composed_inplace(mish, input, ())
+    return _mish(input)
+
+
+def _unlimited(x: Any, beta: float, threshold: float) -> bool:
+    """Whether softplus of many elements is x above the threshold without being told."""
+    return beta == 1 and threshold >= 17 and x.size >= MANY and x.dtype == FLOAT32
+
+
+def _softplus_grad(xp: Any, g: Any, self: Any, beta: float, threshold: float) -> Any:
+    if xp is RAW and _unlimited(self, beta, threshold):
+        return g / xp.lib.one_and_exp_of_negative(self)
+    large = self * beta > threshold
+    z = xp.exp(xp.where(large, 0, self * beta))
+    return xp.where(large, g, g * z / (z + 1))
+
+
+@parametric(
+    grad=_softplus_grad,
+    node="SoftplusBackward0",
+    fast=FLOATING,
+    check=refuse_all_but_floats("softplus_cpu"),
+    dtypes="f",
+    samples=[((3, 4), (1.0, 20.0)), ((2,), (2.0, 1.0))],
+)
+def _softplus(lib, self, beta, threshold):
+    """``log(1 + exp(beta * x)) / beta``, and x above the threshold."""
+    if _unlimited(self, beta, threshold):
+        return lib.limited(self, 0, None) + lib.log1p(lib.exp(-lib.abs(self)))
+    scaled = self if beta == 1 else self * beta
+    r = lib.log1p(lib.exp(scaled))
+    if beta != 1:
+        r = r / beta
+    if type(self) is ndarray and 0 < self.size <= FEW and scaled.item(scaled.argmax()) <= threshold:
+        return r
+    return lib.where(scaled > threshold, self, r)
+
+
+@public("nn.functional.softplus")
+@with_out(SAME)
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+    """``log(1 + exp(beta * x)) / beta``, and x itself where ``beta * x`` is above the threshold.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.softplus(torch.tensor([0., 30.]))
+    tensor([ 0.6931, 30.0000])
+    """
+    return _softplus(input, beta, threshold)
+
+
+# ----------------------------------------------------------------------------------------------------------------- gelu
+_GELU_A, _GELU_B = math.sqrt(2.0 / math.pi), 0.044715
+
+
+def _gelu_grad(xp: Any, g: Any, self: Any, approximate: str) -> Any:
+    if approximate == "tanh":
+        square = self * self
+        t = xp.tanh((self + _GELU_B * (square * self)) * _GELU_A)
+        inner = (1 + (3 * _GELU_B) * square) * _GELU_A
+        return g * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * inner)
+    cdf = xp.lib.normal_cdf(self) if xp is RAW else (xp.erf(self * math.sqrt(0.5)) + 1) * 0.5
+    pdf = xp.exp(self * self * -0.5) * (1 / math.sqrt(2 * math.pi))
+    return g * (self * pdf + cdf)
+
+
+def _gelu_and_slope(lib: Any, self: Any, approximate: str) -> tuple[Any, Any]:
+    if approximate == "tanh":
+        square = self * self
+        t = lib.tanh((self + _GELU_B * (square * self)) * _GELU_A)
+        half = 0.5 * self
+        return half * (1 + t), 0.5 * (1 + t) + half * (1 - t * t) * ((1 + (3 * _GELU_B) * square) * _GELU_A)
+    cdf = lib.normal_cdf(self)
+    return cdf * self, self * lib.bell(self) + cdf
+
+
+@parametric(
+    grad=_gelu_grad,
+    slope=_gelu_and_slope,
+    node="GeluBackward0",
+    fast=FLOATING,
+    check=refuse_all_but_floats("GeluKernelImpl"),
+    dtypes="f",
+    samples=[((3, 4), ("none",)), ((3,), ("tanh",))],
+)
+def _gelu(lib, self, approximate):
+    """x times the probability that a standard normal variable is below x."""
+    if approximate == "tanh":
+        return 0.5 * self * (1 + lib.tanh((self + _GELU_B * (self * self * self)) * _GELU_A))
+    return lib.normal_cdf(self) * self
+
+
+@public("nn.functional.gelu")
+@with_out(SAME)
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """x times the probability that a standard normal variable is below x; ``approximate="tanh"``: without erf.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.gelu(torch.tensor([-1., 1.]))
+    tensor([-0.1587,  0.8413])
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return _gelu(input, approximate)
+
+
+# ------------------------------------------------------------------------------------------------------------------ glu
+def _glu_halves(x: Any, dim: int) -> tuple[Any, Any]:
+    half = x.shape[dim] // 2
+    lead = (slice(None),) * dim
+    return x[(*lead, slice(0, half))], x[(*lead, slice(half, None))]
+
+
+def _glu_grad(xp: Any, g: Any, self: Any, dim: int) -> Any:
+    half = self.shape[dim] // 2
+    a, b = xp.slice_dim(self, dim, 0, half, 1), xp.slice_dim(self, dim, half, 2 * half, 1)
+    s = xp.sigmoid(b)
+    return xp.cat([g * s, g * (a * (s * (1 - s)))], dim)
+
+
+@general(
+    grad=_glu_grad,
+    batch=("dim", ("dim",)),
+    node="GluBackward0",
+    dtypes="f",
+    samples=[((4, 3), (0,)), ((2, 6), (1,))],
+)
+def _glu(lib, self, dim):
+    """The first half along a dim, times the sigmoid of the second."""
+    a, b = _glu_halves(self, dim)
+    return a / (1 + lib.exp(-b))
+
+
+@public("nn.functional.glu")
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half along a dim of even size, times the sigmoid of the second.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.glu(torch.tensor([4., 0.]))
+    tensor([2.])
+    """
+    if input.ndim == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    floats_only(input, "glu")
+    dim = normal_dim(dim, input.ndim)
+    if input.shape[dim] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}")
+    return _glu(input, dim)

@@ -1,0 +1,405 @@
+"""Losses over classes: ``nll_loss`` and the margin losses. ``cross_entropy`` has a module of its own.
+
+``nll`` picks one element per sample along dim 1; it is linear in its input, and ``nll_backward`` is its transpose.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.softmax_large import row_starts
+from ..._base.errors import noted
+from ..._base.registry import T, public
+from ..._kinds.general import general, named_by
+from ..._kinds.slow_path import logical_dtype
+from ..._tape.tensor import Tensor
+from ..create.create import beside
+from ..indexing._along import all_below
+from ..linalg.matmul import as_tensors, dtype_name
+from .loss import MEAN, NONE, SUM, reduce_values, reduction_code, refuse_weight_grad
+
+
+# --------------------------------------------------------------------------------------------- negative log-likelihoods
+def _picked(shape: tuple[int, ...], target: Any, ignore_index: int) -> tuple[Any, Any]:
+    """The index of each sample's element, and which samples count (``None``: all)."""
+    keep = None
+    wide = target if target.dtype == np.int64 else target.astype(np.int64)
+    if ignore_index is not None:
+        ignored = wide == ignore_index
+        if ignored.any():
+            keep = ~ignored
+            wide = np.where(ignored, 0, wide)
+    if len(shape) == 1:
+        return (wide,), keep
+    if len(shape) == 2:
+        return (np.arange(shape[0]), wide), keep
+    return tuple(
+        wide if d == 1 else np.arange(n).reshape(-1, *(1,) * (len(shape) - 1 - max(d, 1))) for d, n in enumerate(shape)
+    ), keep
+
+
+def _nll_weights(self_dtype: Any, index: Any, keep: Any, weight: Any, size: tuple[int, ...]) -> Any:
+    """Each sample's weight, ``None`` if all are one."""
+    if weight is None:
+        return None if keep is None else keep.astype(self_dtype)
+    w = weight[index[min(1, len(index) - 1)]]
+    return w if keep is None else w * keep
+
+
+def _nll_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    """Vmap's dimension is folded into the samples; a mean is then taken within each element of the batch."""
+    from ..._payloads.batching import loop
+
+    x, target, weight = inner
+    reduction, ignore_index = p
+    if mine[2]:
+        return loop(info, inner, mine, p)
+    size = (x if mine[0] else target).shape[0]
+    if not mine[0]:
+        x = U.expand(x, (size, *x.shape))
+    if not mine[1]:
+        target = U.expand(target, (size, *target.shape))
+    rank = x.ndim - 1
+    folded = x if rank == 1 else U.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
+    flat = target if rank == 1 else U.reshape(target, (target.shape[0] * target.shape[1], *target.shape[2:]))
+    each = U.nll(folded, flat, weight, NONE, ignore_index)
+    each = U.reshape(each, tuple(target.shape))
+    if reduction == NONE:
+        return each
+    dims = tuple(range(1, each.ndim))
+    total = U.sum_dim(each, dims, False) if dims else each
+    if reduction == SUM:
+        return total
+    return total / _total_weights(U, folded, flat, weight, ignore_index, target, dims)
+
+
+def _total_weights(U: Any, folded: Any, flat: Any, weight: Any, ignore_index: int, target: Any, dims: Any) -> Any:
+    ones = U.zeros_like(folded) + -1.0
+    weights = U.reshape(U.nll(ones, flat, weight, NONE, ignore_index), tuple(target.shape))
+    return U.sum_dim(weights, dims, False) if dims else weights
+
+
+def _nll_backward_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    from ..._payloads.batching import loop
+
+    g, target, weight = inner
+    size, reduction, ignore_index = p
+    if mine[2]:
+        return loop(info, inner, mine, p)
+    b = (g if mine[0] else target).shape[0]
+    if not mine[0]:
+        g = U.expand(g, (b, *g.shape))
+    if not mine[1]:
+        target = U.expand(target, (b, *target.shape))
+    flat = target if len(size) == 1 else U.reshape(target, (target.shape[0] * target.shape[1], *target.shape[2:]))
+    folded = size if len(size) > 1 else (1, *size)
+    folded = (b * folded[0], *folded[1:])
+    if reduction != NONE:
+        if reduction == MEAN:
+            zeros = U.zeros(folded, weight.dtype if weight is not None else g.dtype)
+            g = g / _total_weights(U, zeros, flat, weight, ignore_index, target, tuple(range(1, target.ndim)))
+        g = U.expand(U.reshape(g, (b, *(1,) * (target.ndim - 1))), tuple(target.shape))
+    g = U.reshape(g, tuple(flat.shape))
+    return U.reshape(U.nll_backward(g, flat, weight, folded, NONE, ignore_index), (b, *size))
+
+
+def _nll_samples(rng: Any) -> Any:
+    weight = rng.uniform(0.5, 2, 3)
+    found = []
+    for reduction in (NONE, MEAN, SUM):
+        for w in (None, weight):
+            found += [
+                ((rng.uniform(-2, 2, (4, 3)), np.array([0, 2, 1, 2]), w), (reduction, -100)),
+                ((rng.uniform(-2, 2, (4, 3)), np.array([0, 1, 1, 2]), w), (reduction, 1)),
+                ((rng.uniform(-2, 2, 3), np.array(2), w), (reduction, -100)),
+                ((rng.uniform(-2, 2, (2, 3, 2)), np.array([[0, 1], [2, 2]]), w), (reduction, 0)),
+                ((rng.uniform(-2, 2, (4, 3)), np.array([0, 1, 1, 2]), w), (reduction, None)),
+            ]
+    return found
+
+
+def _nll_backward_samples(rng: Any) -> Any:
+    found = []
+    for (x, target, w), (reduction, ignored) in _nll_samples(rng):
+        shape = target.shape if reduction == NONE else ()
+        found.append(
+            ((rng.uniform(-1, 1, shape) if shape else np.array(0.7), target, w), (x.shape, reduction, ignored))
+        )
+    return found
+
+
+@general(
+    grad={
+        "self": lambda xp, g, self_shape, target, weight, reduction, ignore_index: xp.nll_backward(
+            g, target, weight, self_shape, reduction, ignore_index
+        )
+    },
+    tensors=3,
+    node="NllLossBackward0",
+    batch=_nll_batch,
+    dtypes="f",
+    samples=_nll_samples,
+)
+def nll(lib, self, target, weight, reduction, ignore_index):
+    """Minus the element of each sample that its target names, weighted; classes are along dim 1 (or the only one)."""
+    if not self.size:
+        return (
+            self.dtype.type(math.nan if reduction == MEAN else 0) if reduction else lib.zeros(target.shape, self.dtype)
+        )
+    if weight is None and ignore_index is None and self.ndim == 2:
+        r = -self.reshape(self.size).take(target + row_starts(*self.shape))
+        if reduction == NONE:
+            return r
+        total = lib.sum_of_all(r)
+        return total if reduction == SUM else total / r.size
+    index, keep = _picked(self.shape, target, ignore_index)
+    r = -self[index]
+    w = _nll_weights(self.dtype, index, keep, weight, target.shape)
+    if w is not None:
+        r = r * w
+        if keep is not None:
+            r = lib.where(keep, r, r.dtype.type(0))
+    if reduction == NONE:
+        return r
+    total = lib.add.reduce(r, None)
+    if reduction == SUM:
+        return total
+    return total / (r.dtype.type(r.size) if w is None else lib.add.reduce(w, None))
+
+
+named_by("nll", "self_shape", lambda shape: "NllLoss2DBackward0" if len(shape) > 2 else "NllLossBackward0")
+
+
+@general(
+    grad={
+        "g": lambda xp, h, target, weight, reduction, ignore_index: xp.nll(h, target, weight, reduction, ignore_index)
+    },
+    tensors=3,
+    batch=_nll_backward_batch,
+    dtypes="f",
+    samples=_nll_backward_samples,
+)
+def nll_backward(lib, g, target, weight, size, reduction, ignore_index):
+    """Zeros with minus the weighted cotangent at the element that each target names."""
+    r = lib.zeros(size, g.dtype)
+    if not r.size:
+        return r
+    if weight is None and ignore_index is None and len(size) == 2:
+        r.reshape(r.size)[target + row_starts(*size)] = -g if reduction != MEAN else -g / target.size
+        return r
+    index, keep = _picked(size, target, ignore_index)
+    w = _nll_weights(g.dtype, index, keep, weight, target.shape)
+    if reduction == MEAN:
+        g = g / (g.dtype.type(target.size) if w is None else lib.add.reduce(w, None))
+    value = -g if w is None else -g * w
+    if keep is not None:
+        value = lib.where(keep, value, g.dtype.type(0))
+    r[index] = value
+    return r
+
+
+def _check_classes(target: Any, n: int, ignore_index: int) -> None:
+    """Every target must name a class."""
+    a = target._a
+    if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
+        return
+    low, high = np.min(a), np.max(a)
+    if low >= 0 and high < n:
+        return
+    wrong = (a != ignore_index) & ((a < 0) | (a >= n))
+    if np.any(wrong):
+        raise noted(
+            IndexError(f"Target {np.asarray(a)[wrong].flat[0]} is out of bounds."),
+            f"Why: a target is the number of a class, from 0 to {n - 1} here (dim 1 of the input counts the classes).",
+        )
+
+
+def _check_nll(input: Any, target: Any, weight: Any) -> None:
+    a, t = input._a, target._a
+    if not a.ndim:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if a.ndim == 1:
+        if t.ndim > 1 or t.size != 1:
+            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.size}")
+    elif a.ndim == 2 and t.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    elif t.ndim and a.shape[0] != t.shape[0]:
+        raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({t.shape[0]}).")
+    elif a.ndim == 4 and t.ndim != 3:
+        raise RuntimeError(
+            f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {t.ndim}"
+        )
+    elif a.ndim == 4 and (a.shape[0], *a.shape[2:]) != tuple(t.shape):
+        raise RuntimeError(f"size mismatch (got input: {list(a.shape)} , target: {list(t.shape)}")
+    elif a.ndim > 2 and (a.shape[0], *a.shape[2:]) != tuple(t.shape):
+        raise RuntimeError(f"Expected target size {[a.shape[0], *a.shape[2:]]}, got {list(t.shape)}")
+    n = a.shape[0 if a.ndim == 1 else 1]
+    if weight is not None and tuple(weight.shape) != (n,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {n} classes or no classes but got weight tensor of shape: "
+            f"{list(weight.shape)}"
+        )
+
+
+def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -> Any:
+    """Checks, and ``nll``. It is told ``ignore_index=None`` where every target is known to be a class that counts."""
+    a, t = getattr(input, "_a", None), getattr(target, "_a", None)
+    if (
+        weight is None
+        and type(a) is type(t) is np.ndarray
+        and a.ndim == 2
+        and t.ndim == 1
+        and t.dtype == np.int64
+        and a.dtype.kind == "f"
+        and len(t) == len(a) > 0
+        and not 0 <= ignore_index < a.shape[1]
+        and all_below(t, a.shape[1])
+    ):
+        return nll(input, target, None, code, None)
+    as_tensors("nll_loss_nd", ("input", input), ("target", target))
+    _check_nll(input, target, weight)
+    if logical_dtype(target).name not in ("int64", "uint8"):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {dtype_name(target)}")
+    dtype = logical_dtype(input)
+    if dtype.kind not in "fV":
+        raise NotImplementedError(f"\"nll_loss_out_frame\" not implemented for '{dtype_name(input)}'")
+    if weight is not None:
+        if logical_dtype(weight) is not dtype:
+            raise RuntimeError(f"expected scalar type {dtype_name(input)} but found {dtype_name(weight)}")
+        refuse_weight_grad("nll_loss_forward", weight=weight)
+    _check_classes(target, input._a.shape[0 if input._a.ndim == 1 else 1], ignore_index)
+    shape = None
+    if input._a.ndim == 1 and target._a.ndim == 1:
+        target = T.reshape(target, ())
+        shape = (1,) if code == NONE else None
+    result = nll(input, target, weight, code, ignore_index)
+    return result if shape is None else T.reshape(result, shape)
+
+
+@public("nn.functional.nll_loss")
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Negative log-likelihood: minus the element of ``input`` that each target names.
+
+    ``input`` holds log-probabilities, ``(N, C)``, ``(C,)`` or ``(N, C, d1, ...)``; ``target`` the classes, int64, of
+    the shape without C. The mean is weighted by ``weight`` and skips targets equal to ``ignore_index``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
+    tensor(2.5000)
+    """
+    return nll_nd(input, target, weight, reduction_code(reduction, size_average, reduce), ignore_index)
+
+
+# -------------------------------------------------------------------------------------------------------- margin losses
+def _classes(n: int, like: Tensor) -> Any:
+    """The numbers of all classes, as a constant."""
+    return beside(like, np.arange(n))
+
+
+def _check_rows(a: Any) -> None:
+    if a.ndim > 2 or (a.ndim and a.shape[-1] == 0):
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(a.shape)}"
+        )
+
+
+@public("nn.functional.multi_margin_loss")
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``sum(max(0, margin - x[target] + x[j]) ** p) / C`` over the classes other than the target; p is 1 or 2."""
+    code = reduction_code(reduction, size_average, reduce)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight._a.ndim != 1:
+        raise ValueError("weight must be one-dimensional")
+    a, t = input._a, target._a
+    _check_rows(a)
+    if weight is not None and weight._a.shape != a.shape[-1:]:
+        raise RuntimeError(f"inconsistent weight size, expected {a.shape[-1]} but got {list(weight._a.shape)}")
+    single = a.ndim < 2
+    rows = 1 if single else a.shape[0]
+    if (t.size if single else (t.ndim == 1 and t.shape[0])) != rows:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size [{rows}], but got {list(t.shape)}. Input has shape {list(a.shape)}."
+        )
+    if logical_dtype(target).name != "int64":
+        raise RuntimeError(f"expected scalar type Long but found {dtype_name(target)}")
+    n = a.shape[-1] if a.ndim else 1
+    if isinstance(t, (np.ndarray, np.generic)) and t.size and not (np.min(t) >= 0 and np.max(t) < n):
+        raise RuntimeError("target out of range")
+    x = T.reshape(input, (rows, n))
+    column = T.reshape(target, (rows, 1))
+    z = (x - x.gather(1, column) + margin).clamp_min(0)
+    if p == 2:
+        z = z * z
+    if weight is not None:
+        z = z * weight[column]
+    z = T.where(column == _classes(n, column), T.zeros_like(z), z)
+    losses = T.sum_dim(z, (1,), False) / n
+    return reduce_values(T.reshape(losses, ()) if single else losses, code)
+
+
+@public("nn.functional.multilabel_margin_loss")
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``sum(max(0, 1 - x[target] + x[j])) / C`` over pairs of a target and another class.
+
+    A row of ``target`` lists classes; the first negative one ends the list.
+    """
+    code = reduction_code(reduction, size_average, reduce)
+    _check_rows(input._a)
+    if tuple(input.shape) != tuple(target.shape):
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    single = input._a.ndim < 2
+    n = input._a.shape[-1] if input._a.ndim else 1
+    rows = 1 if single else input._a.shape[0]
+    x, y = T.reshape(input, (rows, n)), T.reshape(target, (rows, n))
+    listed = (y < 0).cumsum(1) == 0
+    places = T.where(listed, y, T.zeros_like(y))
+    named = ((T.reshape(places, (rows, n, 1)) == _classes(n, places)) & T.reshape(listed, (rows, n, 1))).any(1)
+    z = (T.reshape(x, (rows, 1, n)) - T.reshape(x.gather(1, places), (rows, n, 1)) + 1).clamp_min(0)
+    counts = T.reshape(listed, (rows, n, 1)) & ~T.reshape(named, (rows, 1, n))
+    losses = T.sum_dim(T.where(counts, z, T.zeros_like(z)), (1, 2), False) / n
+    return reduce_values(T.reshape(losses, ()) if single else losses, code)
+
+
+@public("nn.functional.multilabel_soft_margin_loss")
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Binary cross entropy with logits, averaged over the classes (the last dimension)."""
+    code = reduction_code(reduction, size_average, reduce)
+    losses = -(target * T._log_sigmoid(input) + (1 - target) * T._log_sigmoid(-input))
+    if weight is not None:
+        losses = losses * weight
+    return reduce_values(losses.sum(-1) / input._a.shape[-1], code)

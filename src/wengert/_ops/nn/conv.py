@@ -1,0 +1,515 @@
+"""Convolution in one to three dimensions, and its transpose.
+
+Convolution is linear in its input and in its weight. With its two transposes it is closed: the derivatives of each of
+the three products are the other two, so derivatives of any order need nothing else. The arithmetic is in ``columns``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.conv import columns, products
+from ..._arrays.library import in_lib
+from ..._base.errors import warn
+from ..._base.registry import T, public
+from ..._kinds.linear import affine, bilinear
+from ..._kinds.slow_path import cpp_name, logical_dtype, type_text
+from ..._tape.tensor import Tensor
+from ..linalg.matmul import dtype_name
+
+Ints = tuple[int, ...]
+_LONG_ROWS = 128  # so many places are added up sooner by themselves than together with the samples
+
+
+# ----------------------------------------------------------------------------------------------------------- primitives
+def _wide(*arrays: Any) -> Any:
+    """Half precision is computed in float32."""
+    return [a.astype(np.float32) if a.dtype.itemsize == 2 and a.dtype.kind in "fV" else a for a in arrays]
+
+
+@in_lib
+def conv_forward(x: Any, w: Any, bias: Any, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+    """Convolution plus bias."""
+    values, filters = _wide(x, w)
+    return products.convolve(values, filters, stride, padding, dilation, groups, bias).astype(x.dtype, copy=False)
+
+
+@in_lib
+def conv_back(g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+    """The transpose of convolution in its input."""
+    values, filters = _wide(g, w)
+    r = products.convolve_input(values, filters, size, stride, padding, dilation, groups)
+    return r.astype(g.dtype, copy=False)
+
+
+@in_lib
+def conv_filters(x: Any, g: Any, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
+    """The transpose of convolution in its weight."""
+    values, cotangents = _wide(x, g)
+    r = products.convolve_weight(values, cotangents, kernel, stride, padding, dilation, groups)
+    return r.astype(x.dtype, copy=False)
+
+
+def _into_channels(U: Any, t: Any) -> Any:
+    """Vmap's dimension in front of the channels: ``(B, N, C, ...)`` to ``(N, B C, ...)``."""
+    b, n, c, *size = t.shape
+    order = (1, 0, *range(2, t.ndim))
+    return U.reshape(U.permute(t, order), (n, b * c, *size))
+
+
+def _from_channels(U: Any, t: Any, b: int) -> Any:
+    n, c, *size = t.shape
+    return U.permute(U.reshape(t, (n, b, c // b, *size)), (1, 0, *range(2, t.ndim + 1)))
+
+
+def _many(U: Any, t: Any, many: bool, size: int) -> Any:
+    return t if many else U.expand(t, (size, *t.shape))
+
+
+def _joined(U: Any, w: Any) -> Any:
+    """Filters of all elements of the batch, one after the other: as many more groups."""
+    return U.reshape(w, (w.shape[0] * w.shape[1], *w.shape[2:]))
+
+
+def _conv_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    x, w, b = inner
+    size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
+    *geometry, groups = p
+    f = getattr(U, info.name)
+    if not mine[1]:
+        x = _many(U, x, mine[0], size)
+        r = f(U.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:])), w, None if mine[2] else b, *p)
+        r = U.reshape(r, (size, r.shape[0] // size, *r.shape[1:]))
+        if not mine[2]:
+            return r
+    else:
+        x = _into_channels(U, _many(U, x, mine[0], size))
+        r = _from_channels(U, f(x, _joined(U, w), None, *geometry, groups * size), size)
+    if b is None:
+        return r
+    ones = (1,) * (r.ndim - 3)
+    return r + U.reshape(b, (size, 1, b.shape[1], *ones) if mine[2] else (b.shape[0], *ones))
+
+
+def _back_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    g, w = inner
+    *geometry, groups = p
+    size = (g if mine[0] else w).shape[0]
+    if not mine[1]:
+        r = U.conv_input(U.reshape(g, (g.shape[0] * g.shape[1], *g.shape[2:])), w, *p)
+        return U.reshape(r, (size, r.shape[0] // size, *r.shape[1:]))
+    g = _into_channels(U, _many(U, g, mine[0], size))
+    return _from_channels(U, U.conv_input(g, _joined(U, w), *geometry, groups * size), size)
+
+
+def _filters_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    x, g = inner
+    *geometry, groups = p
+    size = (x if mine[0] else g).shape[0]
+    x, g = (_into_channels(U, _many(U, t, m, size)) for t, m in zip(inner, mine, strict=True))
+    r = U.conv_weight(x, g, *geometry, groups * size)
+    return U.reshape(r, (size, r.shape[0] // size, *r.shape[1:]))
+
+
+def _bias_cotangent(xp: Any, g: Any, shape: Any, *p: Any) -> Any:
+    n, c = g.shape[:2]
+    places = math.prod(g.shape[2:])
+    if places < _LONG_ROWS:
+        return xp.sum_dim(xp.reshape(g, (n, c, places)), (0, 2), False)
+    rows = xp.sum_dim(xp.reshape(g, (n * c, places)), (1,), False)
+    return xp.sum_dim(xp.reshape(rows, (n, c)), (0,), False)
+
+
+def _bias_spread(xp: Any, t: Any, shape: Any, *p: Any) -> Any:
+    return xp.expand(xp.reshape(t, (t.shape[0], *(1,) * (len(shape) - 2))), shape)
+
+
+def _places(xp: Any, r: Any, like: Any) -> Any:
+    """The places that a product used; with an output padding larger than the stride more of them would fit."""
+    extra = [n - m for n, m in zip(r.shape[2:], like.shape[2:], strict=True)]
+    if not any(extra):
+        return r
+    return xp.constant_pad_nd(r, tuple(n for e in reversed(extra) for n in (0, -e)), 0)
+
+
+def _refuse_dtypes(info: Any, x: Any, w: Any, b: Any = None, *p: Any) -> Any:
+    if logical_dtype(x) is not logical_dtype(w):
+        kinds = [f"torch.{dtype_name(t)}Tensor" for t in (x, w)]
+        raise RuntimeError(
+            f"Input type ({kinds[0]}) and weight type ({kinds[1]}) should be the same or input should be a MKLDNN "
+            "tensor and weight is a dense tensor"
+        )
+    names = [cpp_name(t) for t in (x, b)]
+    raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
+
+
+def _reraise(error: Exception, *rest: Any) -> Any:
+    raise error
+
+
+# shapes of an input and a weight, then stride, padding, dilation, groups
+_GEOMETRIES: list[tuple[Any, ...]] = [
+    ((2, 2, 5), (3, 2, 3), (1,), (0,), (1,), 1),
+    ((2, 2, 5), (2, 1, 2), (2,), (1,), (2,), 2),
+    ((2, 2, 4, 5), (4, 2, 2, 3), (1, 2), (1, 0), (2, 1), 1),
+    ((1, 4, 4, 4), (4, 2, 3, 2), (2, 1), (0, 1), (1, 1), 2),
+    ((2, 3, 3, 3), (2, 3, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    ((1, 2, 3, 3, 3), (2, 2, 2, 2, 1), (1, 1, 2), (0, 1, 0), (1, 1, 1), 1),
+    ((2, 3, 4, 4), (3, 1, 2, 2), (1, 2), (1, 1), (2, 1), 3),
+    ((1, 2, 10, 12), (2, 2, 2, 2), (1, 1), (0, 0), (1, 1), 1),
+]
+
+
+def _out(x: Ints, w: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
+    return (x[0], w[0], *columns.out_size(x[2:], w[2:], stride, padding, dilation))
+
+
+@affine(
+    first=lambda xp, g, input, weight, stride, padding, dilation, groups: xp.conv_input(
+        g, weight, tuple(input.shape[2:]), stride, padding, dilation, groups
+    ),
+    second=lambda xp, g, input, weight, stride, padding, dilation, groups: xp.conv_weight(
+        input, g, tuple(weight.shape[2:]), stride, padding, dilation, groups
+    ),
+    added=_bias_cotangent,
+    spread=_bias_spread,
+    node="ConvolutionBackward0",
+    libname="conv_forward",
+    refuse_mixed=_refuse_dtypes,
+    refuse_shapes=_reraise,
+    batch=_conv_batch,
+    dtypes="fci",
+    samples=[(x, w, b, tuple(p)) for x, w, *p in _GEOMETRIES for b in (None, (w[0],))],
+)
+def convolution(input, weight, bias, stride, padding, dilation, groups):
+    """Convolution (cross-correlation) with zero padding, plus a bias for each channel."""
+
+
+@bilinear(
+    self=lambda xp, h, g, weight, size, stride, padding, dilation, groups: _places(
+        xp, xp.convolution(h, weight, None, stride, padding, dilation, groups), g
+    ),
+    other=lambda xp, h, g, weight, size, stride, padding, dilation, groups: xp.conv_weight(
+        h, g, tuple(weight.shape[2:]), stride, padding, dilation, groups
+    ),
+    libname="conv_back",
+    node="ConvolutionBackwardBackward0",
+    refuse_mixed=_refuse_dtypes,
+    batch=_back_batch,
+    dtypes="fci",
+    samples=[(_out(x, w, *p[:3]), w, (x[2:], *p)) for x, w, *p in _GEOMETRIES],
+)
+def conv_input(g, weight, size, stride, padding, dilation, groups):
+    """The transpose of ``convolution`` in its input of ``size``."""
+
+
+@bilinear(
+    self=lambda xp, h, input, g, kernel, stride, padding, dilation, groups: xp.conv_input(
+        g, h, tuple(input.shape[2:]), stride, padding, dilation, groups
+    ),
+    other=lambda xp, h, input, g, kernel, stride, padding, dilation, groups: _places(
+        xp, xp.convolution(input, h, None, stride, padding, dilation, groups), g
+    ),
+    libname="conv_filters",
+    node="ConvolutionBackwardBackward0",
+    refuse_mixed=_refuse_dtypes,
+    batch=_filters_batch,
+    dtypes="fci",
+    samples=[(x, _out(x, w, *p[:3]), (w[2:], *p)) for x, w, *p in _GEOMETRIES],
+)
+def conv_weight(input, g, kernel, stride, padding, dilation, groups):
+    """The transpose of ``convolution`` in its weight, whose windows are of size ``kernel``."""
+
+
+@affine(
+    first=lambda xp, g, input, weight, size, stride, padding, dilation, groups: _places(
+        xp, xp.convolution(g, weight, None, stride, padding, dilation, groups), input
+    ),
+    second=lambda xp, g, input, weight, size, stride, padding, dilation, groups: xp.conv_weight(
+        g, input, tuple(weight.shape[2:]), stride, padding, dilation, groups
+    ),
+    added=_bias_cotangent,
+    spread=_bias_spread,
+    node="ConvolutionBackward0",
+    refuse_mixed=_refuse_dtypes,
+    refuse_shapes=_reraise,
+    batch=_conv_batch,
+    dtypes="fci",
+    samples=[(_out(x, w, *p[:3]), w, b, (x[2:], *p)) for x, w, *p in _GEOMETRIES for b in (None, (w[1] * p[3],))]
+    + [((1, 2, 3), (2, 1, 2), None, ((7,), (1,), (0,), (3,), 1))],
+)
+def convolution_transposed(lib, input, weight, bias, size, stride, padding, dilation, groups):
+    """``conv_input`` as a layer: every element spreads the filter over the output of ``size``; plus a bias."""
+    r = np.ascontiguousarray(lib.conv_back(input, weight, size, stride, padding, dilation, groups))
+    if bias is not None:
+        r += bias.reshape(-1, *(1,) * (r.ndim - 2))
+    return r
+
+
+# ------------------------------------------------------------------------------------------------------ what users call
+def per_dim(name: str, value: Any, k: int) -> Ints:
+    """A geometry argument as a number for each dimension."""
+    if isinstance(value, (tuple, list)):
+        found = tuple(int(v) for v in value)
+        if len(found) == 1:
+            return found * k
+        if len(found) != k:
+            raise RuntimeError(
+                f"expected {name} to be a single integer value or a list of {k} values to match the convolution "
+                f"dimensions, but got {name}={list(found)}"
+            )
+        return found
+    return (int(value),) * k
+
+
+def _check_ranks(name: str, k: int, input: Any, weight: Any, padding: Any = 0) -> None:
+    """PyTorch's refusals of what is no batch of signals, images or volumes."""
+    for position, (argument, t) in enumerate((("input", input), ("weight", weight)), 1):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(t)}")
+    x, w = tuple(input._a.shape), tuple(weight._a.shape)
+    if len(x) not in (k + 1, k + 2):
+        raise RuntimeError(
+            f"Expected {k + 1}D (unbatched) or {k + 2}D (batched) input to {name}, but got input of size: {list(x)}"
+        )
+    if len(w) < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if len(w) != k + 2 and isinstance(padding, str):
+        raise RuntimeError(
+            f"Expected {len(w)}-dimensional input for {len(w)}-dimensional weight{list(w)}, but got "
+            f"{len(x)}-dimensional input of size {list(x)} instead"
+        )
+    if len(w) != k + 2:
+        raise RuntimeError(
+            f"expected stride to be a single integer value or a list of {len(w) - 2} values to match the convolution "
+            f"dimensions, but got stride={[1] * k}"
+        )
+
+
+def _check_channels(k: int, input: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
+    """PyTorch's refusals that concern channels and groups."""
+    x, w = tuple(input._a.shape), tuple(weight._a.shape)
+    if len(x) == k + 1:
+        x = (1, *x)
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    if w[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(w)} instead"
+        )
+    if w[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{list(w)}] instead"
+        )
+    wanted = w[0] if transposed else w[1] * groups
+    if x[1] != wanted:
+        given = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
+        raise RuntimeError(
+            f"Given {given}, weight of size {list(w)}, expected input{list(x)} to have {wanted} channels, but got "
+            f"{x[1]} channels instead"
+        )
+    out = w[1] * groups if transposed else w[0]
+    if bias is not None and tuple(bias._a.shape) != (out,):
+        start = "Given transposed=1, weight" if transposed else "Given weight"
+        raise RuntimeError(
+            f"{start} of size {list(w)}, expected bias to be 1-dimensional with {out} elements, but got bias of size "
+            f"{list(bias._a.shape)} instead"
+        )
+    if input._a.dtype.kind == "b":
+        raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
+    if 0 in x[2:]:
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(x)}")
+
+
+def _check_positive(stride: Ints, padding: Ints, dilation: Ints) -> None:
+    if min(padding) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(stride) <= 0:
+        raise RuntimeError("non-positive stride is not supported")
+    if min(dilation) <= 0:
+        raise RuntimeError("dilation should be greater than zero")
+
+
+def _padding(padding: Any, input: Any, kernel: Ints, stride: Ints, dilation: Ints) -> tuple[Any, Ints]:
+    """Padding given by a word; "same" may have to pad one side more, which is done beforehand."""
+    k = len(kernel)
+    if padding == "valid":
+        return input, (0,) * k
+    if padding != "same":
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    if any(s != 1 for s in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    total = [d * (n - 1) for d, n in zip(dilation, kernel, strict=True)]
+    if any(t % 2 for t in total):
+        warn(
+            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
+            "input be created",
+        )
+        extra = [n for t in reversed(total) for n in (0, t % 2)]
+        input = T.constant_pad_nd(input, tuple(extra), 0)
+    return input, tuple(t // 2 for t in total)
+
+
+def _convolve(k: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    _check_ranks(f"conv{k}d", k, input, weight, padding)
+    stride, dilation = per_dim("stride", stride, k), per_dim("dilation", dilation, k)
+    kernel = tuple(weight._a.shape[2:])
+    single = input._a.ndim == k + 1
+    if single:
+        input = T.unsqueeze_dim(input, 0)
+    if isinstance(padding, str):
+        input, padding = _padding(padding, input, kernel, stride, dilation)
+    else:
+        padding = per_dim("padding", padding, k)
+    _check_positive(stride, padding, dilation)
+    _check_channels(k, input, weight, bias, groups, False)
+    size = tuple(n + 2 * p for n, p in zip(input._a.shape[2:], padding, strict=True))
+    reach = tuple(d * (n - 1) + 1 for d, n in zip(dilation, kernel, strict=True))
+    if any(r > n for r, n in zip(reach, size, strict=True)):
+        sizes, kernels = (" x ".join(map(str, s)) for s in (size, reach))
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({sizes}). Kernel size: ({kernels}). Kernel size can't be "
+            "greater than actual input size"
+        )
+    result = T.convolution(input, weight, bias, stride, padding, dilation, groups)
+    return T.squeeze_dim(result, 0) if single else result
+
+
+def _convolution_in(k: int, doc: str) -> Any:
+    """``conv1d``, ``conv2d`` or ``conv3d``."""
+
+    def conv(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        return _convolve(k, input, weight, bias, stride, padding, dilation, groups)  # type: ignore[no-any-return]
+
+    conv.__doc__ = doc
+    return public(f"torch.conv{k}d nn.functional.conv{k}d")(conv)
+
+
+conv1d = _convolution_in(
+    1, "Convolution of signals ``(N, C, L)`` or ``(C, L)`` with filters ``(O, C / groups, k)``; see ``conv2d``."
+)
+conv2d = _convolution_in(
+    2,
+    """Convolution (as a cross-correlation) of images ``(N, C, H, W)`` with filters ``(O, C / groups, kh, kw)``.
+
+    ``padding``: zeros on each side, or "valid" (none) or "same" (the output has the input's size).
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2))
+    tensor([[[[4., 4.],
+              [4., 4.]]]])
+    """,
+)
+conv3d = _convolution_in(
+    3, "Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."
+)
+
+
+def _transposed(
+    k: int,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    groups: int,
+    dilation: Any,
+) -> Any:
+    _check_ranks(f"conv_transpose{k}d", k, input, weight)
+    stride, padding = per_dim("stride", stride, k), per_dim("padding", padding, k)
+    dilation, extra = per_dim("dilation", dilation, k), per_dim("output_padding", output_padding, k)
+    _check_positive(stride, padding, dilation)
+    _check_channels(k, input, weight, bias, groups, True)
+    if min(extra) < 0:
+        raise RuntimeError("negative output_padding is not supported")
+    if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
+        words = ("depth", "height", "width")[3 - k :]
+        listed = " ".join(
+            f"{what}_{word}: {v}"
+            for what, values in (("output_padding", extra), ("stride", stride), ("dilation", dilation))
+            for word, v in zip(words, values, strict=True)
+        )
+        raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {listed}")
+    single = input._a.ndim == k + 1
+    if single:
+        input = T.unsqueeze_dim(input, 0)
+    size = tuple(
+        (n - 1) * s - 2 * p + d * (w - 1) + e + 1
+        for n, s, p, d, w, e in zip(
+            input._a.shape[2:], stride, padding, dilation, weight._a.shape[2:], extra, strict=True
+        )
+    )
+    if min(size) <= 0:
+        raise RuntimeError(
+            f"Given input size per channel: {list(input._a.shape[2:])}. Calculated output size per channel: "
+            f"{list(size)}. Output size is too small"
+        )
+    result = T.convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
+    return T.squeeze_dim(result, 0) if single else result
+
+
+def _transposed_in(k: int, doc: str) -> Any:
+    """``conv_transpose1d``, ``conv_transpose2d`` or ``conv_transpose3d``."""
+
+    def conv_transpose(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+    ) -> Tensor:
+        return _transposed(  # type: ignore[no-any-return]
+            k, input, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+
+    conv_transpose.__doc__ = doc
+    return public(f"torch.conv_transpose{k}d nn.functional.conv_transpose{k}d")(conv_transpose)
+
+
+_transposed_in(
+    1, "The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."
+)
+_transposed_in(
+    2,
+    """The transpose of ``conv2d`` of the same geometry: ``(N, C, H, W)`` with filters ``(C, O / groups, kh, kw)``.
+
+    ``output_padding`` says which of the input sizes that ``conv2d`` takes to this one is meant.
+    """,
+)
+_transposed_in(3, "The transpose of ``conv3d``; see ``conv_transpose2d``.")
+
+
+@public("torch.convolution")
+def any_convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> Tensor:
+    """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank."""
+    k = weight._a.ndim - 2
+    if transposed:
+        return _transposed(k, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _convolve(k, input, weight, bias, stride, padding, dilation, groups)

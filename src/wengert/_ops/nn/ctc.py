@@ -1,0 +1,361 @@
+"""Connectionist temporal classification: the likelihood of a sequence of labels over all its alignments.
+
+Labels with blanks between and around them are the states of a Markov chain; ``log_probs`` are scores of states. The
+loss is the logarithm of a sum over paths, its gradient the posterior of the labels, its second derivative their
+covariance; each is one recursion over the time steps, for all sequences at once. Source: A. Graves et al.,
+"Connectionist Temporal Classification", 2006, and for moments J. Eisner, "Parameter Estimation for Probabilistic
+Finite-State Transducers", 2002.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base.registry import T, public
+from ..._kinds.general import general
+from ..._kinds.linear import linear
+from ..._kinds.slow_path import logical_dtype
+from ..._tape.tensor import Tensor, wrap
+from ..indexing.scatter import known_values
+from ..reduce.sums import unimplemented
+
+_NEVER = -np.inf
+
+
+# ----------------------------------------------------------------------------------------------------------- recursions
+def _states(targets: Any, blank: int) -> tuple[Any, Any]:
+    """The labels ``(B, S)`` with blanks around each, and whether a state may be reached from two before it."""
+    states = np.full((targets.shape[0], 2 * targets.shape[1] + 1), blank, np.int64)
+    states[:, 1::2] = targets
+    skips = np.zeros(states.shape, bool)
+    skips[:, 2:] = (states[:, 2:] != states[:, :-2]) & (states[:, 2:] != blank)
+    return states, skips
+
+
+def _scores(x: Any, states: Any) -> Any:
+    """The elements ``(T, B, S)`` of ``(T, B, C)`` that belong to the states."""
+    return np.take_along_axis(x, states[None], 2)
+
+
+def _forward(score: Any, skips: Any) -> Any:
+    """``log sum exp`` over the paths that begin at the first step and end in each state, two columns of pads first."""
+    steps, batch, states = score.shape
+    alpha = np.full((steps, batch, states + 2), _NEVER, score.dtype)
+    if not steps:
+        return alpha
+    alpha[0, :, 2:4] = score[0, :, :2]
+    for t in range(1, steps):
+        before = alpha[t - 1]
+        r = np.logaddexp(before[:, 2:], before[:, 1:-1])
+        r = np.logaddexp(r, np.where(skips, before[:, :-2], score.dtype.type(_NEVER)))
+        np.add(r, score[t], alpha[t, :, 2:])
+    return alpha
+
+
+def _ends(lengths: Any, sizes: Any, states: int, dtype: Any) -> tuple[Any, Any]:
+    """The last steps, and zero for the states in which a path may end (otherwise minus infinity)."""
+    end = np.full((len(sizes), states), _NEVER, dtype)
+    rows = np.arange(len(sizes))
+    end[rows, 2 * sizes] = 0
+    end[rows[sizes > 0], 2 * sizes[sizes > 0] - 1] = 0
+    return lengths - 1, end
+
+
+def _backward(score: Any, skips: Any, last: Any, end: Any) -> Any:
+    """``log sum exp`` over the rest of the paths, after the step itself; two columns of pads at the end."""
+    steps, batch, states = score.shape
+    beta = np.full((steps, batch, states + 2), _NEVER, score.dtype)
+    later = np.full((batch, states + 2), _NEVER, score.dtype)
+    skip_to = np.zeros((batch, states), bool)
+    skip_to[:, :-2] = skips[:, 2:]
+    for t in range(steps - 1, -1, -1):
+        if t < steps - 1:
+            np.add(beta[t + 1, :, :-2], score[t + 1], later[:, :-2])
+            r = np.logaddexp(later[:, :-2], later[:, 1:-1])
+            beta[t, :, :-2] = np.logaddexp(r, np.where(skip_to, later[:, 2:], score.dtype.type(_NEVER)))
+        ending = last == t
+        if ending.any():
+            beta[t, ending, :-2] = end[ending]
+    return beta
+
+
+def _total(alpha: Any, lengths: Any, last: Any, end: Any) -> Any:
+    """The logarithm of the sum over all paths of each sequence."""
+    if not len(alpha):
+        final = np.zeros_like(end) + np.where(np.arange(end.shape[1]) == 0, 0, _NEVER)
+    else:
+        final = alpha[np.maximum(last, 0), np.arange(len(last)), 2:]
+        start = np.full(end.shape[1], _NEVER, end.dtype)
+        start[0] = 0
+        final = np.where((lengths == 0)[:, None], start, final)  # no step: only no label is possible
+    return np.logaddexp.reduce(np.where(end == 0, final, end), 1)
+
+
+def _collected(weights: Any, states: Any, labels: int) -> Any:
+    """The sums over the states of each label: ``(T, B, S)`` to ``(T, B, C)``."""
+    steps, batch, _ = weights.shape
+    place = np.arange(steps * batch).reshape(steps, batch, 1) * labels + states
+    r = np.bincount(place.reshape(-1), weights.reshape(-1), steps * batch * labels)
+    return r.astype(weights.dtype).reshape(steps, batch, labels)
+
+
+def _occupied(log_probs: Any, chain: Any, lengths: Any, sizes: Any, zero_infinity: bool) -> tuple[Any, ...]:
+    """The probability of being in each state at each step, and what it was computed of."""
+    states, skips = chain
+    score = _scores(log_probs, states)
+    last, end = _ends(lengths, sizes, states.shape[1], score.dtype)
+    alpha, beta = _forward(score, skips), _backward(score, skips, last, end)
+    total = _total(alpha, lengths, last, end)
+    with np.errstate(invalid="ignore"):
+        gamma = np.exp(alpha[:, :, 2:] + beta[:, :, :-2] - total[:, None])
+    gamma[np.arange(len(score))[:, None] >= lengths] = 0
+    if zero_infinity:
+        gamma[:, np.isneginf(total)] = 0
+    return gamma, score, alpha, beta
+
+
+# ----------------------------------------------------------------------------------------------------------- primitives
+def _nll_back(
+    xp: Any, g: Any, log_probs: Any, chain: Any, lengths: Any, sizes: Any, zero_infinity: Any, normal: Any
+) -> Any:
+    """Minus the posterior. ``normal``: PyTorch's, plus the probabilities, which is the gradient by the logits that
+    ``log_softmax`` was taken of; through ``log_softmax`` both give the same."""
+    r = -xp.ctc_posterior(log_probs, chain, lengths, sizes, zero_infinity)
+    if normal:
+        r = r + xp.ctc_within(xp.exp(log_probs), lengths)
+    return r * xp.unsqueeze_dim(xp.unsqueeze_dim(g, 1), 0)
+
+
+def _chains(rng: Any, *extra: Any) -> Any:
+    chain = _states(np.array([[1, 1, 2], [2, 3, 0]]), 0)
+    return (chain, np.array([6, 4]), np.array([3, 2]), *extra)
+
+
+@general(
+    grad=_nll_back,
+    batch="loop",
+    node="CtcLossBackward0",
+    dtypes="f",
+    samples=lambda rng: [
+        ((rng.standard_normal((6, 2, 4)),), _chains(rng, False, False)),
+        ((rng.standard_normal((6, 2, 4)),), (_chains(rng)[0], np.array([5, 3]), np.array([0, 1]), False, False)),
+    ],
+)
+def ctc_nll(lib, log_probs, chain, lengths, sizes, zero_infinity, normal):
+    """Minus the logarithm of the sum over all alignments, for each sequence."""
+    states, skips = chain
+    score = _scores(log_probs, states)
+    return -_total(_forward(score, skips), lengths, *_ends(lengths, sizes, states.shape[1], score.dtype))
+
+
+@general(
+    grad=lambda xp, g, log_probs, chain, lengths, sizes, zero_infinity: xp.ctc_covariance(
+        g, log_probs, chain, lengths, sizes, zero_infinity
+    ),
+    batch="loop",
+    dtypes="f",
+    why_not="its second derivative, the loss's third, is not written",
+    samples=lambda rng: [((rng.standard_normal((6, 2, 4)),), _chains(rng, False))],
+)
+def ctc_posterior(lib, log_probs, chain, lengths, sizes, zero_infinity):
+    """The probability of each label at each step, given the sequence."""
+    gamma = _occupied(log_probs, chain, lengths, sizes, zero_infinity)[0]
+    r = _collected(gamma, chain[0], log_probs.shape[2])
+    r[np.isnan(gamma).any(2)] = np.nan  # no alignment is possible: nan for every label, as in PyTorch
+    return r
+
+
+def _third(xp: Any, g: Any) -> Any:
+    raise NotImplementedError("derivative for aten::_ctc_loss_backward is implemented once, not twice")
+
+
+@general(
+    tensors=2,
+    grad={
+        "h": lambda xp, g, log_probs, chain, lengths, sizes, zero_infinity: xp.ctc_covariance(
+            g, log_probs, chain, lengths, sizes, zero_infinity
+        ),
+        "log_probs": _third,
+    },
+    batch="loop",
+    dtypes="f",
+    why_not="the loss's third derivative is not written",
+    samples=lambda rng: [((rng.standard_normal((6, 2, 4)), rng.standard_normal((6, 2, 4))), _chains(rng, False))],
+)
+def ctc_covariance(lib, h, log_probs, chain, lengths, sizes, zero_infinity):
+    """The covariance of being at each label with the sum of ``h`` along the path: the posterior's derivative."""
+    states, skips = chain
+    gamma, score, alpha, beta = _occupied(log_probs, chain, lengths, sizes, zero_infinity)
+    gain = _scores(h, states)
+    mean = _means(alpha, score, gain, skips)
+    # the rest of a path is a path backwards: the same recursion on everything reversed
+    flip = np.s_[::-1, :, ::-1]
+    ahead = np.zeros_like(skips)
+    ahead[:, :-2] = skips[:, 2:]
+    whole = beta.copy()
+    whole[:, :, :-2] += score
+    rest = _means(whole[flip], score[flip], gain[flip], ahead[:, ::-1])[flip] - gain
+    found = _collected(gamma * (mean + rest), states, h.shape[2])
+    posterior = _collected(gamma, states, h.shape[2])
+    return found - posterior * (posterior * h).sum((0, 2))[:, None]
+
+
+def _means(alpha: Any, score: Any, gain: Any, skips: Any) -> Any:
+    """The mean of the gains along the paths that end in each state, the state's own included."""
+    mean = np.zeros((*score.shape[:2], score.shape[2] + 2), score.dtype)
+    mean[:, :, 2:] = gain
+    for t in range(1, len(score)):
+        here = score[t] - np.where(np.isneginf(alpha[t, :, 2:]), np.inf, alpha[t, :, 2:])
+        before, earlier = alpha[t - 1], mean[t - 1]
+        r = np.exp(before[:, 2:] + here) * earlier[:, 2:]
+        r += np.exp(before[:, 1:-1] + here) * earlier[:, 1:-1]
+        r += np.where(skips, np.exp(before[:, :-2] + here) * earlier[:, :-2], 0)
+        mean[t, :, 2:] += r
+    return mean[:, :, 2:]
+
+
+@linear(
+    transpose=lambda xp, g, lengths: xp.ctc_within(g, lengths),
+    batch="loop",
+    dtypes="f",
+    samples=[((4, 2, 3), (np.array([4, 2]),))],
+)
+def ctc_within(lib, self, lengths):
+    """The steps before each sequence's end; zeros after it."""
+    r = self.copy()
+    r[np.arange(len(r))[:, None] >= lengths] = 0
+    return r
+
+
+# ------------------------------------------------------------------------------------------------------------ arguments
+_WHILE = "(while checking arguments for ctc_loss_allocate_outputs)"
+
+
+def _lengths(value: Any, name: str) -> Any:
+    if isinstance(value, Tensor):
+        if logical_dtype(value).kind not in "iu":
+            raise RuntimeError(f"{name} must be integral")
+        value = known_values(value, "ctc_loss")
+    elif not isinstance(value, (tuple, list)):
+        raise TypeError(f"ctc_loss(): argument '{name}' must be tuple of ints, not {type(value).__name__}")
+    return np.asarray(value, np.int64).reshape(-1)
+
+
+def _check(scores: Any, targets: Any, lengths: Any, sizes: Any, blank: int) -> None:
+    steps, batch, labels = scores.shape
+    if not 0 <= blank < labels:
+        raise RuntimeError("blank must be in label range")
+    for name, value in (("input_lengths", lengths), ("target_lengths", sizes)):
+        if len(value) != batch:
+            raise RuntimeError(f"{name} must be of size batch_size")
+    for name, value in (("target_lengths", sizes), ("input_lengths", lengths)):
+        if value.min() < 0:
+            least = value[value < 0][0]
+            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {least} {_WHILE}")
+    if targets.ndim not in (1, 2):
+        raise RuntimeError(
+            f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 'targets' {_WHILE}"
+        )
+    wanted = int(sizes.sum()) if targets.ndim == 1 else batch
+    if targets.shape[0] != wanted:
+        raise RuntimeError(
+            f"Expected tensor to have size {wanted} at dimension 0, but got size {targets.shape[0]} for argument #2 "
+            f"'targets' {_WHILE}"
+        )
+    if targets.ndim == 2 and targets.shape[1] < sizes.max():
+        raise RuntimeError(
+            f"Expected tensor to have size at least {sizes.max()} at dimension 1, but got size {targets.shape[1]} for "
+            f"argument #2 'targets' {_WHILE}"
+        )
+    if lengths.max() > steps:
+        raise RuntimeError(
+            f"Expected input_lengths to have value at most {steps}, but got value {lengths.max()} {_WHILE}"
+        )
+
+
+def _padded(targets: Any, sizes: Any, labels: int, blank: int) -> Any:
+    """The targets ``(B, L)`` of both forms; blanks after each one's end."""
+    inside = np.arange(int(sizes.max())) < sizes[:, None]
+    r = np.full(inside.shape, blank, np.int64)
+    r[inside] = targets if targets.ndim == 1 else targets[:, : inside.shape[1]][inside]
+    if r.size and (r.min() < 0 or r.max() >= labels):
+        raise RuntimeError(f"Expected targets to have values from 0 to {labels - 1}")
+    return r
+
+
+@public("torch.ctc_loss")
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = 1,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """``nn.functional.ctc_loss`` with the reduction as a number: 0 none, 1 mean, 2 sum.
+
+    >>> import wengert as torch
+    >>> log_probs = torch.full((2, 1, 2), 0.5).log()
+    >>> torch.ctc_loss(log_probs, torch.tensor([[1]]), [2], [1])
+    tensor(0.2877)
+    """
+    if log_probs._a.ndim not in (2, 3):
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {log_probs._a.ndim + 1}-dimensional tensor for argument #1 "
+            f"'log_probs' {_WHILE}"
+        )
+    alone = log_probs._a.ndim == 2
+    if alone:
+        log_probs = T.unsqueeze_dim(log_probs, 1)
+    if 0 in log_probs._a.shape:
+        raise RuntimeError("log_probs tensor must not be empty")
+    dtype = logical_dtype(log_probs)
+    if dtype.kind != "f" or dtype.itemsize < 4:
+        raise unimplemented("ctc_loss_cpu", log_probs)
+    lengths, sizes = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
+    raw = np.asarray(known_values(targets, "ctc_loss")).astype(np.int64, copy=False)
+    if alone and raw.ndim == 1:
+        raw = raw[None]
+    _check(log_probs._a, raw, lengths, sizes, blank)
+    chain = _states(_padded(raw, sizes, log_probs._a.shape[2], blank), blank)
+    loss = T.ctc_nll(log_probs, chain, lengths, sizes, bool(zero_infinity), True)
+    if zero_infinity:
+        loss = T.where(loss == np.inf, 0.0, loss)
+    if reduction == 1:
+        loss = (loss / wrap(np.maximum(sizes, 1).astype(dtype))).mean()
+    elif reduction == 2:
+        loss = loss.sum()
+    elif alone:
+        loss = T.squeeze_dim(loss, 0)
+    return loss  # type: ignore[no-any-return]
+
+
+@public("nn.functional.ctc_loss")
+def ctc_loss_public(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Minus the log-likelihood of label sequences over all their alignments with the steps of ``log_probs``.
+
+    ``log_probs`` is ``(T, N, C)`` or ``(T, C)``; ``targets`` ``(N, S)``, or all targets one after the other;
+    the lengths are tensors or sequences of ints. ``"mean"`` divides by the targets' lengths first. A target that is
+    too long has an infinite loss; with ``zero_infinity`` it has loss and gradient zero. As in PyTorch, the gradient
+    takes ``log_probs`` to be normalised: it is the one by the logits. It can be differentiated once more.
+
+    >>> import wengert as torch
+    >>> log_probs = torch.full((2, 1, 2), 0.5).log()
+    >>> torch.nn.functional.ctc_loss(log_probs, torch.tensor([[1]]), (2,), (1,))
+    tensor(0.2877)
+    """
+    numbers = {"none": 0, "mean": 1, "sum": 2}
+    if reduction not in numbers:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, numbers[reduction], zero_infinity)

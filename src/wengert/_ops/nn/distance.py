@@ -1,0 +1,239 @@
+"""Distances and directions of vectors: ``normalize``, ``cosine_similarity``, ``cdist``, ... and the losses on them.
+
+All are composed of other operators, in the order in which PyTorch composes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import BY_NUMPY
+from ..._base.grad_mode import no_grad
+from ..._base.registry import T, public
+from ..._kinds.general import general
+from ..._kinds.out import with_out
+from ..._kinds.slow_path import cast, common_dtype, logical_dtype
+from ..._tape.tensor import Tensor, wrap
+from ..linalg.matmul import dtype_name
+from .loss import broadcast_pair, reduce_values, reduction_code
+
+
+@public("nn.functional.normalize")
+@with_out
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
+    """The vectors along ``dim`` divided by their p-norm, or by ``eps`` if that is larger.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.normalize(torch.tensor([[3., 4.], [0., 0.]]))
+    tensor([[0.6000, 0.8000],
+            [0.0000, 0.0000]])
+    """
+    return input / input.norm(p, dim, True).clamp_min(eps)
+
+
+def _length(x: Any, dim: int, eps: float) -> Any:
+    """The 2-norm along a dim, at least eps: raised outside of the graph, so that the gradient is that of the norm."""
+    n = x.norm(2, dim, True)
+    if n._fn is None:
+        return n.clamp_min(eps)
+    n = n.clone()
+    a = n._a
+    if type(a) is np.ndarray:
+        np.maximum(a, eps, out=a)
+    else:
+        with no_grad():
+            n.clamp_min_(eps)
+    return n
+
+
+@public("torch.cosine_similarity nn.functional.cosine_similarity")
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
+    dtype = common_dtype((x1, x2))
+    if dtype.kind not in "fcV":
+        name = BY_NUMPY[dtype].scalar_name
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {name}")
+    x1, x2 = cast(x1, dtype), cast(x2, dtype)
+    if tuple(x1.shape) != tuple(x2.shape):
+        x1, x2 = broadcast_pair(x1, x2)
+    return ((x1 / _length(x1, dim, eps)) * (x2 / _length(x2, dim, eps))).sum(dim)
+
+
+@public("torch.pairwise_distance nn.functional.pairwise_distance")
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
+    return (x1 - x2 + eps).norm(p, -1, keepdim)
+
+
+def _cdist_grads(xp: Any, g: Any, x1: Any, x2: Any, needs: Any, result: Any) -> tuple[Any, Any]:
+    """With ``w = g / distance`` (zero where that is zero) it is ``sum_j w_ij (x1_i - x2_j)``: two products."""
+    w = g / xp.where(result == 0, 1, result)
+    w = xp.where(result == 0, 0, w)
+    n = w.ndim
+    first = second = None
+    if needs[0]:
+        first = x1 * xp.sum_dim(w, (n - 1,), True) - xp.matmul_nd(w, x2)
+    if needs[1]:
+        second = x2 * xp.sum_dim(w.mT, (n - 1,), True) - xp.matmul_nd(w.mT, x1)
+    return first, second
+
+
+@general(
+    grad=_cdist_grads,
+    tensors=2,
+    node="CdistBackward0",
+    batch="shape",
+    dtypes="f",
+    samples=[((3, 2), (4, 2), ()), ((2, 3, 2), (2, 1, 2), ()), ((2, 1), (3, 1), ())],
+)
+def euclidean_distances(lib, x1, x2):
+    """The distance of each row of x1 and each row of x2."""
+    if x1.shape[-2] <= 25 and x2.shape[-2] <= 25:
+        d = x1[..., :, None, :] - x2[..., None, :, :]
+        return lib.sqrt(lib.vecdot(d, d))
+    norms1, norms2 = (lib.vecdot(x, x) for x in (x1, x2))
+    square = lib.matmul(x1, x2.swapaxes(-1, -2))
+    square *= -2
+    square += norms1[..., :, None]
+    square += norms2[..., None, :]
+    lib.maximum(square, 0, out=square)
+    return lib.sqrt(square, square)
+
+
+@public("torch.cdist")
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
+    """The p-norm distance of each row of ``(*, P, M)`` and each row of ``(*, R, M)``: ``(*, P, R)``.
+
+    >>> import wengert as torch
+    >>> torch.cdist(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.], [0., 1.]]))
+    tensor([[5., 1.]])
+    """
+    for name, t in (("X1", x1), ("X2", x2)):
+        if logical_dtype(t).kind not in "fV":
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {dtype_name(t)}")
+        if t._a.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {t._a.ndim}D")
+    if x1._a.shape[-1] != x2._a.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1._a.shape[-1]} X2: {x2._a.shape[-1]}"
+        )
+    if logical_dtype(x1) is not logical_dtype(x2):
+        raise RuntimeError(f"expected scalar type {dtype_name(x1)} but found {dtype_name(x2)}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    from ..linalg.public import same_batch
+
+    x1, x2 = same_batch(x1, x2)
+    if p == 2:
+        return euclidean_distances(x1, x2)
+    a, b = tuple(x1._a.shape), tuple(x2._a.shape)
+    d = T.reshape(x1, (*a[:-1], 1, a[-1])) - T.reshape(x2, (*b[:-2], 1, *b[-2:]))
+    return d.norm(p, -1)
+
+
+@public("torch.pdist nn.functional.pdist")
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
+    if input._a.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._a.ndim}D")
+    if logical_dtype(input).kind not in "fV":
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    i, j = (wrap(k) for k in np.triu_indices(input._a.shape[0], 1))
+    return (input[i] - input[j]).norm(p, -1)
+
+
+@public("nn.functional.cosine_embedding_loss")
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``1 - cos(x1, x2)`` where the target is 1, ``max(0, cos(x1, x2) - margin)`` where it is -1."""
+    code = reduction_code(reduction, size_average, reduce)
+    rank = target._a.ndim
+    if rank > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input1._a.ndim != rank + 1 or input2._a.ndim != rank + 1:
+        raise RuntimeError(
+            f"{rank}D target tensor expects {rank + 1}D input tensors, but found inputs with sizes "
+            f"{list(input1._a.shape)} and {list(input2._a.shape)}."
+        )
+    tiny = 1e-12
+    product = (input1 * input2).sum(rank)
+    square1 = (input1 * input1).sum(rank) + tiny
+    square2 = (input2 * input2).sum(rank) + tiny
+    cosine = product / T.sqrt(square1 * square2)
+    zeros = T.zeros_like(cosine)
+    near = T.where(target == 1, 1 - cosine, zeros)
+    apart = T.where(target == -1, (cosine - margin).clamp_min(0), zeros)
+    return reduce_values(near + apart, code)
+
+
+def _same_rank(anchor: Any, positive: Any, negative: Any) -> None:
+    a, p, n = (t._a.ndim for t in (anchor, positive, negative))
+    if not a == p == n:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {a}D, positive {p}D, and negative {n}D inputs"
+        )
+
+
+@public("nn.functional.triplet_margin_loss")
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``max(0, margin + d(anchor, positive) - d(anchor, negative))`` with d the ``pairwise_distance``.
+
+    ``swap``: the negative counts with its distance from the positive if that is smaller.
+    """
+    code = reduction_code(reduction, size_average, reduce)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    _same_rank(anchor, positive, negative)
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = T.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return reduce_values((margin + near - far).clamp_min(0), code)
+
+
+@public("nn.functional.triplet_margin_with_distance_loss")
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """``triplet_margin_loss`` with a distance of the user's."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    _same_rank(anchor, positive, negative)
+    distance = distance_function or pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = T.minimum(far, distance(positive, negative))
+    return reduce_values((margin + near - far).clamp_min(0), reduction_code(reduction))

@@ -1,0 +1,255 @@
+"""Images to columns and back (``unfold``, ``fold``), and channels to pixels and back (``pixel_shuffle``, ...).
+
+Each pair are each other's transposes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..._arrays.conv.columns import out_size, padded, scatter_windows, windows
+from ..._base.registry import T, public
+from ..._kinds.linear import linear
+from ..._tape.tensor import Tensor
+from ..linalg.matmul import dtype_name
+
+Ints = tuple[int, ...]
+
+
+def _same(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    """What stands in front of the last dimensions does not matter."""
+    return getattr(U, info.name)(inner[0], *p)
+
+
+_SAMPLES = [
+    ((2, 3, 4), ((2, 2), (1, 1), (0, 0), (1, 1))),
+    ((2, 2, 4, 5), ((2, 3), (1, 2), (1, 0), (2, 1))),
+]
+
+
+def _columns_shape(shape: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Ints:
+    places = out_size(shape[-2:], kernel, stride, padding, dilation)
+    return (*shape[:-3], shape[-3] * math.prod(kernel), math.prod(places))
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, kernel_size, dilation, padding, stride: xp.col2im(
+        g, tuple(self_shape[-2:]), kernel_size, dilation, padding, stride
+    ),
+    node="Im2ColBackward0",
+    batch=_same,
+    dtypes="fcb",
+    samples=_SAMPLES,
+)
+def im2col(lib, self, kernel_size, dilation, padding, stride):
+    """The windows of ``(*, C, H, W)`` as columns ``(*, C kh kw, places)``."""
+    *lead, c, h, w = self.shape
+    x = padded(self.reshape(math.prod(lead), c, h, w), padding)
+    out = out_size(x.shape[2:], kernel_size, stride, (0, 0), dilation)
+    shape = (*lead, c * math.prod(kernel_size), math.prod(out))
+    if not self.size:
+        return lib.zeros(shape, self.dtype)
+    r = lib.ascontiguousarray(windows(x, 1, kernel_size, stride, dilation, out)).reshape(shape)
+    return r if r.base is None or not lib.shares_memory(r, self) else r.copy()
+
+
+@linear(
+    transpose=lambda xp, g, output_size, kernel_size, dilation, padding, stride: xp.im2col(
+        g, kernel_size, dilation, padding, stride
+    ),
+    node="Col2ImBackward0",
+    batch=_same,
+    dtypes="fcb",
+    samples=[(_columns_shape(s, *p), (s[-2:], *p)) for s, p in _SAMPLES],
+)
+def col2im(lib, self, output_size, kernel_size, dilation, padding, stride):
+    """Columns added up in the image that they are windows of."""
+    *lead, rows, _ = self.shape
+    c, samples = rows // math.prod(kernel_size), math.prod(lead)
+    out = out_size(output_size, kernel_size, stride, padding, dilation)
+    r = lib.zeros((samples, 1, c, *(n + 2 * p for n, p in zip(output_size, padding, strict=True))), self.dtype)
+    if self.size:
+        scatter_windows(r, self.reshape(samples, 1, c, *kernel_size, *out), stride, dilation)
+    inside = (slice(p, p + n) for n, p in zip(output_size, padding, strict=True))
+    return r[(..., *inside)].reshape(*lead, c, *output_size)
+
+
+@linear(
+    transpose=lambda xp, g, upscale_factor: xp.pixels_to_channels(g, upscale_factor),
+    node="PixelShuffleBackward0",
+    batch=_same,
+    dtypes="fcib",
+    samples=[((8, 2, 3), (2,)), ((1, 9, 1, 2), (3,))],
+)
+def channels_to_pixels(lib, self, upscale_factor):
+    """``(*, C r r, H, W)`` as ``(*, C, H r, W r)``."""
+    *lead, c, h, w = self.shape
+    r, k = upscale_factor, len(lead)
+    x = self.reshape(*lead, c // (r * r), r, r, h, w)
+    order = (*range(k), k, k + 3, k + 1, k + 4, k + 2)
+    return lib.ascontiguousarray(x.transpose(order)).reshape(*lead, c // (r * r), h * r, w * r)
+
+
+@linear(
+    transpose=lambda xp, g, downscale_factor: xp.channels_to_pixels(g, downscale_factor),
+    node="PixelUnshuffleBackward0",
+    batch=_same,
+    dtypes="fcib",
+    samples=[((2, 4, 6), (2,)), ((1, 1, 3, 6), (3,))],
+)
+def pixels_to_channels(lib, self, downscale_factor):
+    """``(*, C, H r, W r)`` as ``(*, C r r, H, W)``."""
+    *lead, c, h, w = self.shape
+    r, k = downscale_factor, len(lead)
+    x = self.reshape(*lead, c, h // r, r, w // r, r)
+    order = (*range(k), k, k + 2, k + 4, k + 1, k + 3)
+    return lib.ascontiguousarray(x.transpose(order)).reshape(*lead, c * r * r, h // r, w // r)
+
+
+# ------------------------------------------------------------------------------------------------------ what users call
+def _pair(name: str, value: Any) -> Ints:
+    if isinstance(value, (tuple, list)):
+        if len(value) not in (1, 2):
+            raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(value)}")
+        return tuple(int(v) for v in value) if len(value) == 2 else (int(value[0]),) * 2
+    return (int(value),) * 2
+
+
+def _geometry(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Ints, Ints, Ints, Ints]:
+    kernel, dilation = _pair("kernel_size", kernel_size), _pair("dilation", dilation)
+    padding, stride = _pair("padding", padding), _pair("stride", stride)
+    for name, values in (("kernel size", kernel), ("dilation", dilation), ("stride", stride)):
+        if min(values) <= 0:
+            word = name.split()[0]
+            raise RuntimeError(
+                f"{name} should be greater than zero, but got {word}_height: {values[0]} {word}_width: {values[1]}"
+            )
+    if min(padding) < 0:
+        raise RuntimeError(
+            f"padding should be non-negative, but got padding_height: {padding[0]} padding_width: {padding[1]}"
+        )
+    return kernel, dilation, padding, stride
+
+
+def _text(values: Ints) -> str:
+    return f"({values[0]}, {values[1]})"
+
+
+@public("nn.functional.unfold")
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """The windows of images ``(N, C, H, W)`` as columns: ``(N, C * kernel elements, windows)``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.unfold(torch.arange(9.).view(1, 1, 3, 3), 2).shape
+    torch.Size([1, 4, 4])
+    """
+    geometry = _geometry(kernel_size, dilation, padding, stride)
+    shape = tuple(input._a.shape)
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+            f"input, but got: {list(shape)}"
+        )
+    kernel, dilation, padding, stride = geometry
+    places = out_size(shape[-2:], kernel, stride, padding, dilation)
+    if min(places) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {_text(shape[-2:])}, kernel_size={_text(kernel)}, "
+            f"dilation={_text(dilation)}, padding={_text(padding)}, calculated shape of the array of sliding blocks "
+            f"as {_text(places)}, but its components must be at least one."
+        )
+    if input._a.dtype.kind in "iu":
+        raise NotImplementedError(f"\"im2col_out_cpu\" not implemented for '{dtype_name(input)}'")
+    return T.im2col(input, *geometry)
+
+
+@public("nn.functional.fold")
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
+    """Columns ``(N, C * kernel elements, windows)`` added up in images ``(N, C, *output_size)``: ``unfold``, back."""
+    size = _pair("output_size", output_size)
+    kernel, dilation, padding, stride = geometry = _geometry(kernel_size, dilation, padding, stride)
+    shape = tuple(input._a.shape)
+    if len(shape) not in (2, 3) or 0 in shape[-2:]:
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
+            f"input, but got: {list(shape)}"
+        )
+    d = len(shape) - 2
+    if shape[d] % math.prod(kernel):
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"input.size(1)={shape[d]} and kernel_size={_text(kernel)}."
+        )
+    places = out_size(size, kernel, stride, padding, dilation)
+    given = (
+        f"Given output_size={_text(size)}, kernel_size={_text(kernel)}, dilation={_text(dilation)}, "
+        f"padding={_text(padding)}, stride={_text(stride)}, "
+    )
+    if shape[d + 1] != math.prod(places):
+        raise RuntimeError(
+            given
+            + f"expected size of input's dimension 2 to match the calculated number of sliding blocks {places[0]} * "
+            f"{places[1]} = {math.prod(places)}, but got input.size(2)={shape[d + 1]}."
+        )
+    if input._a.dtype.kind in "iu":
+        raise NotImplementedError(f"\"col2im_out_cpu\" not implemented for '{dtype_name(input)}'")
+    return T.col2im(input, size, *geometry)
+
+
+def _check_pixels(name: str, input: Any, factor: int, word: str) -> None:
+    rank = input._a.ndim
+    if rank < 3:
+        raise RuntimeError(
+            f"{name} expects input to have at least 3 dimensions, but got input with {rank} dimension(s)"
+        )
+    if factor <= 0:
+        raise RuntimeError(f"{name} expects a positive {word}, but got {factor}")
+
+
+@public("torch.pixel_shuffle nn.functional.pixel_shuffle")
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """``(*, C r r, H, W)`` rearranged to ``(*, C, H r, W r)``: r x r channels become r x r pixels."""
+    _check_pixels("pixel_shuffle", input, upscale_factor, "upscale_factor")
+    c = input._a.shape[-3]
+    if c % upscale_factor**2:
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            f"but input.size(-3)={c} is not divisible by {upscale_factor**2}"
+        )
+    return T.channels_to_pixels(input, upscale_factor)
+
+
+@public("torch.pixel_unshuffle nn.functional.pixel_unshuffle")
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """``(*, C, H r, W r)`` rearranged to ``(*, C r r, H, W)``: the inverse of ``pixel_shuffle``."""
+    _check_pixels("pixel_unshuffle", input, downscale_factor, "downscale_factor")
+    for name, d in (("height", -2), ("width", -1)):
+        n = input._a.shape[d]
+        if n % downscale_factor:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({d})={n} is not "
+                f"divisible by {downscale_factor}"
+            )
+    return T.pixels_to_channels(input, downscale_factor)
+
+
+@public(
+    "torch.channel_shuffle nn.functional.channel_shuffle",
+    "torch.native_channel_shuffle nn.functional.native_channel_shuffle",
+)
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
+    shape = tuple(input._a.shape)
+    if len(shape) < 3:
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(shape)}")
+    if groups <= 0:
+        raise RuntimeError("Number of groups to divide channels in must be positive. Value of groups:" + str(groups))
+    n, c = shape[:2]
+    if c % groups:
+        raise RuntimeError(f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups.")
+    x = T.reshape(input, (n, groups, c // groups, *shape[2:]))
+    x = T.permute(x, (0, 2, 1, *range(3, len(shape) + 1)))
+    return T.reshape(x, shape)

@@ -1,0 +1,219 @@
+"""Fractional max pooling: maxima of windows at pseudo-random places, so many that the output has the size asked for.
+
+Source: B. Graham, "Fractional Max-Pooling", 2014. What was found is scattered and gathered as in ``windows``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.registry import T, public
+from ..._kinds.general import general, named_by
+from ..._kinds.slow_path import logical_dtype
+from ..._tape.tensor import Tensor
+from ..random.random import rand
+
+Ints = tuple[int, ...]
+
+
+def _starts(sample: Any, n: int, k: int, out: int) -> Any:
+    """Where along one dimension the windows begin, ``(..., out)``, for draws ``(...)``; in the draws' precision."""
+    found = np.full((*sample.shape, out), n - k, np.int64)
+    if out > 1:
+        step = sample.dtype.type(n - k) / sample.dtype.type(out - 1)
+        place = np.arange(out - 1).astype(sample.dtype) + sample[..., None]
+        found[..., :-1] = (place * step).astype(np.int64) - (sample * step).astype(np.int64)[..., None]
+    return found
+
+
+def _corners(samples: Any, size: Ints, kernel: Ints, out: Ints) -> Any:
+    """The flat index of each window's first element."""
+    k = len(size)
+    corner: Any = 0
+    for i in range(k):
+        drawn = samples[..., 1 - i if k == 2 else i]  # in two dimensions PyTorch's first draw is that of the width
+        start = _starts(drawn, size[i], kernel[i], out[i]) * math.prod(size[i + 1 :])
+        corner = corner + start.reshape(*drawn.shape, *(1,) * i, out[i], *(1,) * (k - 1 - i))
+    return corner
+
+
+@general(
+    tensors=2,
+    outputs=2,
+    differentiable=(True, False),
+    grad={
+        "self": lambda xp, g, self_shape, result1, kernel, out: xp.pool_scatter(
+            g, result1, tuple(self_shape[-len(out) :]), False
+        ),
+    },
+    jvp=lambda xp, tangents, result, self, samples, kernel, out: (
+        xp.pool_gather(tangents[0], result[1], len(out)),
+        None,
+    ),
+    batch="shape",
+    node="FractionalMaxPool2DBackward0",
+    dtypes="f",
+    samples=lambda rng: [
+        ((rng.permutation(40).reshape(2, 4, 5) * 0.25, rng.random((2, 2))), ((2, 2), (2, 3))),
+        ((rng.permutation(60).reshape(1, 3, 4, 5) * 0.25, rng.random((1, 3, 2))), ((1, 3), (3, 1))),
+        ((rng.permutation(96).reshape(2, 3, 4, 4) * 0.25, rng.random((2, 3))), ((2, 2, 2), (2, 2, 3))),
+    ],
+)
+def fractional_max(lib, self, samples, kernel, out):
+    """The largest element of each window, and where it is; ``samples`` has one draw per plane and dimension."""
+    size = self.shape[-len(out) :]
+    samples = samples.astype(self.dtype, copy=False)
+    lead = self.shape[: self.ndim - len(out)]
+    corner = _corners(samples, size, kernel, out).reshape(*lead, math.prod(out))
+    planes = self.reshape(*lead, math.prod(size))
+    best = np.full(corner.shape, -math.inf, self.dtype)
+    where = corner.copy()
+    for offset in itertools.product(*map(range, kernel)):
+        place = corner + sum(o * math.prod(size[i + 1 :]) for i, o in enumerate(offset))
+        candidate = np.take_along_axis(planes, place, -1)
+        better = (candidate > best) | np.isnan(candidate)
+        np.copyto(best, candidate, where=better)
+        np.copyto(where, place, where=better)
+    return best.reshape(*lead, *out), where.reshape(*lead, *out)
+
+
+named_by("fractional_max", "out", lambda out: f"FractionalMaxPool{len(out)}DBackward0")
+
+
+# ------------------------------------------------------------------------------------------------------ what users call
+def _each(value: Any, k: int, argument: str) -> Ints:
+    if not isinstance(value, (tuple, list)):
+        return (int(value),) * k
+    if len(value) != k:
+        ints = "Ints" if k == 2 else "three Ints"
+        raise RuntimeError(f"fractional_max_pool{k}d: {argument} must either be a single Int or tuple of {ints}")
+    return tuple(int(v) for v in value)
+
+
+def _wanted(k: int, input: Tensor, output_size: Any, output_ratio: Any) -> Any:
+    name = f"fractional_max_pool{k}d"
+    if output_size is not None:
+        return output_size
+    if output_ratio is None:
+        raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+    ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * k
+    if len(ratios) != k:
+        raise ValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
+    return [int(n * r) for n, r in zip(input._a.shape[-k:], ratios, strict=True)]
+
+
+def _check_samples(k: int, samples: Tensor, batch: int, planes: int, dtype: Any) -> None:
+    shape = tuple(samples._a.shape)
+    if logical_dtype(samples) != dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
+    if len(shape) != 3:
+        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {len(shape)}")
+    if shape[0] < batch:
+        raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
+    if shape[1] != planes:
+        raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
+    if shape[2] != k:
+        raise RuntimeError(f"Expect _random_samples.size(2) equals to {k}; got {shape[2]}.")
+
+
+def _check_geometry(k: int, shape: Ints, kernel: Ints, out: Ints) -> None:
+    name = f"fractional_max_pool{k}d" + ("_out" if k == 3 else "")
+    for d in range(len(shape) - k - 1, len(shape)):
+        if shape[d] == 0:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but got{list(shape)} with "
+                f"dimension {d} being empty."
+            )
+    for word, n, w, o in zip(("time", "height", "width")[-k:], shape[-k:], kernel, out, strict=True):
+        if o + w - 1 > n:
+            raise RuntimeError(f"{name}(): pool {word} {w} too large relative to input {word} {n}")
+    if min(out) < 0:
+        full = [*shape[:-k], *out]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(out)}: {full}")
+
+
+def _pool(k: int, input: Tensor, kernel: Any, output_size: Any, output_ratio: Any, samples: Tensor | None) -> Any:
+    wanted = _wanted(k, input, output_size, output_ratio)
+    shape = tuple(input._a.shape)
+    if len(shape) <= k:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-len(shape)}, {len(shape) - 1}], but got {-k - 1})"
+        )
+    if len(shape) > k + 2:
+        raise RuntimeError(f"fractional_max_pool{k}d(): Expected {k + 1}D or {k + 2}D tensor, but got: {list(shape)}")
+    batch, planes = (1 if len(shape) == k + 1 else shape[0]), shape[-k - 1]
+    if samples is None:
+        samples = rand(batch, planes, k, dtype=input.dtype, device=input.device)
+    kernel, out = _each(kernel, k, "kernel_size"), _each(wanted, k, "output_size")
+    _check_geometry(k, shape, kernel, out)
+    _check_samples(k, samples, batch, planes, logical_dtype(input))
+    samples = samples[0] if len(shape) == k + 1 else samples[:batch]
+    return T.fractional_max(input, samples, kernel, out)
+
+
+@public("nn.functional.fractional_max_pool2d")
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest elements of windows at random places of images ``(N, C, H, W)`` or ``(C, H, W)``.
+
+    There are ``output_size`` of them along each dimension, or ``output_ratio`` of the input's size. The places are
+    drawn for each plane; ``_random_samples`` ``(N, C, 2)`` gives the draws. With ``return_indices`` also where in the
+    flattened image each was found.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.fractional_max_pool2d(torch.arange(9.).view(1, 3, 3), 2, output_size=2)
+    tensor([[[4., 5.],
+             [7., 8.]]])
+    """
+    found = _pool(2, input, kernel_size, output_size, output_ratio, _random_samples)
+    return found if return_indices else found[0]
+
+
+@public("nn.functional.fractional_max_pool3d")
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest elements of windows at random places of volumes; see ``fractional_max_pool2d``."""
+    found = _pool(3, input, kernel_size, output_size, output_ratio, _random_samples)
+    return found if return_indices else found[0]
+
+
+@public("nn.functional.fractional_max_pool2d_with_indices")
+def fractional_max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """``fractional_max_pool2d`` with ``return_indices=True``."""
+    return _pool(2, input, kernel_size, output_size, output_ratio, _random_samples)
+
+
+@public("nn.functional.fractional_max_pool3d_with_indices")
+def fractional_max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """``fractional_max_pool3d`` with ``return_indices=True``."""
+    return _pool(3, input, kernel_size, output_size, output_ratio, _random_samples)

@@ -1,0 +1,373 @@
+"""Sampling images and volumes at given places: ``grid_sample`` and ``affine_grid``.
+
+A sample is a weighted sum of the elements around it, with weights that are products over the dimensions. ``sample_at``
+takes an *order* of derivative for each dimension: the weights may be those of any derivative with respect to the place.
+So the derivative of a sample with respect to its place is a sample of one order more, and ``spread_from``, the
+transpose of ``sample_at``, has the same orders: with that the two are closed under differentiation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.errors import warn
+from ..._base.registry import public
+from ..._kinds.general import general, named_by
+from ..._kinds.linear import linear
+from ..._kinds.slow_path import logical_dtype
+from ..._tape.tensor import Tensor
+from ..create.ranges import _spaced
+from ..linalg.matmul import dtype_name
+
+Ints = tuple[int, ...]
+
+
+# --------------------------------------------------------------------------------------------------- places and weights
+def _reflected(x: Any, low: float, high: float) -> tuple[Any, Any]:
+    """A coordinate reflected between two ends, and the sign of its slope."""
+    span = high - low
+    if not span:
+        return np.zeros_like(x), np.zeros_like(x)
+    x = x - low
+    sign = np.where(x < 0, -1, 1)
+    x = np.abs(x)
+    extra = np.fmod(x, span)
+    even = np.floor(x / span) % 2 == 0
+    return np.where(even, extra + low, span - extra + low).astype(x.dtype), np.where(even, sign, -sign)
+
+
+def _inside(x: Any, n: int, padding: str, align: bool) -> tuple[Any, Any]:
+    """A coordinate after padding, and its slope with respect to the coordinate before."""
+    if padding == "zeros":
+        return x, 1
+    slope: Any = 1
+    if padding == "reflection":
+        x, slope = _reflected(x, 0.0, n - 1.0) if align else _reflected(x, -0.5, n - 0.5)
+    return np.clip(x, 0, n - 1), slope * ((x > 0) & (x < n - 1))
+
+
+def _cubic_weights(t: Any, order: int) -> Any:
+    """Keys' weights (a = -0.75) of four neighbours at distances ``t + 1, t, 1 - t, 2 - t``, or a derivative in t."""
+    a = -0.75
+    far = np.poly1d([a, -5 * a, 8 * a, -4 * a])
+    near = np.poly1d([a + 2, -(a + 3), 0, 1])
+    pieces = ((far, 1, 1), (near, 0, 1), (near, 1, -1), (far, 2, -1))  # polynomial, offset, direction of its argument
+    weights = []
+    for polynomial, offset, direction in pieces:
+        derived = polynomial.deriv(order) if order else polynomial
+        argument = t + 1 if (offset, direction) == (1, 1) else t if offset == 0 else offset - t
+        weights.append((derived(argument) * direction**order).astype(t.dtype))
+    return weights
+
+
+def _axis(c: Any, n: int, mode: str, padding: str, align: bool, order: int) -> list[tuple[Any, Any]]:
+    """The neighbours along one dimension of each place: (position, weight); what is outside weighs nothing."""
+    scale = (n - 1) / 2 if align else n / 2
+    x = (c + 1) * c.dtype.type(scale) if align else ((c + 1) * n - 1) / 2
+    x = np.where(np.isfinite(x), x, -100).astype(c.dtype)
+    if mode == "bicubic":
+        low = np.floor(x)
+        weights = _cubic_weights(x - low, order)
+        found = []
+        for k, w in enumerate(weights):
+            position = _inside(low + (k - 1), n, padding, align)[0]
+            found.append(_weighed(position, w * scale**order, n))
+        return found
+    x, slope = _inside(x, n, padding, align)
+    if mode == "nearest":
+        return [_weighed(np.rint(x), np.ones_like(x) if not order else np.zeros_like(x), n)]
+    low = np.floor(x)
+    t = x - low
+    if order == 0:
+        weights = [1 - t, t]
+    elif order == 1:
+        rise = np.ones_like(t) * slope * scale
+        weights = [-rise, rise]
+    else:
+        weights = [np.zeros_like(t)] * 2
+    return [_weighed(low + k, w.astype(c.dtype), n) for k, w in enumerate(weights)]
+
+
+def _weighed(position: Any, w: Any, n: int) -> tuple[Any, Any]:
+    inside = (position >= 0) & (position < n)
+    return np.where(inside, position, 0).astype(np.int64), (w * inside).astype(w.dtype)
+
+
+def _corners(grid: Any, size: Ints, mode: str, padding: str, align: bool, orders: Ints) -> Any:
+    """Flat positions and weights ``(N, places)`` of each combination of neighbours; x comes first in a grid."""
+    k = len(size)
+    axes = [
+        _axis(grid[..., k - 1 - d].reshape(len(grid), -1), size[d], mode, padding, align, orders[d]) for d in range(k)
+    ]
+    for combination in itertools.product(*axes):
+        flat: Any = 0
+        weight: Any = None
+        for (position, w), n in zip(combination, size, strict=True):
+            flat = flat * n + position
+            weight = w if weight is None else weight * w
+        yield flat, weight
+
+
+# ------------------------------------------------------------------------------------------------------------ operators
+def _place_cotangent(xp: Any, g: Any, input: Any, grid: Any, mode: str, padding: str, align: bool, orders: Ints) -> Any:
+    """The cotangent of the grid: for each coordinate the sample of one order more, times g, over the channels."""
+    k = len(orders)
+    parts = []
+    for d in range(k - 1, -1, -1):
+        higher = tuple(o + (i == d) for i, o in enumerate(orders))
+        parts.append(xp.sum_dim(g * xp.sample_at(input, grid, mode, padding, align, higher), (1,), False))
+    return xp.stack(parts, k + 1)
+
+
+def _fold_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    """Vmap's dimension is folded into the samples."""
+    size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
+    wide = [v if m else U.expand(v, (size, *v.shape)) for v, m in zip(inner, mine, strict=True)]
+    r = getattr(U, info.name)(*(U.reshape(v, (v.shape[0] * v.shape[1], *v.shape[2:])) for v in wide), *p)
+    return U.reshape(r, (size, r.shape[0] // size, *r.shape[1:]))
+
+
+def _samples(rng: Any) -> Any:
+    found: list[Any] = []
+    for mode in ("bilinear", "nearest", "bicubic"):
+        for padding in ("zeros", "border", "reflection"):
+            for align in (False, True):
+                grid = rng.uniform(-1.3, 1.3, (2, 2, 3, 2))
+                found.append(((rng.standard_normal((2, 2, 3, 4)), grid), (mode, padding, align, (0, 0))))
+    grid = rng.uniform(-1.2, 1.2, (1, 2, 2, 2, 3))
+    found.append(((rng.standard_normal((1, 2, 3, 3, 2)), grid), ("bilinear", "zeros", False, (0, 0, 0))))
+    found.append(
+        ((rng.standard_normal((1, 1, 4, 4)), rng.uniform(-0.9, 0.9, (1, 2, 2, 2))), ("bicubic", "zeros", False, (0, 1)))
+    )
+    return found
+
+
+def _spread_samples(rng: Any) -> Any:
+    return [
+        ((rng.standard_normal((*x.shape[:2], *grid.shape[1:-1])), grid), (x.shape[2:], *p))
+        for (x, grid), p in _samples(rng)
+    ]
+
+
+@general(
+    grad={
+        "input": lambda xp, g, input_shape, grid, mode, padding, align, orders: xp.spread_from(
+            g, grid, tuple(input_shape[2:]), mode, padding, align, orders
+        ),
+        "grid": _place_cotangent,
+    },
+    tensors=2,
+    node="GridSampler2DBackward0",
+    batch=_fold_batch,
+    dtypes="f",
+    samples=_samples,
+)
+def sample_at(lib, input, grid, mode, padding, align, orders):
+    """``(N, C, *size)`` sampled at the places ``(N, *out, k)``, or derivatives of that with respect to the place."""
+    samples, channels, *size = input.shape
+    out = grid.shape[1:-1]
+    flat_input = input.reshape(samples, channels, math.prod(size))
+    r = lib.zeros((samples, channels, math.prod(out)), input.dtype)
+    for flat, w in _corners(grid, tuple(size), mode, padding, align, orders):
+        for n in range(samples):
+            part = flat_input[n].take(flat[n], 1)
+            part *= w[n]
+            r[n] += part
+    return r.reshape(samples, channels, *out)
+
+
+@general(
+    grad={
+        "g": lambda xp, h, grid, size, mode, padding, align, orders: xp.sample_at(
+            h, grid, mode, padding, align, orders
+        ),
+        "grid": lambda xp, h, g, grid, size, mode, padding, align, orders: _place_cotangent(
+            xp, g, h, grid, mode, padding, align, orders
+        ),
+    },
+    tensors=2,
+    batch=_fold_batch,
+    dtypes="f",
+    samples=_spread_samples,
+)
+def spread_from(lib, g, grid, size, mode, padding, align, orders):
+    """The transpose of ``sample_at`` in its input of ``size``."""
+    from scipy.sparse import csr_array
+
+    samples, channels = g.shape[:2]
+    places, elements = math.prod(grid.shape[1:-1]), math.prod(size)
+    r = lib.zeros((samples, channels, elements), g.dtype)
+    corners = list(_corners(grid, size, mode, padding, align, orders))
+    columns = lib.tile(lib.arange(places), len(corners))
+    rows = g.reshape(samples, channels, places)
+    for n in range(samples) if places and elements else ():
+        positions = lib.concatenate([flat[n] for flat, _ in corners])
+        weights = lib.concatenate([w[n] for _, w in corners])
+        r[n] = (csr_array((weights, (positions, columns)), shape=(elements, places)) @ rows[n].T).T
+    return r.reshape(samples, channels, *size)
+
+
+named_by("sample_at", "orders", lambda orders: f"GridSampler{len(orders)}DBackward0")
+
+
+def _base_grid(size: Ints, align: bool, dtype: Any) -> Any:
+    """The places of an untransformed image's elements, with a 1 behind: ``(elements, k + 1)``, x first."""
+    lines = []
+    for n in size:
+        # To the bit as in PyTorch: an image that is not moved has its places at grid_sample's kinks.
+        line = _spaced(-1, 1, n, dtype) if n > 1 else np.zeros(n, dtype)
+        lines.append(line if align else line * dtype.type(n - 1) / dtype.type(n))
+    axes = np.meshgrid(*lines, indexing="ij")
+    return np.stack([*(a.reshape(-1) for a in axes[::-1]), np.ones(math.prod(size), dtype)], 1)
+
+
+@linear(
+    transpose=lambda xp, g, size, align_corners: xp.affine_grid_backward(g, size, align_corners),
+    node="AffineGridGeneratorBackward0",
+    batch=lambda U, info, inner, mine, p: U.affine_places(inner[0], *p),
+    dtypes="f",
+    samples=[((2, 2, 3), ((3, 2), False)), ((1, 2, 3), ((3, 2), True)), ((1, 3, 4), ((2, 1, 3), False))],
+)
+def affine_places(lib, self, size, align_corners):
+    """The places ``(*, *size, k)`` to which matrices ``(*, k, k + 1)`` take the elements of an image."""
+    base = _base_grid(size, align_corners, self.dtype)
+    return lib.matmul(base, self.swapaxes(-1, -2)).reshape(*self.shape[:-2], *size, len(size))
+
+
+@linear(
+    transpose=lambda xp, g, size, align_corners: xp.affine_places(g, size, align_corners),
+    batch=lambda U, info, inner, mine, p: U.affine_grid_backward(inner[0], *p),
+    dtypes="f",
+    samples=[((2, 3, 2, 2), ((3, 2), False)), ((1, 2, 1, 3, 3), ((2, 1, 3), True))],
+)
+def affine_grid_backward(lib, self, size, align_corners):
+    """The transpose of ``affine_places``."""
+    k = len(size)
+    base = _base_grid(size, align_corners, self.dtype)
+    g = self.reshape(*self.shape[: self.ndim - k - 1], math.prod(size), k)
+    return lib.matmul(g.swapaxes(-1, -2), base)
+
+
+# ------------------------------------------------------------------------------------------------------ what users call
+_CHANGED = (
+    "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
+    "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details."
+)
+
+
+@public("nn.functional.grid_sample")
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """Images ``(N, C, H, W)`` sampled at the places ``(N, Ho, Wo, 2)``, or volumes at ``(N, Do, Ho, Wo, 3)``.
+
+    A place is (x, y) or (x, y, z), from -1 to 1 over the image: between the outermost centres with ``align_corners``,
+    between the outermost edges without. ``padding_mode`` says what is beyond: "zeros", the "border", its "reflection".
+
+    >>> import wengert as torch
+    >>> image = torch.tensor([[[[1., 2.], [3., 4.]]]])
+    >>> torch.nn.functional.grid_sample(image, torch.zeros(1, 1, 1, 2), align_corners=False)
+    tensor([[[[2.5000]]]])
+    """
+    if mode not in _MODES:
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+        )
+    if padding_mode not in _PADDINGS:
+        raise ValueError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+            f"'{padding_mode}'"
+        )
+    if align_corners is None:
+        warn(_CHANGED)
+        align_corners = False
+    _check_grid(input, grid, mode)
+    orders = (0,) * (input._a.ndim - 2)
+    return sample_at(input, grid, mode, padding_mode, bool(align_corners), orders)
+
+
+_MODES, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+
+
+@public("torch.grid_sampler torch.grid_sampler_2d torch.grid_sampler_3d")
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """``nn.functional.grid_sample`` with numbers for the modes."""
+    return grid_sample(input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)
+
+
+def _check_grid(input: Any, grid: Any, mode: str) -> None:
+    x, g = tuple(input._a.shape), tuple(grid._a.shape)
+    k = len(x) - 2
+    if logical_dtype(input) is not logical_dtype(grid):
+        raise RuntimeError(
+            "grid_sampler(): expected input and grid to have same dtype, but input has "
+            f"{dtype_name(input).lower()} and grid has {dtype_name(grid).lower()}"
+        )
+    if len(x) not in (4, 5) or len(g) != len(x):
+        raise RuntimeError(
+            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
+            f"{list(x)} and grid with sizes {list(g)}"
+        )
+    if x[0] != g[0]:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(x)} and "
+            f"grid with sizes {list(g)}"
+        )
+    if g[-1] != k:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {k} in last dimension, but got grid with sizes {list(g)}"
+        )
+    for d, n in enumerate(x[2:], 2):
+        if n <= 0:
+            raise RuntimeError(
+                "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+                f"{list(x)} with dimension {d} being empty"
+            )
+    if mode == "bicubic" and k != 2:
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+
+
+@public("nn.functional.affine_grid")
+def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
+    """The places for ``grid_sample`` that apply affine maps ``(N, 2, 3)`` to images of ``size`` ``(N, C, H, W)``.
+
+    Or maps ``(N, 3, 4)`` to volumes ``(N, C, D, H, W)``.
+    """
+    if align_corners is None:
+        warn(_CHANGED)
+        align_corners = False
+    if logical_dtype(theta).kind not in "fV":
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    if len(size) not in (4, 5):
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+            f"{size}."
+        )
+    k = len(size) - 2
+    if tuple(theta._a.shape[1:]) != (k, k + 1) or theta._a.ndim != 3:
+        raise ValueError(
+            f"Expected a batch of {k}D affine matrices of shape Nx{k}x{k + 1} for size {size}. Got {theta.shape}."
+        )
+    if align_corners and min(size[-k:]) == 1:
+        warn(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
+            "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
+        )
+    elif min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    if theta._a.shape[0] != size[0]:
+        raise RuntimeError(
+            f"Expected tensor to have size {size[0]} at dimension 0, but got size {theta._a.shape[0]} for argument "
+            "#2 'theta'"
+        )
+    return affine_places(theta, tuple(int(n) for n in size[2:]), bool(align_corners))

@@ -1,0 +1,390 @@
+"""Resampling of images: ``interpolate`` in all its modes.
+
+Every mode but "area" is linear and works on one dimension after the other: an output element is a weighted sum of a few
+input elements, its *taps* (positions and weights, computed once per size, as ATen's UpSampleKernel does). ``upsample``
+applies them, ``upsample_backward`` applies their transpose, and each is the other's derivative.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.errors import warn
+from ..._base.registry import REGISTRY, T, public
+from ..._kinds.linear import linear
+from ..._tape.tensor import Tensor
+from ..linalg.matmul import dtype_name
+
+Scale = float | None
+
+
+# ----------------------------------------------------------------------------------------------------------------- taps
+def _step(n: int, out: int, align_corners: bool, scale: Scale, real: Any) -> Any:
+    """How far the source moves from one output element to the next."""
+    if align_corners:
+        return real(n - 1) / real(out - 1) if out > 1 else real(0)
+    return real(1 / scale) if scale is not None and scale > 0 else real(n) / real(out)
+
+
+def _cubic(x: Any, a: float) -> Any:
+    """Keys' cubic convolution kernel."""
+    x = np.abs(x)
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    return np.where(x <= 1, near, np.where(x < 2, far, 0))
+
+
+def _lanczos(x: Any) -> Any:
+    return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
+
+
+_FILTERS = {
+    "linear": (2, lambda x: np.maximum(0, 1 - np.abs(x))),
+    "cubic": (4, lambda x: _cubic(x, -0.5)),
+    "lanczos": (6, _lanczos),
+}
+
+
+@functools.lru_cache(256)
+def taps(n: int, out: int, kind: str, align_corners: bool, scale: Scale, dtype: str) -> tuple[Any, Any]:
+    """``(positions, weights)``, each ``(out, taps)``; weights are ``None`` where each output is one input element."""
+    real = np.float64 if dtype == "float64" else np.float32
+    i = np.arange(out)
+    if kind.startswith("nearest"):
+        return _nearest(n, out, i, scale, kind == "nearest-exact"), None
+    if kind.startswith("smooth "):
+        return _antialiased(n, out, kind[7:], align_corners, scale, real)
+    step = _step(n, out, align_corners, scale, real)
+    source = step * i.astype(real) if align_corners else step * (i.astype(real) + real(0.5)) - real(0.5)
+    if kind == "linear":
+        source = np.maximum(source, real(0))
+        low = np.minimum(source.astype(np.int64), n - 1)
+        high = np.minimum(low + 1, n - 1)
+        w = np.clip(source - low.astype(real), 0, 1).astype(real)
+        return np.stack([low, high], 1), np.stack([1 - w, w], 1)
+    low = np.floor(source).astype(np.int64)
+    t = (source - low.astype(real))[:, None]
+    w = _cubic(t - np.arange(-1, 3, dtype=real), -0.75).astype(real)
+    return np.clip(low[:, None] + np.arange(-1, 3), 0, n - 1), w
+
+
+def _nearest(n: int, out: int, i: Any, scale: Scale, exact: bool) -> Any:
+    step = np.float32(1 / scale) if scale is not None and scale > 0 else np.float32(n) / np.float32(out)
+    if not exact and out == n:
+        source = i
+    elif not exact and out == 2 * n:
+        source = i >> 1
+    else:
+        source = np.floor((i.astype(np.float32) + np.float32(0.5 if exact else 0)) * step).astype(np.int64)
+    return np.minimum(source, n - 1)[:, None]
+
+
+def _antialiased(n: int, out: int, name: str, align_corners: bool, scale: Scale, real: Any) -> tuple[Any, Any]:
+    """A filter that widens with the step, so that every input element counts when an image shrinks."""
+    width, kernel = _FILTERS[name]
+    step = float(_step(n, out, align_corners, scale, real))
+    support = width / 2 * max(step, 1.0)
+    center = step * (np.arange(out) + 0.5)
+    first = np.maximum((center - support + 0.5).astype(np.int64), 0)
+    last = np.minimum((center + support + 0.5).astype(np.int64), n)
+    count = int((last - first).max())
+    positions = first[:, None] + np.arange(count)
+    w = kernel((positions - center[:, None] + 0.5) / max(step, 1.0)) * (positions < last[:, None])
+    w = w / w.sum(1, keepdims=True)
+    return np.minimum(positions, n - 1), w.astype(real)
+
+
+@functools.lru_cache(128)
+def _matrix(n: int, out: int, kind: str, align_corners: bool, scale: Scale, dtype: str) -> Any:
+    """The taps as a matrix ``(out, n)``."""
+    positions, w = taps(n, out, kind, align_corners, scale, dtype)
+    m = np.zeros((out, n), dtype)
+    np.add.at(m, (np.arange(out)[:, None], positions), 1 if w is None else w)
+    return m
+
+
+# -------------------------------------------------------------------------------------------------------- one dimension
+_DENSE = 1 << 19  # up to this many elements the taps are applied as a matrix: BLAS is faster than gathering
+
+
+def _along(x: Any, d: int, m: Any) -> Any:
+    """A matrix applied along one dimension."""
+    if d == x.ndim - 1:
+        return (
+            x.reshape(-1, x.shape[d]).dot(m.T).reshape(*x.shape[:-1], len(m))
+            if x.size
+            else x.reshape(-1, x.shape[d]) @ m.T
+        )
+    lead, rest = x.shape[:d], x.shape[d + 1 :]
+    return np.matmul(m, x.reshape(math.prod(lead), x.shape[d], math.prod(rest))).reshape(*lead, len(m), *rest)
+
+
+def _gathered(x: Any, d: int, positions: Any, w: Any) -> Any:
+    """Taps applied by gathering: what is not finite stays where it is."""
+    r = None
+    for k in range(positions.shape[1]):
+        part = x.take(positions[:, k], d)
+        if w is not None:
+            part *= w[:, k].astype(x.dtype).reshape(-1, *(1,) * (x.ndim - 1 - d))
+        r = part if r is None else np.add(r, part, r)
+    return r
+
+
+def _scattered(g: Any, d: int, positions: Any, w: Any, n: int) -> Any:
+    """The transpose of ``_gathered``."""
+    g = np.moveaxis(g, d, 0)
+    r = np.zeros((n, *g.shape[1:]), g.dtype)
+    for k in range(positions.shape[1]):
+        part = g if w is None else g * w[:, k].astype(g.dtype).reshape(-1, *(1,) * (g.ndim - 1))
+        np.add.at(r, positions[:, k], part)
+    return np.moveaxis(r, 0, d)
+
+
+def _summed_runs(g: Any, d: int, positions: Any, n: int) -> Any:
+    """``_scattered`` where each output is one input element: positions never fall, so equal ones are neighbours."""
+    out = len(positions)
+    k = out // n if n else 0
+    if k * n == out and 0 < k <= 16 and np.array_equal(positions[:, 0], np.arange(out) // k):
+        r = g[(slice(None),) * d + (slice(0, None, k),)].copy()
+        for j in range(1, k):
+            r += g[(slice(None),) * d + (slice(j, None, k),)]
+        return r
+    used, starts = np.unique(positions[:, 0], return_index=True)
+    sums = np.add.reduceat(g, starts, d)
+    if len(used) == n:
+        return sums
+    shape = list(g.shape)
+    shape[d] = n
+    r = np.zeros(shape, g.dtype)
+    r[(slice(None),) * d + (used,)] = sums
+    return r
+
+
+def _dense(x: Any, n: int, out: int) -> bool:
+    """Whether the taps may be applied as a matrix: zeros times inf or nan must not spread them."""
+    return n * out <= _DENSE and x.dtype.kind == "f" and bool(np.isfinite(np.add.reduce(x, None)))
+
+
+def _kind(mode: str) -> str:
+    for prefix in ("bi", "tri"):
+        mode = mode.replace(prefix + "linear", "linear").replace(prefix + "cubic", "cubic")
+    return mode
+
+
+# ------------------------------------------------------------------------------------------------------------ operators
+_SAMPLES = [
+    ((1, 2, 3), ((5,), "nearest", False, (None,))),
+    ((1, 2, 3, 4), ((6, 8), "nearest", False, (None, None))),
+    ((1, 2, 3, 4), ((2, 3), "nearest-exact", False, (None, None))),
+    ((1, 2, 4), ((7,), "linear", False, (None,))),
+    ((1, 1, 3, 4), ((5, 2), "bilinear", True, (None, None))),
+    ((1, 1, 3, 4), ((4, 6), "bilinear", False, (1.5, 1.5))),
+    ((1, 1, 4, 4), ((6, 3), "bicubic", False, (None, None))),
+    ((1, 1, 2, 3, 2), ((3, 2, 4), "trilinear", False, (None, None, None))),
+    ((1, 1, 5, 4), ((2, 6), "smooth bilinear", False, (None, None))),
+    ((1, 1, 5, 6), ((2, 3), "smooth bicubic", False, (None, None))),
+]
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, size, mode, align_corners, scales: xp.upsample_backward(
+        g, tuple(self_shape[-len(size) :]), mode, align_corners, scales
+    ),
+    node="UpsampleNearest2DBackward0",
+    batch=lambda U, info, inner, mine, p: U.upsample(inner[0], *p),
+    dtypes="f",
+    samples=_SAMPLES,
+)
+def upsample(lib, self, size, mode, align_corners, scales):
+    """The last dimensions resampled to ``size``."""
+    kind = _kind(mode)
+    narrow = self.dtype.itemsize == 2 and self.dtype.kind in "fV"
+    x = self.astype(np.float32) if narrow else self
+    for d in range(self.ndim - 1, self.ndim - 1 - len(size), -1):
+        k = d - self.ndim + len(size)
+        n, out = x.shape[d], size[k]
+        plan = (n, out, kind, align_corners, scales[k], x.dtype.name)
+        if kind.startswith("nearest"):
+            x = x.take(taps(*plan)[0][:, 0], d)
+        elif _dense(x, n, out):
+            x = _along(x, d, _matrix(*plan))
+        else:
+            x = _gathered(x, d, *taps(*plan))
+    return x.astype(self.dtype) if narrow else x
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, size, mode, align_corners, scales: xp.upsample(
+        g, tuple(self_shape[-len(size) :]), mode, align_corners, scales
+    ),
+    batch=lambda U, info, inner, mine, p: U.upsample_backward(inner[0], *p),
+    dtypes="f",
+    samples=[((*shape[: -len(size)], *size), (shape[-len(size) :], *p)) for shape, (size, *p) in _SAMPLES],
+)
+def upsample_backward(lib, self, size, mode, align_corners, scales):
+    """The transpose of ``upsample`` from ``size``."""
+    kind = _kind(mode)
+    narrow = self.dtype.itemsize == 2 and self.dtype.kind in "fV"
+    g = self.astype(np.float32) if narrow else self
+    for d in range(self.ndim - 1, self.ndim - 1 - len(size), -1):
+        k = d - self.ndim + len(size)
+        n, out = size[k], g.shape[d]
+        plan = (n, out, kind, align_corners, scales[k], g.dtype.name)
+        if kind.startswith("nearest"):
+            g = _summed_runs(g, d, taps(*plan)[0], n)
+        elif _dense(g, n, out):
+            g = _along(g, d, _matrix(*plan).T)
+        else:
+            g = _scattered(g, d, *taps(*plan), n)
+    return g.astype(self.dtype) if narrow else g
+
+
+def _node_name(n: Any) -> str:
+    size, mode = n.p[:2]
+    smooth = "Aa" if mode.startswith("smooth ") else ""
+    word = "".join(part.capitalize() for part in mode.removeprefix("smooth ").split("-"))
+    return f"Upsample{word}{len(size)}D{smooth}Backward0"
+
+
+REGISTRY["upsample"].node.name = _node_name
+
+
+# ------------------------------------------------------------------------------------------------------ what users call
+_RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4, "lanczos": 4}
+
+
+def _sizes(input: Any, size: Any, scale_factor: Any, recompute: bool) -> tuple[tuple[int, ...], tuple[Scale, ...]]:
+    """The output's size, and the scales that were given."""
+    spatial = tuple(input._a.shape[2:])
+    k = len(spatial)
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        if not isinstance(size, (list, tuple)):
+            size = [size] * k
+        if len(size) != k:
+            raise ValueError(
+                "Input and output must have the same number of spatial dimensions, but got input with spatial "
+                f"dimensions of {list(spatial)} and output size of {size}. Please provide input tensor in (N, C, d1, "
+                "d2, ...,dK) format and output size in (o1, o2, ...,oK) format."
+            )
+        if any(isinstance(n, (bool, float)) or not hasattr(n, "__index__") for n in size):
+            raise TypeError(
+                "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got "
+                f"size with types {[type(x) for x in size]}"
+            )
+        if recompute:
+            raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+        return tuple(n.__index__() for n in size), (None,) * k
+    if scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    factors = tuple(scale_factor) if isinstance(scale_factor, (list, tuple)) else (scale_factor,) * k
+    if len(factors) != k:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial "
+            f"dimensions of {list(spatial)} and scale_factor of shape {scale_factor}. Please provide input tensor in "
+            "(N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format."
+        )
+    factors = tuple(float(f) for f in factors)
+    size = tuple(math.floor(n * f) for n, f in zip(spatial, factors, strict=True))
+    return size, (None,) * k if recompute else factors
+
+
+@public("nn.functional.interpolate")
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """A batch of signals, images or volumes ``(N, C, ...)`` resampled to ``size``, or by ``scale_factor``.
+
+    ``mode``: "nearest", "nearest-exact", "linear" (3-D input), "bilinear" and "bicubic" (4-D), "trilinear" (5-D) or
+    "area". ``align_corners``: the corners' centres stay where they are. ``antialias``: for bilinear, bicubic and
+    "lanczos", weigh all input elements when an image shrinks.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.interpolate(torch.tensor([[[1., 2., 4.]]]), scale_factor=2, mode="linear")
+    tensor([[[1.0000, 1.2500, 1.7500, 2.5000, 3.5000, 4.0000]]])
+    """
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
+                "trilinear"
+            )
+    rank = input._a.ndim
+    out, scales = _sizes(input, size, scale_factor, bool(recompute_scale_factor) or (mode == "area" and size is None))
+    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and rank == 4):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+        )
+    if mode == "lanczos" and (align_corners or not antialias):
+        raise ValueError(
+            "Lanczos mode does not support align_corners=True"
+            if align_corners
+            else "Lanczos mode requires antialias=True"
+        )
+    if mode in _RANKS and rank in (3, 4, 5) and rank != _RANKS[mode] and mode not in ("bicubic", "lanczos"):
+        raise NotImplementedError(f"Got {rank}D input, but {mode} mode needs {_RANKS[mode]}D input")
+    if rank not in (3, 4, 5) or (mode not in ("nearest", "nearest-exact", "area") and rank != _RANKS.get(mode)):
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank}D) for the modes: nearest | linear | "
+            f"bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
+        )
+    if mode == "area":
+        from . import pool
+
+        return getattr(pool, f"adaptive_avg_pool{rank - 2}d")(input, out)
+    _check_sizes(input, out, mode)
+    return T.upsample(input, out, ("smooth " if antialias else "") + mode, bool(align_corners), scales)
+
+
+def _check_sizes(input: Any, out: tuple[int, ...], mode: str) -> None:
+    shape = tuple(input._a.shape)
+    if min(*out, *shape[2:]) <= 0:
+        letters = "DHW"[3 - len(out) :]
+        before, after = (
+            ", ".join(f"{n}: {s}" for n, s in zip(letters, sizes, strict=True)) for sizes in (shape[2:], out)
+        )
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input ({before}) output ({after})"
+        )
+    if 0 in shape[1:]:
+        raise RuntimeError(f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}")
+    if input._a.dtype.kind in "iub" and not mode.startswith("nearest"):
+        raise NotImplementedError(f"\"compute_indices_weights_{mode}\" not implemented for '{dtype_name(input)}'")
+
+
+def _deprecated(name: str, instead: str) -> None:
+    warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.{instead}` instead.")
+
+
+@public("nn.functional.upsample")
+def old_upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+) -> Tensor:
+    """Deprecated in PyTorch: see ``interpolate``."""
+    _deprecated("upsample", "interpolate")
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+@public("nn.functional.upsample_nearest")
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Deprecated in PyTorch: see ``interpolate``."""
+    _deprecated("upsample_nearest", "interpolate")
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+@public("nn.functional.upsample_bilinear")
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Deprecated in PyTorch: ``interpolate`` with ``mode="bilinear", align_corners=True``."""
+    _deprecated("upsample_bilinear", "interpolate")
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

@@ -1,0 +1,280 @@
+"""Losses that are negative log likelihoods: of probabilities, of logits, of rates, of a Gaussian; ``kl_div``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import FLOATING
+from ..._base.errors import warn
+from ..._base.registry import T, public
+from ..._kinds.general import general
+from ..._kinds.slow_path import cast, common_dtype, logical_dtype
+from ..._tape.tensor import Tensor
+from ..linalg.matmul import as_tensors, dtype_name
+from .loss import (
+    MEAN,
+    NONE,
+    REDUCTIONS,
+    SUM,
+    loss_batch,
+    reduce_values,
+    reduced_losses,
+    reduction_code,
+    refuse_weight_grad,
+    shared,
+)
+
+
+# --------------------------------------------------------------------------------------------------- binary likelihoods
+def _weighted_cotangent(g: Any, weight: Any, reduction: int, shape: Any) -> Any:
+    g = shared(g, reduction, shape)
+    return g if weight is None else g * weight
+
+
+def _bce_slope(xp: Any, g: Any, x: Any, t: Any) -> Any:
+    variance = (1.0 + -x) * x
+    return g * (x - t) / xp.where(variance > 1e-12, variance, xp.zeros_like(variance) + 1e-12)
+
+
+def _bce_samples(weights: Any, more: Any = ()) -> Any:
+    def samples(rng: Any) -> Any:
+        return [
+            ((rng.uniform(0.2, 0.8, (3, 4)), rng.uniform(0, 1, (3, 4)), *w), (r,))
+            for r in (NONE, MEAN, SUM)
+            for w in weights(rng)
+        ]
+
+    return samples
+
+
+@general(
+    grad={
+        "self": lambda xp, g, self, target, weight, reduction: _bce_slope(
+            xp, _weighted_cotangent(g, weight, reduction, self.shape), self, target
+        ),
+        "target": lambda xp, g, self, weight, reduction: (
+            _weighted_cotangent(g, weight, reduction, self.shape) * (xp.log(1.0 + -self) - xp.log(self))
+        ),
+    },
+    tensors=3,
+    node="BinaryCrossEntropyBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=_bce_samples(lambda rng: [(None,), (np.full((3, 4), 2.0),)]),
+)
+def bernoulli_nll(lib, self, target, weight, reduction):
+    """Cross entropy of probabilities; a logarithm counts as at least -100, so that 0 and 1 give finite losses."""
+
+    def losses(self: Any, target: Any, weight: Any) -> Any:
+        r = (target - lib.ONES[target.dtype]) * lib.limited(lib.log1p(-self), -100.0, None)
+        r -= target * lib.limited(lib.log(self), -100.0, None)
+        return r if weight is None else r * weight
+
+    return reduced_losses(losses, reduction, self, target, weight)
+
+
+_FEW = 4096
+
+
+def _in_unit_interval(a: Any) -> bool:
+    """Whether no element is outside of [0, 1]; nan is not, as in PyTorch."""
+    if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
+        return True
+    if type(a) is np.ndarray and a.size <= _FEW:  # where NumPy finds their places sooner; those of nan, if there is one
+        if a.item(a.argmin()) >= 0 and a.item(a.argmax()) <= 1:
+            return True
+    elif np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1:
+        return True
+    return not ((a < 0) | (a > 1)).any()
+
+
+@public("nn.functional.binary_cross_entropy")
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross entropy of probabilities ``input`` with targets between 0 and 1, of the same size."""
+    code = reduction_code(reduction, size_average, reduce)
+    if tuple(target.shape) != tuple(input.shape):
+        raise ValueError(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
+            "Please ensure they have the same size."
+        )
+    for t in (target, weight):
+        if t is not None and logical_dtype(t) is not logical_dtype(input):
+            raise RuntimeError(f"Found dtype {dtype_name(t)} but expected {dtype_name(input)}")
+    refuse_weight_grad("binary_cross_entropy", weight=weight)
+    for name, t in (("input", input), ("target", target)):
+        if not _in_unit_interval(t._a):
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+    if weight is not None and tuple(weight.shape) != tuple(input.shape):
+        weight = T.expand(weight, tuple(input.shape))
+    return bernoulli_nll(input, target, weight, code)
+
+
+def _logit_slope(xp: Any, x: Any, t: Any, pos_weight: Any) -> Any:
+    if pos_weight is None:
+        return xp.sigmoid(x) - t
+    positive = pos_weight * t
+    return (positive + 1.0 - t) * xp.sigmoid(x) - positive
+
+
+def _logit_target_slope(xp: Any, x: Any, pos_weight: Any) -> Any:
+    return -x if pos_weight is None else xp._log_sigmoid(-x) - pos_weight * xp._log_sigmoid(x)
+
+
+@general(
+    grad={
+        "self": lambda xp, g, self, target, weight, pos_weight, reduction: (
+            _logit_slope(xp, self, target, pos_weight) * _weighted_cotangent(g, weight, reduction, self.shape)
+        ),
+        "target": lambda xp, g, self, weight, pos_weight, reduction: (
+            _logit_target_slope(xp, self, pos_weight) * _weighted_cotangent(g, weight, reduction, self.shape)
+        ),
+    },
+    tensors=4,
+    node="BinaryCrossEntropyWithLogitsBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=_bce_samples(
+        lambda rng: [(None, None), (np.full((3, 4), 2.0), None), (None, np.array([0.5, 1.0, 2.0, 3.0]))]
+    ),
+)
+def bernoulli_logits_nll(lib, self, target, weight, pos_weight, reduction):
+    """Cross entropy of sigmoid(self): ``(1 - t) x + log(1 + exp(-x))``, which neither overflows nor cancels."""
+
+    def losses(self: Any, target: Any, weight: Any, pos_weight: Any) -> Any:
+        log_sigmoid = lib.limited(self, None, 0) - lib.log1p(lib.exp(-lib.abs(self)))
+        if pos_weight is not None:
+            log_sigmoid *= 1 + (pos_weight - 1) * target
+        r = (lib.ONES[target.dtype] - target) * self
+        r -= log_sigmoid
+        return r if weight is None else r * weight
+
+    return reduced_losses(losses, reduction, self, target, weight, pos_weight)
+
+
+@public("nn.functional.binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Cross entropy of ``sigmoid(input)`` with targets between 0 and 1; ``pos_weight`` weighs the positive part.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0., 1000.]), torch.tensor([1., 1.]))
+    tensor(0.3466)
+    """
+    code = reduction_code(reduction, size_average, reduce)
+    if type(input) is type(target) is Tensor and weight is None and pos_weight is None:
+        a, t = input._a, target._a
+        if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING:
+            return bernoulli_logits_nll(input, target, None, None, code)
+    as_tensors("binary_cross_entropy_with_logits", ("input", input), ("target", target))
+    if tuple(target.shape) != tuple(input.shape):
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    given = [t for t in (input, target, weight, pos_weight) if t is not None]
+    dtype = logical_dtype(input)
+    if any(logical_dtype(t) is not dtype for t in given):
+        if logical_dtype(target).kind in "iub":
+            raise RuntimeError(
+                f"result type {dtype_name(input)} can't be cast to the desired output type {dtype_name(target)}"
+            )
+        dtype = common_dtype(given)
+        input, target, weight, pos_weight = (  # type: ignore[assignment]  # only the weights may be None
+            None if t is None else cast(t, dtype) for t in (input, target, weight, pos_weight)
+        )
+    refuse_weight_grad("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    return bernoulli_logits_nll(input, target, weight, pos_weight, code)
+
+
+# ------------------------------------------------------------------------------------------------- composed likelihoods
+@public("nn.functional.kl_div")
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """``target * (log(target) - input)`` for log-probabilities input; "batchmean" divides by the size of the batch."""
+    by_batch = reduction == "batchmean" and size_average is None and reduce is None
+    if reduction == "mean" and size_average is None and reduce is None:
+        warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
+            "same as 'batchmean' in the next major release.",
+        )
+    code = SUM if by_batch else reduction_code(reduction, size_average, reduce)
+    if log_target:
+        losses = T.exp(target) * (target - input)
+    else:
+        losses = T.xlogy(target, target) - target * input
+    result = reduce_values(losses, code)
+    return result / input._a.shape[0] if by_batch and input._a.ndim else result
+
+
+@public("nn.functional.poisson_nll_loss")
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Negative log-likelihood of counts under a Poisson distribution with rate ``exp(input)`` (or ``input``).
+
+    ``full`` adds Stirling's approximation of ``log(target!)`` where the target is above 1.
+    """
+    code = reduction_code(reduction, size_average, reduce)
+    losses = T.exp(input) - target * input if log_input else input - target * T.log(input + eps)
+    if full:
+        stirling = target * T.log(target) - target + 0.5 * T.log(target * (2 * math.pi))
+        losses = losses + T.where(target <= 1, T.zeros_like(stirling), stirling)
+    return reduce_values(losses, code)
+
+
+@public("nn.functional.gaussian_nll_loss")
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
+    """Negative log-likelihood under normal distributions with means ``input`` and variances ``var`` (at least eps)."""
+    if isinstance(var, float):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = T.zeros_like(input) + var
+    elif bool((var < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    shape, var_shape = tuple(input.shape), tuple(var.shape)
+    if var_shape != shape:
+        if shape[:-1] == var_shape:
+            var = T.reshape(var, (*var_shape, 1))
+        elif len(shape) != len(var_shape) or sum(y for x, y in zip(shape, var_shape, strict=True) if x != y) != 1:
+            raise ValueError("var is of incorrect size")
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid")
+    from ..._base.grad_mode import no_grad
+
+    var = var.clone()
+    with no_grad():
+        var.clamp_(min=eps)
+    losses = 0.5 * (T.log(var) + (input - target) ** 2 / var)
+    if full:
+        losses = losses + 0.5 * math.log(2 * math.pi)
+    return reduce_values(losses, REDUCTIONS[reduction])

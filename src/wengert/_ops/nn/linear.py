@@ -1,0 +1,147 @@
+"""The fully connected layer, ``nn.functional.linear``: one operator for the product and the bias."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.library import in_lib
+from ..._base.registry import REGISTRY, T
+from ..._kinds.linear import MANY, affine
+from ..._kinds.linear import linear as kind_linear
+from ..._tape.unfused import layer_graph, shown_as, with_sizes
+from ..linalg.matmul import matmul, refuse_expand, refuse_mm
+
+
+def _refuse_linear(error: Exception, x: Any, w: Any, b: Any) -> Any:
+    if x.shape[-1] != w.shape[-1]:
+        return refuse_mm(x, w.T)
+    size = (x.shape[0], w.shape[0])
+    raise refuse_expand(b.shape, size) from None
+
+
+def _linear_any_rank(input: Any, weight: Any, bias: Any = None) -> Any:
+    """The linear layer on a vector or a batch of any rank."""
+    a, w = input._a, weight._a
+    if not a.ndim or not w.ndim:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {a.ndim}D and {w.ndim}D")
+    if w.ndim == 1:
+        if bias is not None:
+            raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
+        return matmul(input, weight)
+    if w.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D")
+    if bias is None:
+        return matmul(input, T.matrix_t(weight))
+    if bias._a.ndim > 1:
+        return matmul(input, T.matrix_t(weight)) + bias
+    lead = tuple(a.shape[:-1])
+    rows = T.linear(T.reshape(input, (prod(lead), a.shape[-1])), weight, bias)
+    return T.reshape(rows, (*lead, w.shape[0]))
+
+
+@kind_linear(
+    transpose=lambda xp, g, self_shape: xp.expand(g, self_shape),
+    node="SumBackward1",
+    batch=lambda U, info, inner, mine, p: U.sum_dim(inner[0], (1,), False),
+    samples=[((2, 3), ()), ((1, 3), ()), ((0, 3), ()), ((5, 0), ())],
+)
+def column_sums(lib, self):
+    """Sum over the rows of a matrix: as a product with ones, as BLAS adds rows faster than a reduction does."""
+    n = len(self)
+    if n == 1:
+        return self.reshape(self.shape[1])
+    if n > 65536 or self.dtype.kind not in "fc":
+        return lib.add.reduce(self, 0)
+    return lib.vector_of_ones(n, self.dtype).dot(self)
+
+
+def _bias_cotangent(xp: Any, g: Any, shape: Any) -> Any:
+    return xp.column_sums(g) if shape == g.shape[1:] else xp.sum_to(g, shape)
+
+
+def _linear_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    x, w, b = inner
+    if mine[0] and not mine[1] and not mine[2] and (b is None or b.ndim < 2):
+        n, m, k = x.shape
+        return U.reshape(U.linear(U.reshape(x, (n * m, k)), w, b), (n, m, w.shape[0]))
+    r = U.matmul_nd(x, w.mT) if mine[0] or mine[1] else U.mat_mat(x, w.mT)
+    if b is None:
+        return r
+    if mine[2]:
+        b = U.reshape(b, (b.shape[0], *(1,) * (3 - b.ndim), *b.shape[1:]))
+    return r + b
+
+
+@in_lib
+def linear_rows(input: Any, weight: Any, bias: Any) -> Any:
+    """Rows of input times the transpose of weight, plus bias."""
+    r = input.dot(weight.T) if weight.size < MANY else _with_many_weights(input, weight)
+    if bias is None:
+        return r
+    if len(r) == 1 and bias.ndim == 1:
+        row = r[0]
+        add(row, bias, row)  # adding two vectors is a third of the price of broadcasting one
+    else:
+        add(r, bias, r)
+    return r
+
+
+add = np.add
+_FEW, _SMALL_PRODUCT = 64, 1_000_000  # rows; multiplications
+
+
+def _with_many_weights(input: Any, weight: Any) -> Any:
+    """The product of rows with many weights: see ``matrix_product``.
+
+    OpenBLAS brings the weights into another order first, unless there are few multiplications. Of few rows that is
+    most of the time, and the other way round it takes half as long.
+    """
+    n = len(input)
+    if 1 < n <= _FEW and n * weight.size > _SMALL_PRODUCT and weight.flags.c_contiguous:
+        return np.ascontiguousarray(np.matmul(weight, input.T).T)
+    return np.matmul(input, weight.T)
+
+
+@affine(
+    first=lambda xp, g, input, weight: xp.mat_mat(g, weight),
+    second=lambda xp, g, input, weight: xp.mat_mat(g.mT, input),
+    added=_bias_cotangent,
+    spread=lambda xp, t, shape: xp.expand(t, shape),
+    node="AddmmBackward0",
+    node_without="MmBackward0",
+    libname="linear_rows",
+    added_first=True,
+    own_shapes=False,
+    ranks=(2, 2),
+    other_ranks=_linear_any_rank,
+    refuse_shapes=_refuse_linear,
+    names="nn.functional.linear",
+    saved_as={"mat1": ("input", None), "self": ("input", None), "mat2": ("weight", lambda w: T.permute(w, (1, 0)))},
+    batch=_linear_batch,
+    dtypes="fci",
+    samples=[
+        ((2, 3), (4, 3), (4,), ()),
+        ((2, 3), (4, 3), None, ()),
+        ((1, 3), (2, 3), (2,), ()),
+        ((0, 3), (2, 3), (2,), ()),
+    ],
+)
+def linear(input, weight, bias):
+    """``input @ weight.T + bias``: the fully connected layer.
+
+    ``input`` is ``(*, in)``, ``weight`` is ``(out, in)``, ``bias`` is ``(out,)`` or ``None``; the result ``(*, out)``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.linear(torch.tensor([[1., 2.]]), torch.tensor([[1., 1.], [0., 1.]]), torch.tensor([.5, 0.]))
+    tensor([[3.5000, 2.0000]])
+    """
+
+
+LAYER = REGISTRY["linear"]
+shown_as(LAYER.node, layer_graph)
+with_sizes(LAYER.node, "mat1", "mat2", transposed=True, alpha=1, beta=1)
+shown_as(LAYER.node_without, layer_graph)  # type: ignore[attr-defined]
+with_sizes(LAYER.node_without, "self", "mat2", transposed=True)  # type: ignore[attr-defined]

@@ -1,0 +1,402 @@
+"""Losses between a prediction and a target of the same shape: squared and absolute errors, margins.
+
+A loss with a derivative of its own is one node, as in PyTorch; its last parameter but those of the formula is
+``reduction`` (0 none, 1 mean, 2 sum). The others are composed, as PyTorch composes them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.large import large, sum_of, sum_over
+from ..._arrays.library import in_lib
+from ..._arrays.threads import LARGE
+from ..._base.errors import warn
+from ..._base.registry import RAW, T, U, public
+from ..._kinds.general import general
+from ..._kinds.slow_path import cast, common_dtype, logical_dtype
+from ..._tape.tensor import Tensor
+from ..linalg.matmul import as_tensors, dtype_name
+
+NONE, MEAN, SUM = 0, 1, 2
+REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
+
+
+# ----------------------------------------------------------------------------------------------------------- reductions
+LEGACY_WARNING = "size_average and reduce args will be deprecated, please use reduction='{}' instead."
+
+
+def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
+    """The word for what PyTorch 0.4 had two flags for, each of which may be ``None``: then it counts as true."""
+    return "none" if reduce is False else "sum" if size_average is False else "mean"
+
+
+def reduction_code(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
+    """``reduction`` as a number; the arguments that came before it, ``size_average`` and ``reduce``, are stronger."""
+    if size_average is not None or reduce is not None:
+        name = legacy_reduction(size_average, reduce)
+        warn(LEGACY_WARNING.format(name))
+        return REDUCTIONS[name]
+    code_or_none = REDUCTIONS.get(reduction)
+    if code_or_none is None:
+        if reduction == "elementwise_mean":
+            warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
+            return MEAN
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return code_or_none
+
+
+@in_lib
+def reduced(r: Any, reduction: int) -> Any:
+    """An array of losses, their mean or their sum; half precision is added up in float32."""
+    if reduction == NONE:
+        return r
+    total = sum_over(r, None) if r.itemsize > 2 else np.add.reduce(r, None, np.float32)
+    if reduction == MEAN:
+        total = total / r.size if r.size else total * np.nan
+    return total if r.itemsize > 2 else total.astype(r.dtype)
+
+
+def reduced_losses(body: Any, reduction: int, *arrays: Any) -> Any:
+    """The losses that an elementwise body gives, reduced; of large arrays block by block."""
+    size = arrays[0].size
+    if reduction == NONE or size < LARGE or arrays[0].itemsize == 2:
+        return reduced(body(*arrays), reduction)
+    total = sum_of(body, *arrays)
+    return total / size if reduction == MEAN else total
+
+
+def times_slope(xp: Any, g: Any, self: Any, target: Any, slope: Any, *p: Any) -> Any:
+    """A slope at the difference of input and target, times the cotangent: in blocks for large arrays."""
+
+    def product(self: Any, target: Any, g: Any) -> Any:
+        return slope(xp, self - target, *p) * g
+
+    return large(product, self, target, g) if xp is RAW else product(self, target, g)
+
+
+def shared(g: Any, reduction: int, shape: Any) -> Any:
+    """The cotangent of each single loss; for a mean or a sum a number that broadcasts."""
+    if reduction != MEAN:
+        return g
+    n = math.prod(shape)
+    return g * (1.0 / n if n else math.nan)
+
+
+def reduce_values(r: Any, reduction: int) -> Any:
+    """The reduction on Tensors and on the results of composed losses."""
+    return r if reduction == NONE else r.mean() if reduction == MEAN else r.sum()
+
+
+def loss_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    """The batching rule of an elementwise loss whose last parameter but formula's own is ``reduction``."""
+    size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
+    ranks = [getattr(v, "ndim", 0) - m for v, m in zip(inner, mine, strict=True)]
+    rank = ranks[0]
+    shape = next(tuple(v.shape)[m:] for v, m in zip(inner[:1], mine[:1], strict=True))
+    operands = []
+    for k, (v, m, own) in enumerate(zip(inner, mine, ranks, strict=True)):
+        if v is not None and m and own < rank:
+            v = U.reshape(v, (size, *(1,) * (rank - own), *v.shape[1:]))
+        elif v is not None and not m and k < 2:
+            v = U.expand(v, (size, *shape))
+        operands.append(v)
+    i = info.params.index("reduction") - info.arity
+    each = getattr(U, info.name)(*operands, *p[:i], NONE, *p[i + 1 :])
+    if p[i] == NONE:
+        return each
+    dims = tuple(range(1, rank + 1))
+    if not dims:
+        return each
+    return U.mean_dim(each, dims, False) if p[i] == MEAN else U.sum_dim(each, dims, False)
+
+
+def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple[Any, Any]:
+    """Two operands in one shape and dtype; other shapes broadcast with PyTorch's warning."""
+    try:
+        a, b = input._a, target._a
+    except AttributeError:
+        return as_tensors(name, ("input", input), ("target", target))
+    if a.shape != b.shape:
+        warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+        )
+        input, target = broadcast_pair(input, target)
+    if a.dtype is not b.dtype:
+        dtype = common_dtype((input, target))
+        input, target = cast(input, dtype), cast(target, dtype)
+    if kernel is not None and logical_dtype(input).kind in "iub":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(input)}'")
+    return input, target
+
+
+def broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
+    from ..._kinds.slow_path import broadcast_error
+
+    try:
+        shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
+    except ValueError:
+        raise broadcast_error(x, y) from None
+    return tuple(t if tuple(t.shape) == shape else T.expand(t, shape) for t in (x, y))  # type: ignore[return-value]
+
+
+def weighted(name: str, losses: Any, weight: Any, input: Any, reduction: str) -> Any:
+    """Losses times weights of the input's size; the mean is over the weights."""
+    if tuple(weight.shape) != tuple(input.shape):
+        raise ValueError("Weights and input must have the same size.")
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    losses = losses * weight
+    if reduction == "none":
+        return losses
+    return losses.sum() if reduction == "sum" else losses.sum() / weight.sum()
+
+
+def refuse_weight_grad(name: str, **weights: Any) -> None:
+    """PyTorch has no derivative with respect to a loss's weights."""
+    for argument, t in weights.items():
+        if t is not None and t._fn is not None and _recording():
+            raise RuntimeError(
+                f"The function '{name}' is not differentiable with respect to argument '{argument}'. This input "
+                "cannot have requires_grad True."
+            )
+
+
+def _recording() -> bool:
+    from ..._base.modes import is_grad_enabled
+
+    return is_grad_enabled()
+
+
+# ---------------------------------------------------------------------------------------------------- squares and lines
+def _both(d: Any, needs: Any) -> Any:
+    """The cotangents of input and target of a loss of their difference."""
+    return d if needs[0] else None, -d if needs[1] else None
+
+
+def _identity(xp: Any, d: Any) -> Any:
+    return d
+
+
+_PAIRS = [((3, 4), (3, 4), (r,)) for r in (0, 1, 2)] + [((), (), (1,))]
+
+
+@general(
+    grad=lambda xp, g, self, target, needs, reduction: _both(
+        times_slope(xp, shared(g, reduction, self.shape) * 2.0, self, target, _identity), needs
+    ),
+    tensors=2,
+    node="MseLossBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=_PAIRS,
+)
+def squared_error(lib, self, target, reduction):
+    """Squared differences, their mean or their sum."""
+    if self.size >= LARGE:
+        return reduced_losses(lambda self, target: (self - target) ** 2, reduction, self, target)
+    d = self - target
+    if reduction == NONE or not 0 < d.size < 65536 or d.ndim == 0 or d.dtype.itemsize < 4:
+        return lib.reduced(d * d, reduction)
+    flat = d.reshape(d.size)
+    total = lib.product(flat, flat)  # one pass; for long vectors the pairwise sum of `reduced` is more exact
+    return total / d.size if reduction == MEAN else total
+
+
+@public("nn.functional.mse_loss")
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Mean of the squared differences of input and target (``reduction``: "mean", "sum" or "none").
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
+    tensor(2.)
+    """
+    input, target = _fit("mse_loss", input, target, "mse_cpu")
+    if weight is not None:
+        return weighted("mse_loss", squared_error(input, target, NONE), weight, input, reduction)
+    return squared_error(input, target, reduction_code(reduction, size_average, reduce))
+
+
+@public("nn.functional.l1_loss")
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Mean of the absolute differences of input and target."""
+    input, target = _fit("l1_loss", input, target)
+    losses = T.abs(input - target)
+    if weight is not None:
+        return weighted("l1_loss", losses, weight, input, reduction)
+    return reduce_values(losses, reduction_code(reduction, size_average, reduce))
+
+
+def _smooth_slope(xp: Any, d: Any, beta: float) -> Any:
+    return xp.where(xp.abs(d) >= beta, xp.sign(d), d * (1.0 / beta))
+
+
+@general(
+    grad=lambda xp, g, self, target, needs, reduction, beta: _both(
+        times_slope(xp, shared(g, reduction, self.shape), self, target, _smooth_slope, beta), needs
+    ),
+    tensors=2,
+    node="SmoothL1LossBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=[((3, 4), (3, 4), (r, b)) for r in (0, 1, 2) for b in (1.0, 0.3)],
+)
+def smooth_l1(lib, self, target, reduction, beta):
+    """A parabola up to a difference of beta, a line beyond."""
+
+    def losses(self: Any, target: Any) -> Any:
+        d = lib.abs(self - target)
+        return lib.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
+
+    return reduced_losses(losses, reduction, self, target)
+
+
+@public("nn.functional.smooth_l1_loss")
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """``0.5 d^2 / beta`` where the difference ``|d|`` is below beta, ``|d| - 0.5 beta`` elsewhere."""
+    code = reduction_code(reduction, size_average, reduce)
+    input, target = _fit("smooth_l1_loss", input, target, "smooth_l1_cpu" if beta else None)
+    if beta == 0:
+        return reduce_values(T.abs(input - target), code)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    return smooth_l1(input, target, code, float(beta))
+
+
+def _huber_slope(xp: Any, d: Any, delta: float) -> Any:
+    return xp.where(xp.abs(d) >= delta, xp.sign(d) * delta, d)
+
+
+@general(
+    grad=lambda xp, g, self, target, needs, reduction, delta: _both(
+        times_slope(xp, shared(g, reduction, self.shape), self, target, _huber_slope, delta), needs
+    ),
+    tensors=2,
+    node="HuberLossBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=[((3, 4), (3, 4), (r, b)) for r in (0, 1, 2) for b in (1.0, 0.3)],
+)
+def huber(lib, self, target, reduction, delta):
+    """A parabola up to a difference of delta, its tangent beyond."""
+
+    def losses(self: Any, target: Any) -> Any:
+        d = lib.abs(self - target)
+        return lib.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
+
+    return reduced_losses(losses, reduction, self, target)
+
+
+@public("nn.functional.huber_loss")
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """``0.5 d^2`` where ``|d| <= delta``, ``delta (|d| - 0.5 delta)`` elsewhere."""
+    dtype = logical_dtype(input)
+    input, target = _fit("huber_loss", input, target if target._a.dtype is dtype else cast(target, dtype), "huber_cpu")
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if weight is None:
+        return huber(input, target, reduction_code(reduction), float(delta))
+    losses = huber(input, target, NONE, float(delta))
+    if reduction == "mean" and tuple(weight.shape) == tuple(input.shape):
+        return (losses * weight).mean()
+    return weighted("huber_loss", losses, weight, input, reduction)
+
+
+# -------------------------------------------------------------------------------------------------------------- margins
+@general(
+    grad=lambda xp, g, self, target, needs, reduction: (
+        -target * xp.sigmoid(-target * self) * shared(g, reduction, self.shape) if needs[0] else None,
+        -self * xp.sigmoid(-target * self) * shared(g, reduction, self.shape) if needs[1] else None,
+    ),
+    tensors=2,
+    node="SoftMarginLossBackward0",
+    batch=loss_batch,
+    dtypes="f",
+    samples=_PAIRS,
+)
+def soft_margin(lib, self, target, reduction):
+    """``log(1 + exp(-target * self))``."""
+    return lib.reduced(lib.log1p(lib.exp(-target * self)), reduction)
+
+
+@public("nn.functional.soft_margin_loss")
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``log(1 + exp(-target * input))`` for targets of 1 and -1."""
+    code = reduction_code(reduction, size_average, reduce)
+    if tuple(input.shape) != tuple(target.shape):
+        input, target = broadcast_pair(input, target)
+    dtype = common_dtype((input, target))
+    return soft_margin(cast(input, dtype), cast(target, dtype), code)
+
+
+@public("nn.functional.hinge_embedding_loss")
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    code = reduction_code(reduction, size_average, reduce)
+    zero = T.zeros_like(input)
+    apart = T.where(target != 1, (margin - input).clamp_min(0), zero)
+    near = T.where(target != -1, input, zero)
+    return reduce_values(apart + near, code)
+
+
+@public("nn.functional.margin_ranking_loss")
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``max(0, -target * (input1 - input2) + margin)``."""
+    code = reduction_code(reduction, size_average, reduce)
+    if not input1._a.ndim == input2._a.ndim == target._a.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
+    return reduce_values((-target * (input1 - input2) + margin).clamp_min(0), code)
+
+
+__all__ = ["MEAN", "NONE", "SUM", "U", "loss_batch", "reduce_values", "reduced", "reduction_code", "shared", "weighted"]

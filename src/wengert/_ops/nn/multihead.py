@@ -1,0 +1,217 @@
+"""Multi-head attention as a function: projections, heads, masks, and ``scaled_dot_product_attention`` between them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.errors import warn
+from ..._base.registry import PUBLIC, T, public
+from ..._kinds.slow_path import logical_dtype
+from ..._tape.tensor import Tensor
+from ..create.create import beside
+from .attention import additive_mask, scaled_dot_product_attention
+
+
+def _linear(x: Any, weight: Any, bias: Any) -> Any:
+    return T.linear(x, weight, bias)
+
+
+def _check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, num_heads: int) -> bool:
+    """Whether there is a batch; ranks must fit."""
+    rank = query._a.ndim
+    if rank not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {rank}-D query tensor")
+    kind = "batched (3-D)" if rank == 3 else "unbatched (2-D)"
+    if key._a.ndim != rank or value._a.ndim != rank:
+        raise AssertionError(
+            f"For {kind} `query`, expected `key` and `value` to be {rank}-D but found {key._a.ndim}-D and "
+            f"{value._a.ndim}-D tensors respectively"
+        )
+    if key_padding_mask is not None and key_padding_mask._a.ndim != rank - 1:
+        raise AssertionError(
+            f"For {kind} `query`, expected `key_padding_mask` to be `None` or {rank - 1}-D but found "
+            f"{key_padding_mask._a.ndim}-D tensor instead"
+        )
+    if attn_mask is not None:
+        if attn_mask._a.ndim not in (2, 3):
+            raise AssertionError(
+                f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask._a.ndim}-D "
+                "tensor instead"
+            )
+        wanted = (num_heads, query._a.shape[0], key._a.shape[0])
+        if rank == 2 and attn_mask._a.ndim == 3 and tuple(attn_mask._a.shape) != wanted:
+            raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.shape}")
+    return rank == 3
+
+
+def _additive(mask: Any, name: str, query: Any, other: Any = None) -> Any:
+    """A mask as one to add; a bool one is true where nothing may be looked at."""
+    if mask is None:
+        return None
+    kind = logical_dtype(mask).kind
+    if kind not in "bfV":
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    if other is not None and logical_dtype(mask) is not logical_dtype(other):
+        warn(f"Support for mismatched {name} and attn_mask is deprecated. Use same type for both instead.")
+    return additive_mask(~mask, query) if kind == "b" else mask
+
+
+def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]:
+    """Queries, keys and values by the three thirds of one weight; of the same tensor they are one product."""
+    e = query._a.shape[-1]
+    if key is value and query is key:
+        together = _linear(query, weight, bias)
+        d = together._a.ndim - 1
+        return tuple(T.slice_dim(together, d, i * e, (i + 1) * e, 1) for i in range(3))  # type: ignore[return-value]
+    weights = [T.slice_dim(weight, 0, i * e, (i + 1) * e, 1) for i in range(3)]
+    biases = [None if bias is None else T.slice_dim(bias, 0, i * e, (i + 1) * e, 1) for i in range(3)]
+    return tuple(_linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True))  # type: ignore[return-value]
+
+
+def _by_heads(x: Any, rows: int, size: int) -> Any:
+    """``(length, batch, embedding)`` as ``(batch * heads, length, size)``."""
+    return T.transpose_dims(T.reshape(x, (x._a.shape[0], rows, size)), 0, 1)
+
+
+def _zeros(like: Any, *shape: int) -> Any:
+    return beside(like, np.zeros(shape, logical_dtype(like)))
+
+
+def _longer(mask: Any) -> Any:
+    """A mask for one more key, which may be looked at."""
+    return None if mask is None else T.constant_pad_nd(mask, (0, 1), 0)
+
+
+def _mask_size(mask: Any, heads: int, length: int, sources: int) -> Any:
+    """The attention mask as ``(1 or batch * heads, length, sources)``."""
+    if mask is None:
+        return None
+    shape = tuple(mask._a.shape)
+    wanted = (length, sources) if len(shape) == 2 else (heads, length, sources)
+    if shape != wanted:
+        raise RuntimeError(f"The shape of the {len(shape)}D attn_mask is {mask.shape}, but should be {wanted}.")
+    return T.reshape(mask, (1, *shape)) if len(shape) == 2 else mask
+
+
+@public("nn.functional.multi_head_attention_forward")
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Multi-head attention of ``(L, N, E)`` queries on ``(S, N, E)`` keys and values; see ``nn.MultiheadAttention``.
+
+    The result is ``(L, N, E)`` and, with ``need_weights``, the weights ``(N, L, S)``, averaged over the heads or not.
+    """
+    batched = _check(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        same_key, same_value = key is query, value is key
+        query = T.unsqueeze_dim(query, 1)
+        key = query if same_key else T.unsqueeze_dim(key, 1)
+        value = key if same_value else T.unsqueeze_dim(value, 1)
+        if key_padding_mask is not None:
+            key_padding_mask = T.unsqueeze_dim(key_padding_mask, 0)
+    length, n, embedding = query._a.shape
+    sources = key._a.shape[0]
+    padding = _additive(key_padding_mask, "key_padding_mask", query, attn_mask)
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
+    if is_causal and padding is None and not need_weights:
+        mask = None
+    else:
+        mask = _additive(attn_mask, "attn_mask", query)
+        is_causal = is_causal and padding is None and mask is None
+    if embedding != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {embedding}")
+    size = embedding // num_heads
+    if size * num_heads != embedding:
+        raise AssertionError(f"embed_dim {embedding} not divisible by num_heads {num_heads}")
+    if use_separate_proj_weight:
+        if key.shape[:2] != value.shape[:2]:
+            raise AssertionError(
+                f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+            )
+        biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
+        q, k, v = (
+            _linear(x, w, b)
+            for x, w, b in zip((query, key, value), (q_proj_weight, k_proj_weight, v_proj_weight), biases, strict=True)
+        )
+    else:
+        if key.shape != value.shape:
+            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+    rows = n * num_heads
+    mask = _mask_size(mask, rows, length, sources)
+    if bias_k is not None and bias_v is not None:
+        k, v = (T.cat([x, b.repeat(1, n, 1)], 0) for x, b in ((k, bias_k), (v, bias_v)))
+        mask, padding = _longer(mask), _longer(padding)
+    q = _by_heads(q, rows, size)
+    k = _by_heads(k, rows, size) if static_k is None else static_k
+    v = _by_heads(v, rows, size) if static_v is None else static_v
+    if add_zero_attn:
+        k, v = (T.cat([x, _zeros(x, rows, 1, size)], 1) for x in (k, v))
+        mask, padding = _longer(mask), _longer(padding)
+    sources = k._a.shape[1]
+    if padding is not None:
+        wide = T.expand(T.reshape(padding, (n, 1, 1, sources)), (n, num_heads, 1, sources))
+        wide = T.reshape(wide, (rows, 1, sources))
+        mask = wide if mask is None else mask + wide
+    p = dropout_p if training else 0.0
+    if need_weights:
+        found, weights = _with_weights(q, k, v, mask, p)
+        weights = T.reshape(weights, (n, num_heads, length, sources))
+        weights = T.mean_dim(weights, (1,), False) if average_attn_weights else weights
+    else:
+        found, weights = _without_weights(q, k, v, mask, p, is_causal, n), None
+    out = T.reshape(T.transpose_dims(found, 0, 1), (length * n, embedding))
+    out = _linear(out, out_proj_weight, out_proj_bias)
+    out = T.reshape(out, (length, n, out._a.shape[1]))
+    if not batched:
+        out = T.squeeze_dim(out, 1)
+        weights = None if weights is None else T.squeeze_dim(weights, 0)
+    return out, weights
+
+
+def _with_weights(q: Any, k: Any, v: Any, mask: Any, p: float) -> tuple[Any, Any]:
+    scores = T.bmm(q * math.sqrt(1.0 / q._a.shape[-1]), k.mT)
+    weights = T.softmax(scores if mask is None else scores + mask, 2)
+    if p > 0:
+        weights = PUBLIC["nn.functional"]["dropout"](weights, p)
+    return T.bmm(weights, v), weights
+
+
+def _without_weights(q: Any, k: Any, v: Any, mask: Any, p: float, is_causal: bool, n: int) -> Any:
+    """By ``scaled_dot_product_attention``, which keeps no weights."""
+    heads = [T.reshape(x, (n, x._a.shape[0] // n, *x._a.shape[1:])) for x in (q, k, v)]
+    if mask is not None and mask._a.shape[0] != 1:
+        mask = T.reshape(mask, (n, mask._a.shape[0] // n, *mask._a.shape[1:]))
+    r = scaled_dot_product_attention(*heads, mask, p, is_causal)
+    return T.reshape(r, (q._a.shape[0], *r._a.shape[2:]))

@@ -1,0 +1,522 @@
+"""Normalisation by mean and deviation: ``layer_norm``, ``group_norm``, ``batch_norm``, ``instance_norm``, ``rms_norm``.
+
+All of them standardise a view of the input over some of its dimensions, then scale and shift. ``standardize`` is that
+step; its Jacobian is symmetric, so ``standardize_backward`` is its own transpose, and second derivatives are made of
+the two. The sums over a contiguous last dimension are left to BLAS.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._arrays import norms_large, norms_small
+from ..._arrays.library import in_lib, vector_of_ones
+from ..._arrays.threads import among_rows
+from ..._base.constants import Size
+from ..._base.dtypes import FLOATING
+from ..._base.registry import RAW, T, public
+from ..._kinds.general import general
+from ..._kinds.slow_path import logical_dtype
+from ..._tape.tensor import Tensor
+from ..linalg.matmul import dtype_name
+
+Dims = tuple[int, ...]
+Ints = tuple[int, ...]
+_LONG = 65536  # longer rows are added up pairwise
+
+
+# --------------------------------------------------------------------------------------------------------------- bodies
+def _sums(x: Any, dims: Dims, y: Any = None) -> Any:
+    """The sums of x (of x * y) over some dimensions, kept."""
+    n = x.shape[-1]
+    if dims[-1] == x.ndim - 1 and 1 < n <= _LONG:
+        s = x.reshape(-1, n).dot(vector_of_ones(n, x.dtype)).reshape(x.shape[:-1]) if y is None else np.vecdot(y, x)
+        rest = dims[:-1]
+        if rest:
+            s = np.add.reduce(s, rest, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
+        return s[..., None]
+    if y is not None:
+        x = x * y
+    if dims[0] == 0 and n == 1 and x.ndim == 3 and dims == (0, 2):
+        return vector_of_ones(len(x), x.dtype).dot(x.reshape(x.shape[:2])).reshape(1, x.shape[1], 1)
+    return np.add.reduce(x, dims, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
+
+
+def _count(shape: tuple[int, ...], dims: Dims) -> int:
+    return math.prod(shape[d] for d in dims)
+
+
+@in_lib
+def standardized(x: Any, dims: Dims, eps: float, center: bool) -> tuple[Any, Any, Any, Any]:
+    """``(x - mean) / sqrt(var + eps)`` over some dimensions, 1 / that root, the mean and the variance."""
+    n = max(_count(x.shape, dims), 1)
+    mean = r = None
+    if center:
+        mean = _sums(x, dims)
+        mean /= n
+        r = x - mean
+    var, scale = _spread(x if r is None else r, dims, n, eps)
+    if r is None:
+        return x * scale, scale, mean, var
+    if x.dtype.itemsize == 4 and x.size and not np.maximum.reduce(abs(mean * scale), None) <= norms_large.FAR:
+        rest = _sums(r, dims)  # the sum of large numbers has lost digits that count
+        rest /= n
+        r -= rest
+        mean += rest
+        var, scale = _spread(r, dims, n, eps)
+    return np.multiply(r, scale, r), scale, mean, var
+
+
+def _spread(r: Any, dims: Dims, n: int, eps: float) -> tuple[Any, Any]:
+    """The mean squares, and one over the root of them and eps."""
+    var = _sums(r, dims, r)
+    var /= n
+    scale = var + eps
+    np.sqrt(scale, scale)
+    np.reciprocal(scale, scale)
+    return var, scale
+
+
+def _widened(x: Any) -> Any:
+    """Half precision is computed in float32."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+# ------------------------------------------------------------------------------------------------------------ operators
+_SAMPLES = [
+    ((3, 4), ((1,), 1e-5, True)),
+    ((3, 4), ((1,), 1e-2, False)),
+    ((3, 2, 4), ((0, 2), 1e-5, True)),
+    ((3, 2, 1), ((0, 2), 1e-1, True)),
+    ((0, 4), ((1,), 1e-5, True)),
+]
+
+
+@general(
+    grad=lambda xp, g, self, dims, eps, center: xp.standardize_backward(g, self, dims, eps, center),
+    batch=("dim", ("dims",)),
+    node="MulBackward0",
+    dtypes="f",
+    samples=_SAMPLES,
+)
+def standardize(lib, self, dims, eps, center):
+    """``(x - mean) / sqrt(var + eps)`` over some dimensions; the mean is left out unless ``center``."""
+    return lib.standardized(_widened(self), dims, eps, center)[0].astype(self.dtype, copy=False)
+
+
+def _standardize_second(xp: Any, h: Any, g: Any, self: Any, dims: Dims, eps: float, center: bool) -> Any:
+    """The derivative of ``<h, J(x) g>`` in x: with s the inverse deviation, z = s (x - mean) and n elements it is
+    ``-s/n (z <h, J g> + J g <h, z> + J h <g, z>)``."""
+    n = _count(self.shape, dims)
+    z = xp.standardize(self, dims, eps, center)
+    c = self - xp.mean_dim(self, dims, True) if center else self
+    s = (xp.mean_dim(c * c, dims, True) + eps) ** -0.5
+    jg = xp.standardize_backward(g, self, dims, eps, center)
+    jh = xp.standardize_backward(h, self, dims, eps, center)
+    total = z * xp.sum_dim(h * jg, dims, True) + jg * xp.sum_dim(h * z, dims, True) + jh * xp.sum_dim(g * z, dims, True)
+    return total * s * (-1.0 / max(n, 1))
+
+
+@general(
+    grad={
+        "g": lambda xp, h, self, dims, eps, center: xp.standardize_backward(h, self, dims, eps, center),
+        "self": _standardize_second,
+    },
+    tensors=2,
+    batch=("dim", ("dims",)),
+    dtypes="f",
+    samples=[(s, s, p) for s, p in _SAMPLES],
+)
+def standardize_backward(lib, g, self, dims, eps, center):
+    """The cotangent of ``standardize``'s input: the symmetric Jacobian at self, applied to g."""
+    dtype = self.dtype
+    g, x = _widened(g), _widened(self)
+    n = max(_count(x.shape, dims), 1)
+    z, scale, _, _ = lib.standardized(x, dims, eps, center)
+    z *= _sums(z, dims, g) / -n
+    z += g
+    if center:
+        z -= _sums(g, dims) / n
+    z *= scale
+    return z.astype(dtype, copy=False)
+
+
+def _norm_grads(
+    xp: Any,
+    g: Any,
+    input: Any,
+    weight: Any,
+    bias_shape: Any,
+    needs: Any,
+    view: Any,
+    dims: Dims,
+    eps: float,
+    along: Any,
+    stats: Any,
+) -> tuple[Any, Any, Any]:
+    if stats and xp is RAW:
+        if len(stats) == 1:
+            return norms_small.cotangents(g, weight, bias_shape, needs, view, along, stats[0])
+        return xp.lib.norm_cotangents(g, input, weight, bias_shape, needs, view, dims, along, stats)
+    shape = tuple(input.shape)
+    gx = gw = gb = None
+    if needs[0]:
+        gh = g if weight is None else g * xp.reshape(weight, along)
+        gx = xp.reshape(xp.standardize_backward(xp.reshape(gh, view), xp.reshape(input, view), dims, eps, True), shape)
+    if needs[1]:
+        z = xp.reshape(xp.standardize(xp.reshape(input, view), dims, eps, True), shape)
+        gw = xp.reshape(_summed(xp, g * z, along), tuple(weight.shape))
+    if needs[2]:
+        gb = xp.reshape(_summed(xp, g, along), bias_shape)
+    return gx, gw, gb
+
+
+def _summed(xp: Any, g: Any, along: Any) -> Any:
+    """A cotangent summed to the shape in which weight and bias stand beside the input."""
+    k = len(along)
+    if tuple(g.shape[-k:]) == along and g.ndim > k:  # the last dimensions: columns of a matrix
+        return xp.column_sums(xp.reshape(g, (math.prod(g.shape[:-k]), math.prod(along))))
+    return xp.sum_to(g, along)
+
+
+def _norm_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    x, weight, bias = inner
+    view, dims, eps, along, *_ = p
+    size = next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
+    if not mine[0]:
+        x = U.expand(x, (size, *x.shape))
+    shifted = ((size, *view), tuple(d + 1 for d in dims), eps, along, None)
+    if not mine[1] and not mine[2]:
+        return getattr(U, info.name)(x, weight, bias, *shifted)
+    r = getattr(U, info.name)(x, None, None, *shifted)
+    for t, many, combine in ((weight, mine[1], U.mul), (bias, mine[2], U.add)):
+        if t is not None:
+            place = (*((size,) + (1,) * (r.ndim - 1 - len(along)) if many else ()), *along)
+            r = combine(r, U.reshape(t, place))
+    return r
+
+
+def _normalizer(node: str, samples: Any) -> Any:
+    """The declaration that the three norms with weights have in common; only PyTorch's node name differs."""
+    return general(
+        grad=_norm_grads,
+        tensors=3,
+        node=node,
+        batch=_norm_batch,
+        dtypes="f",
+        samples=samples,
+    )
+
+
+_MEDIUM = 1 << 15  # elements from which NumPy's buffer matters
+
+
+@in_lib
+def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
+    """The input standardised over ``dims`` of its ``view``, scaled and shifted along the dimensions ``along``.
+
+    ``stats``: a list that is given the mean, the inverse deviation and the variance, for the way back (where nothing is
+    differentiated further); of little input the one thing that ``_small_norms`` needs instead.
+    """
+    if norms_small.suits(input, view, dims):
+        r, found = norms_small.norm(input, view, weight, bias, eps, along)
+        if stats is not None:
+            stats[:] = (found,)
+        return r
+    if input.size < _MEDIUM:
+        return _normalized(input, weight, bias, view, dims, eps, along, stats)
+    return among_rows(view[-1], lambda: _normalized(input, weight, bias, view, dims, eps, along, stats))
+
+
+def _normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
+    if input.dtype.itemsize > 2 and norms_large.suits(input, view, dims):
+        r, *found = norms_large.forward(input, weight, bias, view, eps, along)
+        if stats is not None:
+            stats[:] = found
+        return r
+    r, scale, mean, var = standardized(_widened(input).reshape(view), dims, eps, True)
+    if stats is not None:
+        stats[:] = [mean, scale, var]
+    r = r.reshape(input.shape)
+    if weight is not None:
+        np.multiply(r, weight.reshape(along), r)
+    if bias is not None:
+        np.add(r, bias.reshape(along), r)
+    return r.astype(input.dtype, copy=False)
+
+
+def _along_sums(x: Any, along: Any, y: Any = None) -> Any:
+    """The sums of x (of x * y) over all dimensions but those that weights stand along."""
+    k = len(along)
+    if x.shape[-k:] == along:
+        if y is not None:
+            x = x * y
+        rows = math.prod(x.shape[:-k])
+        x = x.reshape(rows, math.prod(along))
+        return (vector_of_ones(rows, x.dtype).dot(x) if rows <= _LONG else np.add.reduce(x, 0)).reshape(along)
+    view = (x.shape[0], along[0], math.prod(x.shape[2:]))
+    return _sums(x.reshape(view), (0, 2), None if y is None else y.reshape(view)).reshape(along)
+
+
+@in_lib
+def norm_cotangents(
+    g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, along: Any, stats: Any
+) -> tuple[Any, Any, Any]:
+    """The cotangents of input, weight and bias from the statistics that the forward pass left."""
+    given = (g, x, weight, bias_shape, needs, view, dims, along, stats)
+    return _cotangents(*given) if x.size < _MEDIUM else among_rows(view[-1], lambda: _cotangents(*given))
+
+
+def _cotangents(
+    g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, along: Any, stats: Any
+) -> tuple[Any, Any, Any]:
+    dtype, shape = x.dtype, x.shape
+    mean, scale, _ = stats
+    if dtype.itemsize > 2 and norms_large.suits(x, view, dims):
+        gx, gw, gb = norms_large.backward(g, x, weight, needs, view, along, mean, scale)
+        return gx, None if gw is None else gw.reshape(weight.shape), None if gb is None else gb.reshape(bias_shape)
+    g, x = _widened(g), _widened(x)
+    gx = np.empty(shape, x.dtype)  # an array of its own, not a view, may be given away as a gradient
+    z = np.subtract(x.reshape(view), mean, gx.reshape(view))
+    z *= scale
+    gw = gb = None
+    if needs[1]:
+        gw = _along_sums(g, along, gx).reshape(weight.shape).astype(weight.dtype, copy=False)
+    if needs[2]:
+        gb = _along_sums(g, along).reshape(bias_shape).astype(dtype, copy=False)
+    if not needs[0]:
+        return None, gw, gb
+    gh = (g if weight is None else g * weight.reshape(along)).reshape(view)
+    n = max(_count(view, dims), 1)
+    z *= _sums(z, dims, gh) / -n
+    z += gh
+    z -= _sums(gh, dims) / n
+    z *= scale
+    return gx.astype(dtype, copy=False), gw, gb
+
+
+@_normalizer(
+    "NativeLayerNormBackward0",
+    [
+        ((3, 4), (4,), (4,), ((3, 4), (1,), 1e-5, (4,), None)),
+        ((2, 3, 2), (3, 2), (3, 2), ((2, 6), (1,), 1e-5, (3, 2), None)),
+        ((3, 4), None, None, ((3, 4), (1,), 1e-5, (4,), None)),
+    ],
+)
+def norm_layer(lib, input, weight, bias, view, dims, eps, along, stats):
+    """Standardised over the last dimensions."""
+    return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
+
+
+@_normalizer(
+    "NativeGroupNormBackward0",
+    [
+        ((2, 4, 3), (4,), (4,), ((4, 6), (1,), 1e-5, (4, 1), None)),
+        ((2, 4, 3), None, (4,), ((4, 6), (1,), 1e-5, (4, 1), None)),
+    ],
+)
+def norm_groups(lib, input, weight, bias, view, dims, eps, along, stats):
+    """Standardised over groups of channels."""
+    return lib.normalized(input, weight, bias, view, dims, eps, along, stats)
+
+
+# ------------------------------------------------------------------------------------------------------ what users call
+def _check_float(t: Any, kernel: str, *others: Any) -> None:
+    if logical_dtype(t).kind in "iub":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_name(t)}'")
+    others_dtypes = {logical_dtype(o) for o in others if o is not None}
+    if others_dtypes <= {logical_dtype(t)}:
+        return
+    if others_dtypes == {np.dtype("f4")} and str(logical_dtype(t)) == "bfloat16":
+        return  # as in PyTorch, for regions of autocast
+    raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+def _normalized_shape(
+    name: str, input: Any, normalized_shape: Any, star: str, *given: tuple[str, Any]
+) -> tuple[int, ...]:
+    if not isinstance(normalized_shape, (tuple, list)):
+        from ..._kinds.slow_path import type_text
+
+        raise TypeError(
+            f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type_text(normalized_shape)}"
+        )
+    shape = tuple(int(n) for n in normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    for what, t in given:
+        if t is not None and tuple(t.shape) != shape:
+            raise RuntimeError(
+                f"Expected {what} to be of same shape as normalized_shape, but got {what} of shape {list(t.shape)} and "
+                f"normalized_shape = {list(shape)}"
+            )
+    if tuple(input._a.shape[-len(shape) :]) != shape:
+        sizes = ", ".join(map(str, shape))
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{star}{sizes}], but got input of size"
+            f"{list(input._a.shape)}"
+        )
+    return shape
+
+
+_SEQUENCES: frozenset[Any] = frozenset((tuple, list, Size))
+
+
+def _fits(input: Any, shape: Any, *weights: Any) -> bool:
+    """Whether the usual arguments were given: plain floating tensors of one dtype and of the right shapes."""
+    try:
+        a = input._a
+        dtype = a.dtype
+        if dtype not in FLOATING or a.shape[-len(shape) :] != shape:
+            return False
+        for t in weights:
+            if t is not None and (t._a.shape != shape or t._a.dtype is not dtype):
+                return False
+    except AttributeError:
+        return False
+    return True
+
+
+@public("torch.layer_norm nn.functional.layer_norm")
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Any,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = False,
+) -> Tensor:
+    """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.layer_norm(torch.tensor([[1., 2., 3.]]), (3,))
+    tensor([[-1.2247,  0.0000,  1.2247]])
+    """
+    shape = tuple(normalized_shape) if type(normalized_shape) in _SEQUENCES else ()
+    if not (shape and _fits(input, shape, weight, bias)):
+        shape = _normalized_shape("layer_norm", input, normalized_shape, ", ", ("weight", weight), ("bias", bias))
+        _check_float(input, "LayerNormKernelImpl", weight, bias)
+    whole = input._a.shape
+    if len(shape) == 1 and len(whole) == 2:
+        return norm_layer(input, weight, bias, whole, (1,), eps, shape, [])
+    view = (math.prod(whole[: len(whole) - len(shape)]), math.prod(shape))
+    return norm_layer(input, weight, bias, view, (1,), eps, shape, [])
+
+
+@public("torch.rms_norm nn.functional.rms_norm")
+def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+    """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
+    shape = _normalized_shape("rms_norm", input, normalized_shape, "", ("weight", weight))
+    if logical_dtype(input).kind in "iub":
+        raise NotImplementedError(f"\"rms_norm\" not implemented for '{dtype_name(input)}'")
+    if eps is None:
+        dtype = logical_dtype(input)
+        eps = float(np.finfo(np.float32 if dtype.itemsize == 2 else dtype).eps)
+    if weight is not None and logical_dtype(input).itemsize == 2:  # the product is rounded once, and to input's dtype
+        wide = rms_norm(input.float(), normalized_shape, weight.float(), eps)  # type: ignore[attr-defined]
+        return wide.to(input.dtype)
+    whole = tuple(input._a.shape)
+    if logical_dtype(input).kind == "c":  # PyTorch squares without taking absolute values
+        dims = tuple(range(len(whole) - len(shape), len(whole)))
+        r = input * (T.mean_dim(input * input, dims, True) + eps) ** -0.5
+    elif len(shape) == 1:
+        r = standardize(input, (len(whole) - 1,), eps, False)
+    else:
+        rows = T.reshape(input, (math.prod(whole[: len(whole) - len(shape)]), math.prod(shape)))
+        r = T.reshape(standardize(rows, (1,), eps, False), whole)
+    return r if weight is None else r * weight
+
+
+@public("torch.group_norm nn.functional.group_norm")
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
+    shape = tuple(input._a.shape)
+    if len(shape) < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+    _refuse_single([shape[0] * shape[1] // num_groups, num_groups, *shape[2:]])
+    _check_float(input, "GroupNormKernelImpl", weight, bias)
+    n, c = shape[:2]
+    if c % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(shape)} and num_groups={num_groups}"
+        )
+    for what, t in (("weight", weight), ("bias", bias)):
+        if t is not None and tuple(t.shape) != (c,):
+            raise RuntimeError(
+                f"Expected {what} to be a vector of size equal to the number of channels in input, but got {what} of "
+                f"shape {list(t.shape)} and input of shape {list(shape)}"
+            )
+    view = (n * num_groups, (c // num_groups) * math.prod(shape[2:]))
+    return norm_groups(input, weight, bias, view, (1,), eps, (c, *(1,) * (len(shape) - 2)), [])
+
+
+def _refuse_single(size: Any) -> None:
+    """A channel with one value has no deviation."""
+    if math.prod((size[0], *size[2:])) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+
+
+@public("nn.functional.local_response_norm")
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Each element divided by ``(k + alpha * mean of squares over size neighbouring channels) ** beta``."""
+    rank = input._a.ndim
+    if rank < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {rank} dimensions)")
+    if not input._a.size:
+        return input
+    from .pool import avg_pool3d
+
+    n, c = input._a.shape[:2]
+    square = T.reshape(input * input, (n, 1, c, math.prod(input._a.shape[2:]), 1))
+    square = T.constant_pad_nd(square, (0, 0, 0, 0, size // 2, (size - 1) // 2), 0)
+    mean = T.reshape(avg_pool3d(square, (size, 1, 1), 1), tuple(input._a.shape))
+    return input / (mean * alpha + k) ** beta
+
+
+# -------------------------------------------------------------------------------------------------- with the statistics
+def _with_statistics(
+    result: Any, input: Any, view: Ints, dims: Dims, eps: float, shape: Any, differentiable: bool = False
+) -> Any:
+    """The result, the means and the inverse deviations."""
+    x = T.reshape(input if differentiable else input.detach(), view)
+    mean = T.mean_dim(x, dims, True)
+    deviation = x - mean
+    scale = (T.mean_dim(deviation * deviation, dims, True) + eps) ** -0.5
+    return result, T.reshape(mean, shape), T.reshape(scale, shape)
+
+
+@public("torch.native_layer_norm")
+def native_layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``layer_norm``, the means and the inverse deviations."""
+    k = len(normalized_shape)
+    lead = tuple(input._a.shape[: input._a.ndim - k])
+    view = (math.prod(lead), math.prod(normalized_shape))
+    result = layer_norm(input, normalized_shape, weight, bias, eps)
+    return _with_statistics(result, input, view, (1,), eps, (*lead, *(1,) * k))  # type: ignore[no-any-return]
+
+
+@public("torch.native_group_norm")
+def native_group_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``group_norm``, the means and the inverse deviations."""
+    result = group_norm(input, group, weight, bias, eps)
+    view = (N * group, C // group * HxW)
+    return _with_statistics(result, input, view, (1,), eps, (N, group), True)  # type: ignore[no-any-return]

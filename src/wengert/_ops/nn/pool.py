@@ -1,0 +1,482 @@
+"""Pooling as users call it: the largest element, the mean or a p-norm of windows, or of as many parts as wanted.
+
+The primitives are in ``windows``.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.registry import T, public
+from ..._kinds.out import EXACT, with_out
+from ..._kinds.slow_path import logical_dtype
+from ..._tape.tensor import Tensor
+from ..linalg.matmul import dtype_name
+from .pool_primitive import pooled_size
+
+Ints = tuple[int, ...]
+
+
+# ------------------------------------------------------------------------------------------------------ what users call
+_WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
+
+
+def _per_dim(name: str, argument: str, value: Any, k: int, optional: bool = False) -> Ints:
+    if not isinstance(value, (tuple, list)):
+        return (int(value),) * k
+    if len(value) not in (1, k):
+        choice = "either be omitted," if optional else "either be"
+        words = f"a tuple of {_WORDS[k]}"
+        raise RuntimeError(f"{name}: {argument} must {choice} a single int, or {words}")
+    return tuple(int(v) for v in value) if len(value) == k else (int(value[0]),) * k
+
+
+def _geometry(name: str, k: int, shape: Ints, *given: Any) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Kernel, stride, padding and dilation per dimension, and the output's size; PyTorch's refusals."""
+    try:
+        return _known_geometry(name, k, shape, *given)
+    except TypeError:  # a list, which is no key, or something wrong
+        return _new_geometry(name, k, shape, *given)
+
+
+def _new_geometry(
+    name: str, k: int, shape: Ints, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    kernel = _per_dim(name, "kernel_size", kernel, k)
+    empty = stride is None or (isinstance(stride, (tuple, list)) and not stride)
+    stride = kernel if empty else _per_dim(name, "stride", stride, k, True)
+    padding = _per_dim(name, "padding", padding, k)
+    dilation = _per_dim(name, "dilation", dilation, k)
+    if min(stride) == 0:
+        raise RuntimeError("stride should not be zero")
+    if min(kernel) <= 0:
+        raise RuntimeError("kernel size should be greater than zero, but got " + _listed("kernel", kernel, k))
+    if min(stride) < 0:
+        raise RuntimeError("stride should be greater than zero, but got " + _listed("d", stride, k))
+    if min(dilation) <= 0:
+        raise RuntimeError("dilation should be greater than zero, but got " + _listed("dilation", dilation, k))
+    for p, n, d in zip(padding, kernel, dilation, strict=True):
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > ((n - 1) * d + 1) // 2:
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={n} and "
+                f"dilation={d}"
+            )
+    if 0 in shape[-k - 1 :]:
+        raise RuntimeError(
+            f"Expected {k + 1}D or {k + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "
+            f"got:{list(shape)}"
+        )
+    size = shape[-k:]
+    out = pooled_size(size, kernel, stride, padding, dilation, ceil_mode)
+    if min(out) < 1:
+        before, after = ("x".join(map(str, (shape[-k - 1], *s))) for s in (size, out))
+        raise RuntimeError(f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small")
+    return kernel, stride, padding, dilation, out
+
+
+_known_geometry = functools.lru_cache(256)(_new_geometry)
+
+
+def _listed(what: str, values: Ints, k: int) -> str:
+    return " ".join(f"{what}{'THW'[3 - k + i]}: {v}" for i, v in enumerate(values))
+
+
+def _check_rank(k: int, input: Any, name: str) -> None:
+    if input._a.ndim not in (k + 1, k + 2):
+        raise RuntimeError(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
+    if input._a.dtype.kind in "bc":
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
+
+
+def _max_pool(
+    k: int, input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, return_indices: bool
+) -> Any:
+    name = f"max_pool{k}d"
+    _check_rank(k, input, name)
+    geometry = _geometry(name, k, input._a.shape, kernel, stride, padding, dilation, ceil_mode)
+    found = T.max_windows(input, *geometry)
+    return found if return_indices else found[0]
+
+
+@public("torch.max_pool2d nn.functional.max_pool2d")
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``.
+
+    ``stride`` is ``kernel_size`` by default. With ``return_indices`` also where in the flattened image it was found.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.max_pool2d(torch.tensor([[[1., 2., 3., 4.], [5., 6., 7., 8.]]]), 2)
+    tensor([[[6., 8.]]])
+    """
+    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+@public("torch.max_pool3d nn.functional.max_pool3d")
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window of volumes; see ``max_pool2d``."""
+    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def _one(name: str, argument: str, value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        if len(value) > 1:
+            raise RuntimeError(f"{name}() {argument} must be an int or int list of size 1 but got size {len(value)}")
+        return (1, value[0]) if value else None
+    return None if value is None else (1, value)
+
+
+@public("torch.max_pool1d nn.functional.max_pool1d")
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
+    if input._a.ndim not in (2, 3) or 0 in input._a.shape[-2:]:
+        raise RuntimeError(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{list(input._a.shape)}"
+        )
+    for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)):
+        first = value[0] if isinstance(value, (tuple, list)) and value else value
+        if isinstance(first, int) and first <= 0:
+            raise RuntimeError(f"max_pool1d() {argument} must be greater than zero, but got {first}")
+    d = input._a.ndim - 1
+    kernel, step, pad, apart = (_first(v) for v in (kernel_size, stride, padding, dilation))
+    count = pooled_size((input._a.shape[d],), (kernel,), (step or kernel,), (pad,), (apart,), ceil_mode)[0]
+    if count <= 0 <= pad <= kernel // 2:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
+    pads = (0, pad)
+    found = max_pool2d(
+        T.unsqueeze_dim(input, d),
+        _one("max_pool1d", "kernel_size", kernel_size),
+        _one("max_pool1d", "stride", stride),
+        pads,
+        _one("max_pool1d", "dilation", dilation),
+        ceil_mode,
+        True,
+    )
+    values = T.squeeze_dim(found[0], d)
+    return (values, T.squeeze_dim(found[1], d)) if return_indices else values
+
+
+for _k, _fn in ((1, max_pool1d), (2, max_pool2d), (3, max_pool3d)):
+
+    def _with_indices(*args: Any, _fn: Any = _fn, **kwargs: Any) -> Any:
+        kwargs["return_indices"] = True
+        return _fn(*args, **kwargs)
+
+    _with_indices.__name__ = f"max_pool{_k}d_with_indices"
+    _with_indices.__doc__ = f"``max_pool{_k}d`` with ``return_indices=True``."
+    public(f"nn.functional.max_pool{_k}d_with_indices")(_with_indices)
+
+
+def _avg_pool(
+    k: int, input: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include_pad: bool, override: Any
+) -> Any:
+    name = f"avg_pool{k}d"
+    _check_rank(k, input, name)
+    if override == 0:
+        raise RuntimeError("divisor must be not zero")
+    kernel, stride, padding, _, out = _geometry(name, k, input._a.shape, kernel, stride, padding, 1, ceil_mode)
+    return T.mean_windows(input, kernel, stride, padding, out, bool(include_pad), override)
+
+
+@public("nn.functional.avg_pool2d")
+@with_out(EXACT)
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of images ``(N, C, H, W)`` or ``(C, H, W)``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.avg_pool2d(torch.tensor([[[1., 2., 3., 4.], [5., 6., 7., 8.]]]), 2)
+    tensor([[[3.5000, 5.5000]]])
+    """
+    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+@public("nn.functional.avg_pool3d")
+@with_out(EXACT)
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of volumes; see ``avg_pool2d``."""
+    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+@public("torch.avg_pool1d nn.functional.avg_pool1d")
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
+    if input._a.ndim not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {input._a.ndim}-dimensional tensor for argument #1 'self' (while "
+            "checking arguments for avg_pool1d)"
+        )
+    d = input._a.ndim - 1
+    pads = (0, padding[0] if isinstance(padding, (tuple, list)) else padding)
+    r = avg_pool2d(
+        T.unsqueeze_dim(input, d),
+        _one("avg_pool1d", "kernel_size", kernel_size),
+        _one("avg_pool1d", "stride", stride),
+        pads,
+        ceil_mode,
+        count_include_pad,
+    )
+    return T.squeeze_dim(r, d)
+
+
+# ------------------------------------------------------------------------------------------------------------- adaptive
+def _wanted(name: str, k: int, input: Any, output_size: Any) -> Ints:
+    """The output's size; ``None`` keeps a dimension."""
+    shape = tuple(input._a.shape)
+    if len(shape) < k + 1 and k > 1:
+        raise ValueError(f"Input dimension should be at least {k + 1}")
+    if len(shape) not in (k + 1, k + 2):
+        raise RuntimeError(f"{name}(): Expected {k + 1}D or {k + 2}D tensor, but got {list(shape)}")
+    if not isinstance(output_size, (tuple, list)):
+        output_size = (output_size,) * k
+    if len(output_size) != k:
+        if k == 1:
+            raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {len(output_size)})")
+        what = "(): internal error: output_size.size()" if "max" in name else ": output_size"
+        raise RuntimeError(f"{name}{what} must be {k}")
+    out = tuple(n if o is None else int(o) for o, n in zip(output_size, shape[-k:], strict=True))
+    if min(out) < 0:
+        raise _negative_size(name, k, shape, out)
+    for i, n in enumerate(shape[-k:]):
+        if n == 0:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                f"{list(shape)} with dimension {i + len(shape) - k} being empty"
+            )
+    if logical_dtype(input).kind in "iub":
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(input)}'")
+    return out
+
+
+def _negative_size(name: str, k: int, shape: Ints, out: Ints) -> RuntimeError:
+    if k == 1:  # PyTorch's one-dimensional ones are two-dimensional
+        name, out = name.replace("1d", "2d"), (1, *out)
+    if "max" in name:
+        return RuntimeError(f"Trying to create tensor with negative dimension {min(out)}: {[*shape[:-k], *out]}")
+    received = ", ".join(map(str, out[:2])) + "".join(f",{n}" for n in out[2:])  # as PyTorch writes them
+    return RuntimeError(
+        f"{name}: elements of output_size must be greater than or equal to 0 but received {{{received}}}"
+    )
+
+
+def _adaptive_avg(k: int, input: Any, output_size: Any) -> Any:
+    out = _wanted(f"adaptive_avg_pool{k}d", k, input, output_size)
+    if all(o == 1 for o in out):
+        rank = input._a.ndim
+        return T.mean_dim(input, tuple(range(rank - k, rank)), True)
+    return T.mean_parts(input, out)
+
+
+@public("nn.functional.adaptive_avg_pool2d")
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of as many parts of each image as ``output_size`` wants; ``None`` keeps a dimension's size.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.adaptive_avg_pool2d(torch.arange(12.).view(1, 3, 4), (1, 2))
+    tensor([[[4.5000, 6.5000]]])
+    """
+    return _adaptive_avg(2, input, output_size)
+
+
+@public("nn.functional.adaptive_avg_pool3d")
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of parts of volumes; see ``adaptive_avg_pool2d``."""
+    return _adaptive_avg(3, input, output_size)
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, (tuple, list)) else value
+
+
+@public("torch.adaptive_avg_pool1d nn.functional.adaptive_avg_pool1d")
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of parts of signals; see ``adaptive_avg_pool2d``."""
+    _wanted("adaptive_avg_pool1d", 1, input, output_size)
+    d = input._a.ndim - 1
+    return T.squeeze_dim(adaptive_avg_pool2d(T.unsqueeze_dim(input, d), (1, _first(output_size))), d)
+
+
+def _adaptive_max(k: int, input: Any, output_size: Any, return_indices: bool) -> Any:
+    found = T.max_parts(input, _wanted(f"adaptive_max_pool{k}d", k, input, output_size))
+    return found if return_indices else found[0]
+
+
+@public("nn.functional.adaptive_max_pool2d")
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of as many parts of each image as ``output_size`` wants."""
+    return _adaptive_max(2, input, output_size, return_indices)
+
+
+@public("nn.functional.adaptive_max_pool3d")
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of parts of volumes."""
+    return _adaptive_max(3, input, output_size, return_indices)
+
+
+@public("nn.functional.adaptive_max_pool1d")
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of parts of signals."""
+    _wanted("adaptive_max_pool1d", 1, input, output_size)
+    d = input._a.ndim - 1
+    found = _adaptive_max(2, T.unsqueeze_dim(input, d), (1, _first(output_size)), True)
+    found = tuple(T.squeeze_dim(t, d) for t in found)
+    return found if return_indices else found[0]
+
+
+@public("torch.adaptive_max_pool1d")
+def torch_adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
+    """``nn.functional.adaptive_max_pool1d``: the maxima, and where they are."""
+    return adaptive_max_pool1d(input, output_size, True)
+
+
+# -------------------------------------------------------------------------------------------- unpooling, p-norm pooling
+def _unpooled_size(input: Any, kernel: Ints, stride: Ints, padding: Ints, output_size: Any) -> Ints:
+    k = len(kernel)
+    default = tuple(
+        (n - 1) * s + w - 2 * p for n, s, w, p in zip(input._a.shape[-k:], stride, kernel, padding, strict=True)
+    )
+    if output_size is None:
+        return default
+    output_size = list(output_size)
+    if len(output_size) == k + 2:
+        output_size = output_size[2:]
+    if len(output_size) != k:
+        raise ValueError(
+            f"output_size should be a sequence containing {k} or {k + 2} elements, but it has a length of "
+            f"'{len(output_size)}'"
+        )
+    for d, (n, m, s) in enumerate(zip(output_size, default, stride, strict=True)):
+        if not m - s < n < m + s:
+            raise ValueError(f'invalid output_size "{output_size}" (dim {d} must be between {m - s} and {m + s})')
+    return tuple(int(n) for n in output_size)
+
+
+def _max_unpool(k: int, input: Any, indices: Any, kernel: Any, stride: Any, padding: Any, output_size: Any) -> Any:
+    name = f"max_unpool{k}d"
+    kernel = _per_dim(name, "kernel_size", kernel, k)
+    stride = kernel if stride is None else _per_dim(name, "stride", stride, k)
+    size = _unpooled_size(input, kernel, stride, _per_dim(name, "padding", padding, k), output_size)
+    if logical_dtype(indices).name != "int64":
+        raise RuntimeError(f"elements in indices should be type int64 but got: {dtype_name(indices)}")
+    if tuple(indices._a.shape) != tuple(input._a.shape):
+        raise RuntimeError(
+            f"Expected shape of indices to be same as that of the input tensor ({list(input._a.shape)}) but got "
+            f"indices tensor with shape: {list(indices._a.shape)}"
+        )
+    a = indices._a
+    if isinstance(a, np.ndarray) and a.size and (a.min() < 0 or a.max() >= math.prod(size)):
+        wrong = a[(a < 0) | (a >= math.prod(size))].flat[0]
+        raise RuntimeError(
+            f"Found an invalid max index: {wrong} (output volumes are of size {'x'.join(map(str, size))})"
+        )
+    return T.unpool(input, indices, size)
+
+
+@public("nn.functional.max_unpool2d")
+def max_unpool2d(
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
+    """The maxima of ``max_pool2d`` put back where its indices say, zeros elsewhere."""
+    return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+@public("nn.functional.max_unpool3d")
+def max_unpool3d(
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
+    """The maxima of ``max_pool3d`` put back where its indices say."""
+    return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
+
+
+@public("nn.functional.max_unpool1d")
+def max_unpool1d(
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
+    """The maxima of ``max_pool1d`` put back where its indices say."""
+    kernel, pads = _first(kernel_size), _first(padding)
+    step = kernel if stride is None else _first(stride)
+    size = _unpooled_size(input, (kernel,), (step,), (pads,), output_size)
+    d = input._a.ndim
+    values, places = (T.unsqueeze_dim(t, d) for t in (input, indices))
+    return T.squeeze_dim(_max_unpool(2, values, places, (kernel, 1), (step, 1), (pads, 0), (*size, 1)), d)
+
+
+def _lp_pool(k: int, input: Any, norm_type: float, kernel: Any, stride: Any, ceil_mode: bool) -> Any:
+    highest, mean = ((max_pool1d, avg_pool1d), (max_pool2d, avg_pool2d), (max_pool3d, avg_pool3d))[k - 1]
+    if norm_type == math.inf:
+        return highest(T.abs(input), kernel, stride, 0, 1, ceil_mode)
+    if norm_type == -math.inf:
+        return -highest(-T.abs(input), kernel, stride, 0, 1, ceil_mode)
+    r = mean(input**norm_type, kernel, stride, 0, ceil_mode)
+    n = math.prod(_per_dim("lp_pool", "kernel_size", kernel, k))
+    return ((T.sign(r) * T.abs(r).clamp_min(0)) * n) ** (1.0 / norm_type)
+
+
+@public("nn.functional.lp_pool1d")
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """The p-norm of each window of signals, p being ``norm_type``."""
+    return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@public("nn.functional.lp_pool2d")
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """The p-norm of each window of images."""
+    return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@public("nn.functional.lp_pool3d")
+def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """The p-norm of each window of volumes."""
+    return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)

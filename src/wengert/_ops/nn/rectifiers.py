@@ -1,0 +1,451 @@
+"""Activations made of straight lines: relu and its kin, and those that clamp or shrink.
+
+Each is a primitive with PyTorch's formula and node name, and a function of ``nn.functional`` that takes ``inplace=``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.kernels import recordable
+from ..._arrays.large import MANY
+from ..._arrays.library import NUMBERS
+from ..._base.dtypes import BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
+from ..._base.limits import finfo
+from ..._base.registry import PUBLIC, RAW, REGISTRY, T, place, public
+from ..._kinds.elementwise import parametric, unary
+from ..._kinds.general import general
+from ..._kinds.out import SAME, with_out
+from ..._kinds.slow_path import logical_dtype, not_implemented, type_text
+from ..._payloads.meta import on_meta
+from ..._tape.inplace import apply_composed_inplace, inplace_of
+from ..._tape.tensor import Tensor, wrap
+from ..elementwise._common import BOOL, activation, floats_only, refuse_all_but_floats
+from ..random._common import closed, opened
+
+
+# ----------------------------------------------------------------------------------------------------- relu and its kin
+def _check_relu(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
+    if dtype is BOOL:
+        raise RuntimeError("Boolean inputs not supported for relu")
+    if dtype in COMPLEX:
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
+@general(
+    tensors=2,
+    grad={"grad": lambda xp, g, self, threshold: xp._threshold_backward(g, self, threshold)},
+    batch="elementwise",
+    dtypes="f",
+    samples=[((3,), (3,), (0,)), ((2, 3), (2, 3), (0.5,))],
+)
+def _threshold_backward(lib, grad, self, threshold):
+    """The cotangent where ``self`` is above the threshold (or nan), else 0."""
+    zero = lib.ZEROS[grad.dtype]
+    return lib.where(self <= (lib.ZEROS[self.dtype] if threshold == 0 else threshold), zero, grad)
+
+
+def _relu_grad(xp: Any, g: Any, result: Any) -> Any:
+    if xp is RAW and g.size >= MANY and recordable(g):
+        return xp.lib.where_not_zero(g, result)
+    return xp._threshold_backward(g, result, 0)
+
+
+@unary(
+    grad=_relu_grad,
+    names="torch.relu Tensor.relu",
+    to_float=False,
+    integers=True,
+    fast=FLOATING,
+    check=_check_relu,
+    domain=(-2.0, 2.0),
+    dtypes="fi",
+)
+def relu(lib, input):
+    """Each element, or 0 if it is negative.
+
+    >>> import wengert as torch
+    >>> torch.relu(torch.tensor([-1., 2.]))
+    tensor([0., 2.])
+    """
+    if input.size >= MANY:
+        return lib.limited(input, 0, None)
+    return lib.maximum(lib.ZEROS[input.dtype], input)  # in this order it keeps the sign of -0, as PyTorch does
+
+
+@public("nn.functional.relu")
+def relu_function(input: Tensor, inplace: bool = False) -> Tensor:
+    """``torch.relu``."""
+    return relu_(input) if inplace else relu(input)
+
+
+relu_ = inplace_of(relu, "relu_", composed=False)
+place(relu_, "torch.relu_ Tensor.relu_ nn.functional.relu_")
+
+
+@parametric(
+    grad=lambda xp, g, self, min_val, max_val: xp.where((self <= min_val) | (self >= max_val), 0, g),
+    node="HardtanhBackward0",
+    dtypes="fi",
+    samples=[((3, 4), (-1.0, 1.0)), ((2,), (0.0, 0.5))],
+)
+def _hardtanh(lib, self, min_val, max_val):
+    """Each element, at least ``min_val`` and at most ``max_val``."""
+    return lib.limited(self, min_val, max_val)
+
+
+@activation("nn.functional.hardtanh", "nn.functional.hardtanh_")
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """Each element, at least ``min_val`` and at most ``max_val``; the derivative is 0 at both.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.hardtanh(torch.tensor([-2., 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    if inplace:
+        return apply_composed_inplace(hardtanh, input, (min_val, max_val))
+    if isinstance(input, Tensor) and logical_dtype(input) is BOOL:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if isinstance(input, Tensor) and logical_dtype(input) in COMPLEX:
+        raise NotImplementedError("clamp is not supported for complex types")
+    return _hardtanh(input, *_as_integers(input, min_val, max_val))
+
+
+def _as_integers(input: Any, *limits: float) -> Any:
+    if isinstance(input, Tensor) and logical_dtype(input) not in INEXACT:
+        return tuple(int(limit) for limit in limits)
+    return limits
+
+
+@public("nn.functional.relu6")
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """``min(max(0, x), 6)``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.relu6(torch.tensor([-1., 7.]))
+    tensor([0., 6.])
+    """
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def _leaky_relu_grad(xp: Any, g: Any, self: Any, negative_slope: float) -> Any:
+    if xp is RAW and g.size >= MANY and recordable(g):
+        return xp.lib.with_slope(g, self, negative_slope)
+    return xp.where(self > 0, g, g * negative_slope)
+
+
+@parametric(
+    grad=_leaky_relu_grad,
+    node="LeakyReluBackward0",
+    fast=FLOATING,
+    check=refuse_all_but_floats("leaky_relu_cpu"),
+    dtypes="f",
+    samples=[((3, 4), (0.01,)), ((2,), (0.5,))],
+)
+def _leaky_relu(lib, self, negative_slope):
+    """Each element, times ``negative_slope`` if it is negative."""
+    lower = self * NUMBERS[self.dtype][negative_slope]
+    if 0 < negative_slope <= 1:
+        return lib.maximum(self, lower)
+    return lib.where(self > lib.ZEROS[self.dtype], self, lower)
+
+
+@activation("nn.functional.leaky_relu", "nn.functional.leaky_relu_")
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """Each element, times ``negative_slope`` if it is negative.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]), 0.1)
+    tensor([-0.1000,  2.0000])
+    """
+    if inplace:
+        return apply_composed_inplace(leaky_relu, input, (negative_slope,))
+    return _leaky_relu(input, negative_slope)
+
+
+@general(
+    tensors=2,
+    grad={
+        "self": lambda xp, g, self, weight: xp.where(self > 0, g, g * weight),
+        "weight": lambda xp, g, self: xp.where(self > 0, 0, g * self),
+    },
+    batch="elementwise",
+    node="PreluKernelBackward0",
+    dtypes="f",
+    samples=[((3, 4), (1, 4), ()), ((2, 3), (1, 1), ())],
+)
+def _prelu_kernel(lib, self, weight):
+    """Each element, times the weight if it is negative."""
+    return lib.where(self > lib.ZEROS[self.dtype], self, self * weight)
+
+
+@public("torch.prelu Tensor.prelu nn.functional.prelu")
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1.
+
+    >>> import wengert as torch
+    >>> torch.prelu(torch.tensor([-2., 4.]), torch.tensor([0.25]))
+    tensor([-0.5000,  4.0000])
+    """
+    for position, t in enumerate((input, weight)):
+        if not isinstance(t, Tensor):
+            name = ("input", "weight")[position]
+            raise TypeError(f"prelu(): argument '{name}' (position {position + 1}) must be Tensor, not {type_text(t)}")
+    if logical_dtype(input) is not logical_dtype(weight):
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {BY_NUMPY[logical_dtype(input)].scalar_name} and "
+            f"{BY_NUMPY[logical_dtype(weight)].scalar_name}"
+        )
+    floats_only(input, "prelu")
+    count = weight._a.size
+    if weight.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
+    if count != 1:
+        if input.ndim == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = input.shape[1] if input.ndim > 1 else 1
+        if channels != count:
+            raise RuntimeError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} and channel "
+                f"size = {channels}."
+            )
+    if input.ndim != weight.ndim:
+        shape = [1] * input.ndim
+        if input.ndim > 1:
+            shape[1] = count
+        weight = T.reshape(weight, tuple(shape))
+    return _prelu_kernel(input, weight)
+
+
+@parametric(
+    grad=lambda xp, g, self, threshold, value: xp._threshold_backward(g, self, threshold),
+    node="ThresholdBackward0",
+    dtypes="fi",
+    samples=[((3, 4), (0.5, 2.0)), ((2,), (0.0, 0.0))],
+)
+def _threshold(lib, self, threshold, value):
+    """Each element, or ``value`` if it is not above the threshold."""
+    return lib.where(self <= threshold, value, self).astype(self.dtype)
+
+
+@activation("torch.threshold nn.functional.threshold", "torch.threshold_ nn.functional.threshold_")
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """Each element, or ``value`` if it is not above the threshold.
+
+    >>> import wengert as torch
+    >>> torch.threshold(torch.tensor([-1., 2.]), 0, 9)
+    tensor([9., 2.])
+    """
+    if inplace:
+        return apply_composed_inplace(_threshold_of, input, (threshold, value))
+    return _threshold_of(input, threshold, value)
+
+
+def _threshold_of(input: Tensor, threshold: float, value: float) -> Tensor:
+    if isinstance(input, Tensor) and (logical_dtype(input) in COMPLEX or logical_dtype(input) is BOOL):
+        raise not_implemented(REGISTRY["_threshold"], input)
+    return _threshold(input, *_as_integers(input, threshold, value))
+
+
+@activation("torch.rrelu nn.functional.rrelu", "torch.rrelu_ nn.functional.rrelu_")
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds.
+
+    >>> import wengert as torch
+    >>> torch.rrelu(torch.tensor([-2., 4.]), 0.25, 0.75)
+    tensor([-1.,  4.])
+    """
+    if inplace:
+        return apply_composed_inplace(rrelu, input, (lower, upper, training))
+    floats_only(input, "rrelu", "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu")
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if not training:
+        return _rrelu(input, (lower + upper) / 2)
+    if logical_dtype(input) == np.float16:
+        raise not_implemented(REGISTRY["_rrelu"], input, "rrelu_with_noise_out_cpu")
+    return _rrelu_with_noise(input, _rrelu_noise(input, lower, upper))
+
+
+def _rrelu_noise(input: Tensor, lower: float, upper: float) -> Tensor:
+    """The slopes: 1 where the input is positive; one draw in double precision for each other element, as PyTorch's."""
+    if on_meta(input):
+        return input.detach().clone()
+    values, tags = opened(input._a)
+    negative = values <= 0
+    draws = PUBLIC["torch"]["empty"](int(negative.sum()), dtype=DTYPES["float64"]).uniform_(lower, upper)
+    noise = np.ones(negative.shape, values.dtype)
+    noise[negative] = draws._a
+    return wrap(closed(noise, tags))
+
+
+@parametric(
+    grad=lambda xp, g, self, slope: xp.where(self > 0, g, g * slope),
+    node="RreluWithNoiseBackward0",
+    dtypes="f",
+    samples=[((3, 4), (0.25,)), ((), (0.25,))],
+)
+def _rrelu(lib, self, slope):
+    """Each element, times the mean slope if it is negative."""
+    return lib.where(self > 0, self, self * slope)
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g, noise: g * noise},
+    batch="elementwise",
+    dtypes="f",
+    samples=[((3, 4), (3, 4), ())],
+)
+def _rrelu_with_noise(lib, self, noise):
+    """Each element times its slope."""
+    return self * noise
+
+
+# ------------------------------------------------------------------------------------------------------------ piecewise
+@parametric(
+    grad=lambda xp, g, self: xp.where((self > -3) & (self < 3), g / 6, 0),
+    node="HardsigmoidBackward0",
+    fast=FLOATING,
+    check=refuse_all_but_floats("hardsigmoid_cpu"),
+    dtypes="f",
+    samples=[((3, 4), ()), ((), ())],
+)
+def _hardsigmoid(lib, self):
+    """``min(max(0, x + 3), 6) / 6``."""
+    return lib.limited(self + 3, 0, 6) / 6
+
+
+@public("nn.functional.hardsigmoid")
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """``min(max(0, x + 3), 6) / 6``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.hardsigmoid(torch.tensor([-4., 0.]))
+    tensor([0.0000, 0.5000])
+    """
+    if inplace:
+        return apply_composed_inplace(hardsigmoid, input, ())
+    return _hardsigmoid(input)
+
+
+def _hardswish_grad(xp: Any, g: Any, self: Any) -> Any:
+    if xp is RAW and self.size >= MANY and recordable(self):
+        below = self < 3
+        slope = xp.where((self > -3) & below, self / 3 + 0.5, 0) + (~below).astype(self.dtype)
+        return g * slope
+    return xp.where(self <= -3, 0, xp.where(self < 3, g * (self / 3 + 0.5), g))
+
+
+@parametric(
+    grad=_hardswish_grad,
+    node="HardswishBackward0",
+    fast=FLOATING,
+    check=refuse_all_but_floats("hardswish_cpu"),
+    dtypes="f",
+    samples=[((3, 4), ()), ((), ())],
+)
+def _hardswish(lib, self):
+    """``x * min(max(0, x + 3), 6) / 6``."""
+    number = NUMBERS[self.dtype]
+    return self * lib.limited(self + number[3], 0, 6) / number[6]
+
+
+@public("nn.functional.hardswish")
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """``x * min(max(0, x + 3), 6) / 6``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.hardswish(torch.tensor([-4., 3.]))
+    tensor([-0., 3.])
+    """
+    if inplace:
+        return apply_composed_inplace(hardswish, input, ())
+    return _hardswish(input)
+
+
+def _inside(self: Any, lambd: float) -> Any:
+    return (self >= -lambd) & (self <= lambd)
+
+
+@parametric(
+    grad=lambda xp, g, self, lambd: xp.where(_inside(self, lambd), 0, g),
+    node="HardshrinkBackward0",
+    fast=FLOATING,
+    check=refuse_all_but_floats("hardshrink_cpu"),
+    dtypes="f",
+    samples=[((3, 4), (0.5,)), ((2,), (0.1,))],
+)
+def _hardshrink(lib, self, lambd):
+    """Each element, or 0 if its absolute value is at most ``lambd``."""
+    return lib.where((self >= -lambd) & (self <= lambd), lib.ZEROS[self.dtype], self)
+
+
+@public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")
+@with_out(SAME)
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Each element, or 0 if its absolute value is at most ``lambd``.
+
+    >>> import wengert as torch
+    >>> torch.hardshrink(torch.tensor([0.25, -1.]))
+    tensor([ 0., -1.])
+    """
+    return _hardshrink(input, lambd)
+
+
+@parametric(
+    grad=lambda xp, g, self, lambd: xp.where(_inside(self, lambd), 0, g),
+    node="SoftshrinkBackward0",
+    dtypes="f",
+    samples=[((3, 4), (0.5,)), ((2,), (0.1,))],
+)
+def _softshrink(lib, self, lambd):
+    """Each element moved by ``lambd`` towards 0."""
+    return lib.where(self > lambd, self - lambd, lib.where(self < -lambd, self + lambd, self * 0))
+
+
+@public("nn.functional.softshrink")
+@with_out(SAME)
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Each element moved by ``lambd`` towards 0.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.softshrink(torch.tensor([0.25, -1.]))
+    tensor([ 0.0000, -0.5000])
+    """
+    floats_only(input, "softshrink", "softshrink_check")
+    dtype = BY_NUMPY[logical_dtype(input)]
+    if not 0 <= lambd <= finfo(dtype).max:
+        raise RuntimeError(
+            f"lambda must be in range [0, {finfo(dtype).max:g}] for input dtype {dtype.scalar_name}, but found "
+            f"{lambd:g}"
+        )
+    return _softshrink(input, lambd)
+
+
+@public("nn.functional.softsign")
+def softsign(input: Tensor) -> Tensor:
+    """``x / (1 + abs(x))``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.softsign(torch.tensor([-1., 3.]))
+    tensor([-0.5000,  0.7500])
+    """
+    return input / (T.abs(input) + 1)
+
+
+@public("nn.functional.tanhshrink")
+def tanhshrink(input: Tensor) -> Tensor:
+    """``x - tanh(x)``.
+
+    >>> import wengert as torch
+    >>> torch.nn.functional.tanhshrink(torch.tensor([0., 1.]))
+    tensor([0.0000, 0.2384])
+    """
+    return input - T.tanh(input)

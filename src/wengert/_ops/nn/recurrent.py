@@ -1,0 +1,235 @@
+"""Recurrent layers over a whole sequence: ``LSTM``, ``GRU`` and ``RNN``, a layer in one direction as one operator.
+
+The arithmetic is in ``_arrays.recurrent``. Derivatives of higher orders and transforms go through the composed form,
+``STEPS``, which is also what projections and single cells are made of.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._arrays import recurrent as recurrent  # noqa: PLC0414  puts its functions into the array library
+from ..._base.grad_mode import is_grad_enabled
+from ..._base.registry import PUBLIC, RAW, REGISTRY, T
+from ..._kinds.general import general
+from ..._tape.tensor import Tensor, wrap
+
+_DTYPES = (np.dtype("f4"), np.dtype("f8"))
+
+
+# -------------------------------------------------------------------------------------------------------- composed form
+class Weights:
+    """The parameters of one layer in one direction."""
+
+    __slots__ = ("bias_hh", "bias_ih", "hh", "hr", "ih")
+    bias_ih: Any
+    bias_hh: Any
+
+    def __init__(self, flat: Any, bias: bool, projected: bool = False) -> None:
+        self.ih, self.hh = flat[:2]
+        self.bias_ih, self.bias_hh = flat[2:4] if bias else (None, None)
+        self.hr = flat[-1] if projected else None
+
+
+def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """``nn.functional.linear``, whatever the rank."""
+    return PUBLIC["nn.functional"]["linear"](x, weight, bias)
+
+
+def _lstm_step(given: Tensor, hx: Any, weights: Any) -> Any:
+    h, c = hx
+    gates = given + linear(h, weights.hh, weights.bias_hh)
+    i, f, g, o = gates.chunk(4, 1)
+    c = T.sigmoid(f) * c + T.sigmoid(i) * T.tanh(g)
+    h = T.sigmoid(o) * T.tanh(c)
+    if weights.hr is not None:
+        h = linear(h, weights.hr)
+    return h, c
+
+
+def _gru_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
+    from_input = given.chunk(3, 1)
+    from_hidden = linear(h, weights.hh, weights.bias_hh).chunk(3, 1)
+    r = T.sigmoid(from_input[0] + from_hidden[0])
+    z = T.sigmoid(from_input[1] + from_hidden[1])
+    n = T.tanh(from_input[2] + r * from_hidden[2])
+    return (h - n) * z + n  # type: ignore[no-any-return]
+
+
+def _tanh_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
+    return T.tanh(given + linear(h, weights.hh, weights.bias_hh))  # type: ignore[no-any-return]
+
+
+def _relu_step(given: Tensor, h: Tensor, weights: Any) -> Tensor:
+    return T.relu(given + linear(h, weights.hh, weights.bias_hh))  # type: ignore[no-any-return]
+
+
+STEPS = {"LSTM": _lstm_step, "GRU": _gru_step, "RNN_TANH": _tanh_step, "RNN_RELU": _relu_step}
+
+
+def hidden_of(state: Any) -> Any:
+    """The hidden state of a state."""
+    return state[0] if isinstance(state, tuple) else state
+
+
+def _composed(mode: str, input: Tensor, state: Any, weights: Weights, reverse: bool, ends: Any) -> tuple[Tensor, Any]:
+    """One layer in one direction over (L, N, H), step by step."""
+    step = STEPS[mode]
+    given = linear(input, weights.ih, weights.bias_ih).unbind(0)
+    states = []
+    for x in reversed(given) if reverse else given:
+        state = step(x, state, weights)
+        states.append(state)
+    outputs = [hidden_of(s) for s in states]
+    stack = PUBLIC["torch"]["stack"]
+    output = stack(outputs[::-1] if reverse else outputs, 0)
+    if ends is None:
+        return output, state
+    places = [wrap(ends), wrap(np.arange(len(ends)))]
+    lasts = [T.index([stack(list(part), 0), *places], (0, 1)) for part in zip(*map(_parts, states), strict=True)]
+    return output, tuple(lasts) if isinstance(state, tuple) else lasts[0]
+
+
+def _parts(state: Any) -> tuple[Any, ...]:
+    return state if isinstance(state, tuple) else (state,)
+
+
+def layer(
+    mode: str, input: Tensor, state: Any, weights: Weights, reverse: bool, ends: Any = None
+) -> tuple[Tensor, Any]:
+    """One layer in one direction over (L, N, H): its outputs, and the last state or those after the steps ``ends``."""
+    given = (input, *_parts(state), weights.ih, weights.hh, weights.bias_ih, weights.bias_hh)
+    if weights.hr is not None or not _plain(given):
+        return _composed(mode, input, state, weights, reverse, ends)
+    tape: list[Any] | None = None
+    if is_grad_enabled() and any(t is not None and t._fn is not None for t in given):
+        tape = []
+    if mode == "LSTM":
+        output, h, c = T.lstm_layer(*given, mode, reverse, ends, tape)
+        return output, (h, c)
+    return T.recurrent_layer(*given, mode, reverse, ends, tape)  # type: ignore[no-any-return]
+
+
+def _plain(given: Any) -> bool:
+    """Whether all are arrays of one of the usual dtypes, and there is something to compute."""
+    first = given[0]._a
+    return (
+        type(first) is np.ndarray
+        and first.dtype in _DTYPES
+        and first.size > 0
+        and all(t is None or (type(t._a) is np.ndarray and t._a.dtype is first.dtype) for t in given)
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ operators
+def _composed_cotangents(g: Any, operands: Any, needs: Any, mode: str, reverse: bool, ends: Any) -> list[Any]:
+    """The cotangents of all operands through the composed form: for a derivative that is differentiated itself.
+
+    On a tape of its own, which is younger than all that the operands and cotangents are known to.
+    """
+    from ..._base.grad_mode import grad_mode
+    from ..._payloads.transforms import Lift, as_leaf, entered
+    from ..._tape.engine import run
+
+    with grad_mode(True), entered() as tag:
+        leaves: list[Any] = [None if a is None else wrap(Lift(a, tag)) for a in operands]
+        for leaf, need in zip(leaves, needs, strict=True):
+            if need:
+                as_leaf(leaf)
+        *known, w_ih, w_hh, b_ih, b_hh = leaves
+        state = tuple(known[1:]) if mode == "LSTM" else known[1]
+        weights = Weights((w_ih, w_hh, b_ih, b_hh), b_ih is not None)
+        output, last = _composed(mode, known[0], state, weights, reverse, ends)
+        outputs = (output, *(last if isinstance(last, tuple) else (last,)))
+        roots = [
+            (y._fn, wrap(Lift(a, tag)))
+            for y, a in zip(outputs, g, strict=True)
+            if a is not None and y._fn is not None  # type: ignore[union-attr]
+        ]
+        wanted = [leaf._fn for leaf in leaves if leaf is not None and leaf._fn is not None]
+        found = iter(run(roots, keep=True, create_graph=True, inputs=wanted) or ())  # type: ignore[arg-type]
+        ds = [next(found) if leaf is not None and leaf._fn is not None else None for leaf in leaves]
+    return [None if d is None else d._a.v if isinstance(d._a, Lift) and d._a.tag == tag else d._a for d in ds]
+
+
+def _cotangents(
+    xp: Any, g: Any, operands: Any, needs: Any, mode: str, reverse: bool, ends: Any, tape: Any
+) -> tuple[Any, ...]:
+    """The cotangents of all operands: from the tape of the forward pass, or through the composed form."""
+    if tape and xp is RAW:
+        input, *_, w_ih, w_hh, bias, _ = operands
+        biased = bias is not None
+        if mode == "LSTM":
+            return xp.lib.lstm_cotangents(g, input, w_ih, w_hh, biased, needs, reverse, ends, tape)  # type: ignore[no-any-return]
+        back = xp.lib.gru_cotangents if mode == "GRU" else xp.lib.rnn_cotangents
+        return back(g, w_ih, w_hh, biased, needs, mode, reverse, ends, tape)  # type: ignore[no-any-return]
+    ds = _composed_cotangents(g, operands, needs, mode, reverse, ends)
+    return tuple(wrap(d) if xp is T and d is not None and not isinstance(d, Tensor) else d for d in ds)
+
+
+def _samples(gates: int, states: int, *modes: str) -> Any:
+    def samples(rng: Any) -> Any:
+        draw = rng.standard_normal
+        shapes = [(gates * 2, 2), (gates * 2, 2), (gates * 2,), (gates * 2,)]
+        return [
+            (
+                (
+                    draw((3, 2, 2)),
+                    *(draw((2, 2)) for _ in range(states)),
+                    *(draw(s) * 0.5 if len(s) > 1 or biased else None for s in shapes),
+                ),
+                (mode, reverse, ends, None),
+            )
+            for mode in modes
+            for reverse, biased, ends in ((False, True, None), (True, False, None), (False, True, np.array([2, 1])))
+        ]
+
+    return samples
+
+
+@general(
+    grad=lambda xp, g, input, h, c, w_ih, w_hh, b_ih, b_hh, needs, mode, reverse, ends, tape: _cotangents(
+        xp, g, (input, h, c, w_ih, w_hh, b_ih, b_hh), needs, mode, reverse, ends, tape
+    ),
+    tensors=7,
+    outputs=3,
+    node="MkldnnRnnLayerBackward0",
+    absent=True,
+    holomorphic=False,
+    batch="loop",
+    dtypes="f",
+    samples=_samples(4, 2, "LSTM"),
+)
+def lstm_layer(lib, input, h, c, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape):
+    """An LSTM over a whole sequence: outputs, last hidden state, last cell state.
+
+    ``tape``: a list that is given what the way back needs, or ``None``.
+    """
+    return lib.lstm_forward(input, h, c, w_ih, w_hh, b_ih, b_hh, reverse, ends, tape)
+
+
+@general(
+    grad=lambda xp, g, input, h, w_ih, w_hh, b_ih, b_hh, needs, mode, reverse, ends, tape: _cotangents(
+        xp, g, (input, h, w_ih, w_hh, b_ih, b_hh), needs, mode, reverse, ends, tape
+    ),
+    tensors=6,
+    outputs=2,
+    node="StackBackward0",
+    absent=True,
+    holomorphic=False,
+    batch="loop",
+    dtypes="f",
+    samples=lambda rng: _samples(3, 1, "GRU")(rng) + _samples(1, 1, "RNN_TANH", "RNN_RELU")(rng),
+)
+def recurrent_layer(lib, input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape):
+    """A GRU or an Elman network over a whole sequence: outputs and last state; ``tape`` as in ``lstm_layer``."""
+    forward = lib.gru_forward if mode == "GRU" else lib.rnn_forward
+    return forward(input, h, w_ih, w_hh, b_ih, b_hh, mode, reverse, ends, tape)
+
+
+# PyTorch has its one operator for float32 alone; else the outputs come from a stack
+REGISTRY["lstm_layer"].node.name = lambda n: (  # type: ignore[method-assign, assignment]
+    "MkldnnRnnLayerBackward0" if n.meta[0][1] == np.float32 else "StackBackward0"
+)

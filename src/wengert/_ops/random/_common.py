@@ -1,0 +1,204 @@
+"""What random operators share: nodes whose gradient is zero, and draws inside of vmaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import type_name
+from ..._base.modes import is_grad_enabled
+from ..._kinds.general import general
+from ..._payloads.meta import Meta, on_meta, stand_in, taken
+from ..._payloads.vmap_randomness import LEVELS
+from ..._tape.tensor import Tensor
+from ...random import Generator, default_generator
+
+Sampler = Callable[..., Any]
+
+
+# ------------------------------------------------------------------------------------------------------- zero gradients
+def zero_grad(name: str, node: str, tensors: int = 1) -> Any:
+    """An operator that gives values drawn beforehand, and zeros as the gradient of what they were drawn for."""
+    if tensors == 1:
+
+        def one(lib: Any, self: Any, values: Any) -> Any:
+            return values if values.dtype is self.dtype else lib.cast(values, self.dtype)
+
+        one.__name__ = name
+        one.__doc__ = f"Values drawn for ``self``: the operator behind {node}."
+        return general(
+            grad=lambda xp, g, self_shape: xp.sum_to(xp.zeros_like(g), self_shape),
+            node=node,
+            batch="loop",
+            samples=lambda rng: [((rng.standard_normal((2, 3)),), (rng.standard_normal((2, 3)),))],
+            dtypes="f",
+        )(one)
+
+    def two(lib: Any, self: Any, other: Any, values: Any) -> Any:
+        return values if values.dtype is self.dtype else lib.cast(values, self.dtype)
+
+    two.__name__ = name
+    two.__doc__ = f"Values drawn for ``self`` and ``other``: the operator behind {node}."
+    return general(
+        grad={
+            "self": lambda xp, g, self_shape: xp.sum_to(xp.zeros_like(g), self_shape),
+            "other": lambda xp, g, other_shape: xp.sum_to(xp.zeros_like(g), other_shape),
+        },
+        tensors=2,
+        node=node,
+        batch="loop",
+        samples=lambda rng: [
+            ((rng.standard_normal((2, 3)), rng.standard_normal((3,))), (rng.standard_normal((2, 3)),)),
+        ],
+        dtypes="f",
+    )(two)
+
+
+UNIFORM_ = zero_grad("uniform_values", "UniformBackward0")
+NORMAL_ = zero_grad("normal_values", "NormalBackward0")
+NORMAL_MEAN = zero_grad("normal_values_of_mean", "NormalBackward1")
+NORMAL_STD = zero_grad("normal_values_of_std", "NormalBackward2")
+NORMAL_BOTH = zero_grad("normal_values_of_both", "NormalBackward3", 2)
+EXPONENTIAL_ = zero_grad("exponential_values", "ExponentialBackward0")
+CAUCHY_ = zero_grad("cauchy_values", "CauchyBackward0")
+LOG_NORMAL_ = zero_grad("log_normal_values", "LogNormalBackward0")
+GEOMETRIC_ = zero_grad("geometric_values", "GeometricBackward0")
+RANDOM_FROM_TO = zero_grad("random_values_from_to", "RandomBackward0")
+RANDOM_TO = zero_grad("random_values_to", "RandomBackward1")
+RANDOM_ = zero_grad("random_values", "RandomBackward2")
+BERNOULLI = zero_grad("bernoulli_values", "BernoulliBackward0")
+BERNOULLI_TENSOR = zero_grad("bernoulli_values_of_tensor", "BernoulliBackward1", 2)
+BERNOULLI_NUMBER = zero_grad("bernoulli_values_of_number", "BernoulliBackward2")
+POISSON = zero_grad("poisson_values", "PoissonBackward0")
+BINOMIAL = zero_grad("binomial_values", "BinomialBackward0", 2)
+
+
+def needs(*tensors: Any) -> bool:
+    return any(isinstance(t, Tensor) and t._fn is not None for t in tensors) and is_grad_enabled()
+
+
+# -------------------------------------------------------------------------------------------------------------- drawing
+def source_of(generator: Any, function: str) -> Generator:
+    if generator is None:
+        return default_generator
+    if not isinstance(generator, Generator):
+        raise TypeError(f"{function}(): argument 'generator' must be torch.Generator, not {type_name(generator)}")
+    return generator
+
+
+_NOT_ALLOWED = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+    "randomness flags on vmap or perform the randomness operation out of vmap"
+)
+
+
+def drawn(sampler: Sampler, generator: Generator, shape: tuple[int, ...], *args: Any) -> Any:
+    """``sampler(generator, shape, *args)``; inside of vmaps that ask for it, one draw for each example."""
+    levels = LEVELS.get()
+    if not levels:
+        return sampler(generator, shape, *args)
+    from ..._payloads.transforms import Batched
+
+    sizes, tags = [], []
+    for randomness, size, tag in levels:
+        if randomness == "error":
+            raise RuntimeError(_NOT_ALLOWED)
+        if randomness == "different":
+            sizes.append(size)
+            tags.append(tag)
+    a = sampler(generator, (*sizes, *shape), *args)
+    for tag in tags:
+        a = Batched(a, tag)
+    return a
+
+
+_PLAIN = frozenset((np.ndarray, float, int))
+
+
+def sampled(sampler: Sampler, generator: Generator, *operands: Any, rows: int = 0) -> Any:
+    """``sampler(generator, *operands)`` with operands that may be payloads of a transform.
+
+    Of a batched operand each example has its draw. ``rows``: how many trailing dims of the operands are the sampler's
+    own (it takes one dim more, into which all batch dims are folded).
+    """
+    plain = _PLAIN.issuperset(map(type, operands))
+    if (plain or all(isinstance(a, (np.ndarray, np.generic, float, int)) for a in operands)) and not LEVELS.get():
+        return sampler(generator, *operands)
+    if any(on_meta(a) for a in operands):  # nothing is drawn, but as much as it would be
+        if rows:
+            return taken(sampler(Generator(), *map(stand_in, operands)))
+        shapes = [getattr(a, "shape", ()) for a in operands]
+        one = sampler(Generator(), *[stand_in(a, (1,) * len(s)) for a, s in zip(operands, shapes, strict=True)])
+        return Meta(np.broadcast_shapes(*shapes), one.dtype)
+    from ..._payloads.transforms import Batched
+
+    arrays = [opened(a) for a in operands]
+    batched = {tag for _, tags in arrays for tag in tags}
+    tags, sizes = [], []
+    for randomness, size, tag in LEVELS.get():
+        if randomness == "error":
+            raise RuntimeError(_NOT_ALLOWED)
+        if randomness == "same" and tag in batched:
+            raise RuntimeError(
+                "Vmap does not currently support same randomness with a batched tensor input. Please file an issue "
+                "with functorch"
+            )
+        if randomness == "different":
+            tags.append(tag)
+            sizes.append(size)
+    if not batched <= set(tags):
+        raise RuntimeError(_NOT_ALLOWED)
+    full = [_expanded(a, own, tags, sizes, rank) for (a, own), rank in _ranked(arrays)]
+    if rows and tags:
+        folded = [a.reshape(-1, *a.shape[len(tags) :]) if a.ndim - len(tags) == rows else a for a in full]
+        folded = [a.reshape(-1, a.shape[-1]) for a in folded]
+        result = sampler(generator, *folded)
+        result = result.reshape(*full[0].shape[:-1], result.shape[-1])
+    else:
+        result = sampler(generator, *full)
+    for tag in tags:
+        result = Batched(result, tag)
+    return result
+
+
+def opened(payload: Any) -> tuple[Any, list[int]]:
+    """The array inside of a payload, and the tags of the vmaps whose batch dims it has in front, outermost first."""
+    from ..._payloads.transforms import Batched, Value
+
+    tags = []
+    while True:
+        if isinstance(payload, Batched):
+            tags.append(payload.tag)
+            payload = payload.v
+        elif isinstance(payload, Value):
+            payload = payload.v
+        elif isinstance(payload, Tensor):
+            payload = payload._a
+        else:
+            return np.asarray(payload), tags[::-1]
+
+
+def closed(a: Any, tags: list[int]) -> Any:
+    """The payload of an array with the batch dims of these vmaps in front: what ``opened`` undoes."""
+    from ..._payloads.transforms import Batched
+
+    for tag in tags:
+        a = Batched(a, tag)
+    return a
+
+
+def _ranked(arrays: Any) -> Any:
+    """Each opened operand with the rank that all of them have for the program."""
+    rank = max(a.ndim - len(tags) for a, tags in arrays)
+    return [(pair, rank) for pair in arrays]
+
+
+def _expanded(a: Any, own: list[int], tags: list[int], sizes: list[int], rank: int) -> Any:
+    """The array with the batch dims of all these tags in front."""
+    inner = a.shape[len(own) :]
+    ones = (1,) * (rank - len(inner)) if own else ()
+    shape = tuple(a.shape[own.index(t)] if t in own else 1 for t in tags)
+    target = tuple(sizes) + ones + inner
+    return np.broadcast_to(a.reshape(shape + ones + inner), target)

@@ -1,0 +1,467 @@
+"""New random tensors, and tensors filled with random numbers, on PyTorch's CPU stream.
+
+``_arrays.random`` draws the numbers, into NumPy arrays; here are PyTorch's functions around them: arguments, dtypes,
+``out=``, the order in which memory is filled, and the graph. Samples with tensor parameters are in ``sampling``.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ..._arrays import random as _samplers
+from ..._base import dtypes
+from ..._base.dtypes import dtype as Dtype
+from ..._base.dtypes import type_name
+from ..._base.modes import M
+from ..._base.registry import public
+from ..._kinds.slow_path import logical_dtype
+from ..._payloads.meta import Meta
+from ..._payloads.vmap_randomness import LEVELS
+from ..._tape.inplace import apply_inplace, unrecorded, written
+from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
+from ..._tape.views import bump, check_inplace, writable
+from ..._tensor_api.construct import made, meta_device
+from ...random import Generator, default_generator
+from ..create.create import allocate, options, plain_shape, resized, shape_of, tuple_shape
+from ..create.like import empty_array_like, like_options, memory_order, without_data
+from . import _common as zero
+from ._common import Sampler, drawn, needs, source_of
+
+
+# ------------------------------------------------------------------------------------------------------- filling memory
+def fill(self: Tensor, node: Any, sampler: Sampler, generator: Generator, *args: Any) -> Tensor:
+    """Write draws into a tensor, in the order of its memory; what it was before gets a gradient of zeros."""
+    a = self._a
+    if type(a) is np.ndarray and a.flags.c_contiguous and a.flags.writeable and a.dtype in _NATIVE:
+        if not LEVELS.get() and unrecorded(self, None):
+            a[...] = sampler(generator, a.shape, a.dtype, *args)
+            written(self, getframe(2))
+            return self
+    tracked = needs(self)
+    check_inplace(self, tracked)
+    if type(a) is Meta:  # nothing is drawn, and nothing written
+        if tracked:
+            return apply_inplace(node, self, (a,))
+        bump(self)
+        return self
+    a = self._a if not isinstance(self._a, (np.ndarray, np.generic)) else writable(self)
+    values = in_memory_order(a, sampler, generator, logical_dtype(self), *args)
+    if tracked:
+        return apply_inplace(node, self, (values,))
+    if isinstance(a, np.ndarray) and isinstance(values, np.ndarray):
+        np.copyto(a, values, casting="unsafe")
+        bump(self)
+        return self
+    if isinstance(a, np.ndarray):
+        raise RuntimeError(
+            "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
+            "randomness. If this is necessary for your usage, please file an issue with functorch."
+        )
+    return apply_inplace(lambda _: wrap(values), self, ())
+
+
+_NATIVE = frozenset(map(np.dtype, (np.float32, np.float64, np.int64)))
+
+
+def in_memory_order(a: Any, sampler: Sampler, generator: Generator, np_dtype: Any, *args: Any) -> Any:
+    shape = tuple(a.shape)
+    if not isinstance(a, np.ndarray) or a.ndim < 2 or a.flags.c_contiguous or LEVELS.get():
+        return drawn(sampler, generator, shape, np_dtype, *args)
+    order = memory_order(a)
+    values = sampler(generator, tuple(shape[d] for d in order), np_dtype, *args)
+    return values.transpose([order.index(d) for d in range(a.ndim)])
+
+
+def _normal_sampler(a: Any) -> Sampler:
+    """PyTorch draws normals in blocks only into contiguous memory."""
+    return _samplers.normal_serial if isinstance(a, np.ndarray) and not a.flags.c_contiguous else _samplers.normal
+
+
+def number(value: Any, function: str, argument: str, position: int) -> float:
+    if isinstance(value, Tensor) and value._a.ndim == 0:
+        return float(value.item())
+    if isinstance(value, (int, float, np.number)):
+        return float(value)
+    raise TypeError(f"{function}(): argument '{argument}' (position {position}) must be float, not {type_name(value)}")
+
+
+def _from_to(function: str, args: tuple[Any, ...], kwargs: dict[str, Any], **defaults: Any) -> tuple[Any, Any]:
+    """The arguments ``from`` and ``to``, of which the first is a keyword of Python's."""
+    if len(args) > 2:
+        raise TypeError(f"{function}() takes from 0 to 2 positional arguments but {len(args)} were given")
+    given = dict(zip(("from", "to"), args, strict=False))
+    for key in kwargs:
+        if key not in ("from", "to") or key in given:
+            raise TypeError(f"{function}() got an unexpected keyword argument '{key}'")
+    values = {**defaults, **given, **kwargs}
+    return values.get("from"), values.get("to")
+
+
+@public("Tensor.uniform_")
+def uniform_(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
+    """Fill with numbers uniform on [from, to): ``uniform_(from=0, to=1)``.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.empty(3).uniform_(1, 2)
+    tensor([1.4963, 1.7682, 1.0885])
+    """
+    low, high = _from_to("uniform_", args, kwargs, **{"from": 0.0, "to": 1.0})
+    low, high = number(low, "uniform_", "from", 1), number(high, "uniform_", "to", 2)
+    return fill(self, zero.UNIFORM_, _samplers.uniform, source_of(generator, "uniform_"), low, high)
+
+
+@public("Tensor.normal_")
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with normal numbers.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.empty(3).normal_(5, 0.1)
+    tensor([5.1541, 4.9707, 4.7821])
+    """
+    mean, std = number(mean, "normal_", "mean", 1), number(std, "normal_", "std", 2)
+    return fill(self, zero.NORMAL_, _normal_sampler(self._a), source_of(generator, "normal_"), mean, std)
+
+
+@public("Tensor.exponential_")
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with exponential numbers of rate ``lambd``."""
+    rate = number(lambd, "exponential_", "lambd", 1)
+    return fill(self, zero.EXPONENTIAL_, _samplers.exponential, source_of(generator, "exponential_"), rate)
+
+
+@public("Tensor.cauchy_")
+def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with Cauchy numbers."""
+    median, sigma = number(median, "cauchy_", "median", 1), number(sigma, "cauchy_", "sigma", 2)
+    return fill(self, zero.CAUCHY_, _samplers.cauchy, source_of(generator, "cauchy_"), median, sigma)
+
+
+@public("Tensor.log_normal_")
+def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with numbers whose logarithm is normal with this mean and standard deviation."""
+    mean, std = number(mean, "log_normal_", "mean", 1), number(std, "log_normal_", "std", 2)
+    return fill(self, zero.LOG_NORMAL_, _samplers.log_normal, source_of(generator, "log_normal_"), mean, std)
+
+
+@public("Tensor.geometric_")
+def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+    """Fill with numbers of trials up to the first success, of probability ``p``."""
+    p = number(p, "geometric_", "p", 1)
+    return fill(self, zero.GEOMETRIC_, _samplers.geometric, source_of(generator, "geometric_"), p)
+
+
+@public("Tensor.random_")
+def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
+    """Fill with integers: ``random_()`` up to the dtype's largest; ``random_(to)``, ``random_(from, to)`` below ``to``.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.zeros(5, dtype=torch.int64).random_(10)
+    tensor([4, 9, 3, 0, 3])
+    """
+    source = source_of(generator, "random_")
+    for value in (*args, *kwargs.values()):
+        if value is not None and (isinstance(value, float) or not hasattr(value, "__index__")):
+            got = ", ".join([type_name(v) for v in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
+            raise TypeError(
+                f"random_() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+                " * (*, torch.Generator generator = None)\n"
+                " * (int from, int to, *, torch.Generator generator = None)\n"
+                " * (int to, *, torch.Generator generator = None)\n"
+            )
+    if not args and not kwargs:
+        return fill(self, zero.RANDOM_, _samplers.random, source)
+    if (len(args) == 1 and not kwargs) or (not args and kwargs.keys() == {"to"}):
+        to = operator.index(args[0] if args else kwargs["to"])
+        return fill(self, zero.RANDOM_TO, _samplers.randint, source, 0, to)
+    low, high = _from_to("random_", args, kwargs, **{"from": 0, "to": None})
+    if high is None:
+        return fill(self, zero.RANDOM_FROM_TO, _samplers.random_from, source, operator.index(low))
+    return fill(self, zero.RANDOM_FROM_TO, _samplers.randint, source, operator.index(low), operator.index(high))
+
+
+# ---------------------------------------------------------------------------------------------------------- new tensors
+def new_random(
+    function: str, shape: tuple[int, ...], dtype: Dtype | None, out: Tensor | None, requires_grad: bool, default: Any,
+    sampler: Sampler, generator: Any, *args: Any, device: Any = None,
+) -> Tensor:  # fmt: skip
+    """A new tensor of draws, or ``out`` filled with them; nothing is drawn for one without data."""
+    source = source_of(generator, function)
+    if out is None:
+        np_dtype = default if dtype is None else dtype.np
+        if device is not None and meta_device(device):
+            return made(Meta(shape, np_dtype), requires_grad)
+        return made(allocate(lambda s, d: drawn(sampler, source, s, d, *args), shape, np_dtype), requires_grad)
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type_name(out)}")
+    if dtype is not None and dtype is not out.dtype:
+        raise RuntimeError(f"dtype {dtype.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})")
+    check_inplace(out, False)
+    if tuple(out.shape) != shape:
+        resized(out, np.empty(shape, out._a.dtype))
+    if sampler is _samplers.normal:
+        sampler = _normal_sampler(out._a)
+    fill(out, None, sampler, source, *args)
+    return out.requires_grad_() if requires_grad else out
+
+
+_SHORT = 1 << 16  # elements that there is memory for
+
+
+def _short_shape(size: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """The shape of a small tensor given in the commonest ways; ``None``: it must be looked at."""
+    shape = plain_shape(size)
+    return shape if shape and min(shape) >= 0 and math.prod(shape) < _SHORT else None
+
+
+def _short_range(args: tuple[Any, ...]) -> tuple[int, int, tuple[int, ...]] | None:
+    """The same for the arguments of ``randint``: its limits and the shape."""
+    if len(args) == 2:
+        args = (0, *args)
+    if len(args) != 3 or type(args[0]) is not int or type(args[1]) is not int or not isinstance(args[2], tuple):
+        return None
+    shape = _short_shape(args[2:])
+    return None if shape is None else (args[0], args[1], shape)
+
+
+@public("torch.rand")
+def rand(
+    *size: Any,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """Uniform numbers on [0, 1).
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.rand(3)
+    tensor([0.4963, 0.7682, 0.0885])
+    """
+    if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
+        short = None if pin_memory or kwargs or M or LEVELS.get() else _short_shape(size)
+        if short:
+            return wrap(_samplers.uniform(default_generator, short, dtypes.default_np))
+    dtype = options("rand", dtype, layout, device, pin_memory, requires_grad)
+    shape = shape_of("rand", size, kwargs)
+    sampler, default = _samplers.uniform, dtypes.default_np
+    return new_random("rand", shape, dtype, out, requires_grad, default, sampler, generator, device=device)
+
+
+@public("torch.randn")
+def randn(
+    *size: Any,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """Standard normal numbers.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randn(3)
+    tensor([ 1.5410, -0.2934, -2.1788])
+    """
+    if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
+        short = None if pin_memory or kwargs or M or LEVELS.get() else _short_shape(size)
+        if short:
+            return wrap(_samplers.normal(default_generator, short, dtypes.default_np))
+    dtype = options("randn", dtype, layout, device, pin_memory, requires_grad)
+    shape = shape_of("randn", size, kwargs)
+    sampler, default = _samplers.normal, dtypes.default_np
+    return new_random("randn", shape, dtype, out, requires_grad, default, sampler, generator, device=device)
+
+
+@public("torch.randint")
+def randint(
+    *args: Any,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    **kwargs: Any,
+) -> Tensor:
+    """Integers in [low, high): ``randint(high, size)``, ``randint(low, high, size)``; int64 if no dtype is given.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randint(0, 10, (5,))
+    tensor([4, 9, 3, 0, 3])
+    """
+    if dtype is layout is device is None and out is None and generator is None and requires_grad is False:
+        short = None if pin_memory or kwargs or M or LEVELS.get() else _short_range(args)
+        if short:
+            low, high, shape = short
+            return wrap(_samplers.randint(default_generator, shape, dtypes.int64.np, low, high))
+    dtype = options("randint", dtype, layout, device, pin_memory, requires_grad)
+    low, high, size = _randint_arguments("randint", ("high", "size"), ("low", "high", "size"), args, kwargs)
+    shape = tuple_shape("randint", size)
+    sampler, default = _samplers.randint, dtypes.int64.np
+    return new_random(
+        "randint", shape, dtype, out, requires_grad, default, sampler, generator, low, high, device=device
+    )
+
+
+def _randint_arguments(
+    function: str, short: tuple[str, ...], long: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[int, int, Any]:
+    names = long if len(args) + len(kwargs) == len(long) else short
+    given = dict(zip(names, args, strict=False))
+    if len(args) > len(names) or given.keys() & kwargs.keys() or {*given, *kwargs} != set(names):
+        got = ", ".join([type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
+        raise TypeError(
+            f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            f" * ({', '.join(short)}, *, torch.Generator generator = None, ...)\n"
+            f" * ({', '.join(long)}, *, torch.Generator generator = None, ...)\n"
+        )
+    given.update(kwargs)
+    values = []
+    for name in ("low", "high"):
+        value = given.get(name, 0)
+        if isinstance(value, (float, bool)) or not hasattr(value, "__index__"):
+            where = names.index(name) + 1
+            raise TypeError(f"{function}(): argument '{name}' (position {where}) must be int, not {type_name(value)}")
+        values.append(operator.index(value))
+    size = given.get("size")
+    if "size" in names and not isinstance(size, (tuple, list)):
+        where = names.index("size") + 1
+        raise TypeError(
+            f"{function}(): argument 'size' (position {where}) must be tuple of ints, not {type_name(size)}"
+        )
+    return values[0], values[1], size
+
+
+@public("torch.randperm")
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A random permutation of 0, ..., n - 1; int64 if no dtype is given.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.randperm(6)
+    tensor([2, 5, 3, 0, 1, 4])
+    """
+    dtype = options("randperm", dtype, layout, device, pin_memory, requires_grad)
+    if isinstance(n, (float, bool)) or not hasattr(n, "__index__"):
+        raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type_name(n)}")
+    n = operator.index(n)
+    default = dtypes.int64.np
+    return new_random("randperm", (n,), dtype, out, requires_grad, default, _permutations, generator, device=device)
+
+
+def _permutations(generator: Generator, shape: tuple[int, ...], np_dtype: Any) -> Any:
+    if len(shape) == 1:
+        return _samplers.randperm(generator, shape[0], np_dtype)
+    rows = [_samplers.randperm(generator, shape[-1], np_dtype) for _ in range(int(np.prod(shape[:-1])))]
+    return np.array(rows, np_dtype).reshape(shape)
+
+
+_LIKE: dict[str, Sampler] = {
+    "uniform_": _samplers.uniform,
+    "normal_": _samplers.normal,
+    "random_": _samplers.randint,
+}
+
+
+def _like(
+    function: str, input: Any, dtype: Any, layout: Any, device: Any, pin: Any, requires_grad: Any, order: Any,
+    generator: Any, fill: str, *args: Any,
+) -> Tensor:  # fmt: skip
+    if dtype is layout is device is order is generator is None and type(input) is Tensor and requires_grad is False:
+        a = input._a
+        if type(a) is np.ndarray and a.flags.c_contiguous and not (pin or M or LEVELS.get()):
+            return wrap(_LIKE[fill](default_generator, a.shape, a.dtype, *args))
+    np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
+    a = input._a
+    if meta_device(device) if device is not None else device_of(a) is META:
+        return made(without_data(a, np_dtype, order), requires_grad)
+    if device is not None:
+        a = a if device_of(a) is CPU else np.empty(a.shape, np_dtype)
+    if LEVELS.get() or (order is None and type(a) is np.ndarray and a.flags.c_contiguous):
+        source = source_of(generator, function)
+        return made(drawn(_LIKE[fill], source, tuple(a.shape), np_dtype, *args), requires_grad)
+    t = wrap(empty_array_like(wrap(a), np_dtype, order))
+    getattr(t, fill)(*args, generator=generator)
+    return made(t._a, requires_grad)
+
+
+@public("torch.rand_like")
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Uniform numbers on [0, 1), of another tensor's shape and dtype."""
+    rest = (dtype, layout, device, pin_memory, requires_grad, memory_format, generator)
+    return _like("rand_like", input, *rest, "uniform_")
+
+
+@public("torch.randn_like")
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Standard normal numbers, of another tensor's shape and dtype."""
+    rest = (dtype, layout, device, pin_memory, requires_grad, memory_format, generator)
+    return _like("randn_like", input, *rest, "normal_")
+
+
+@public("torch.randint_like")
+def randint_like(
+    input: Tensor,
+    *args: Any,
+    generator: Generator | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    **kwargs: Any,
+) -> Tensor:
+    """Integers in [low, high), of another tensor's shape and dtype: ``(input, high)`` or ``(input, low, high)``."""
+    low, high, _ = _randint_arguments("randint_like", ("high",), ("low", "high"), args, kwargs)
+    rest = (dtype, layout, device, pin_memory, requires_grad, memory_format, generator)
+    return _like("randint_like", input, *rest, "random_", low, high)

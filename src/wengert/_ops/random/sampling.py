@@ -1,0 +1,283 @@
+"""Samples of distributions whose parameters are tensors: bernoulli, multinomial, normal, poisson, binomial.
+
+A drawn number's derivative is zero; where a parameter requires grad a node says so, as in PyTorch. For PyTorch 0.1's
+``reinforce`` a sample also remembers its score (``_tape.stochastic``).
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..._arrays import random as _samplers
+from ..._base import dtypes
+from ..._base.dtypes import dtype as Dtype
+from ..._base.dtypes import type_name
+from ..._base.modes import is_grad_enabled
+from ..._base.registry import public
+from ..._kinds.out import exactly, of_kind, write_out
+from ..._kinds.slow_path import broadcast_error, logical_dtype
+from ..._tape.inplace import apply_inplace
+from ..._tape.tensor import Tensor, wrap
+from ..._tape.views import check_inplace, writable
+from ...random import Generator
+from ..create.create import options, tuple_shape
+from . import _common as zero
+from ._common import drawn, needs, sampled, source_of
+from .random import fill, new_random, number
+
+# what ``out`` may be
+_BERNOULLI = of_kind("fiubV", "\"bernoulli_tensor_cpu_self_\" not implemented for '{Out}'", NotImplementedError)
+_NORMAL = of_kind("fcV", "\"normal_kernel_cpu\" not implemented for '{Out}'", NotImplementedError)
+_MULTINOMIAL = exactly("multinomial expects Long tensor out, got: {Out}")
+
+
+def _tensor(value: Any, function: str, argument: str = "input", position: int = 1) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type_name(value)}"
+        )
+    return value
+
+
+def _result(values: Any, node: Any, *operands: Tensor) -> Tensor:
+    return node(*operands, values) if needs(*operands) else wrap(values)
+
+
+@public("torch.bernoulli Tensor.bernoulli")
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:
+    """Ones with the probabilities that ``input`` holds (or all with probability ``p``), else zeros.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.bernoulli(torch.tensor([0., 0.9, 1.]))
+    tensor([0., 1., 1.])
+    """
+    if out is not None:
+        return write_out(out, bernoulli, (input, p), {"generator": generator}, _BERNOULLI)
+    source = source_of(generator, "bernoulli")
+    _tensor(input, "bernoulli")
+    if p is not None:
+        p = number(p, "bernoulli", "p", 2)
+        return wrap(drawn(_samplers.bernoulli, source, tuple(input.shape), logical_dtype(input), p))
+
+    def sampler(source: Generator, probabilities: Any) -> Any:
+        return _samplers.bernoulli_tensor(source, probabilities.shape, probabilities.dtype, probabilities)
+
+    result = _result(sampled(sampler, source, _array(input)), zero.BERNOULLI, input)
+    return _scored(result, input, "bernoulli")
+
+
+def _array(t: Tensor) -> Any:
+    """A tensor's payload; a NumPy number as an array."""
+    return np.asarray(t._a) if isinstance(t._a, np.generic) else t._a
+
+
+@public("Tensor.bernoulli_")
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Fill with ones of probability ``p``, a number or a tensor that broadcasts, and zeros elsewhere."""
+    source = source_of(generator, "bernoulli_")
+    if not isinstance(p, Tensor):
+        return fill(self, zero.BERNOULLI_NUMBER, _samplers.bernoulli, source, number(p, "bernoulli_", "p", 1))
+    shape = tuple(self.shape)
+    try:
+        fits = np.broadcast_shapes(tuple(p.shape), shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        from ..._tensor_api.layout import not_expandable
+
+        raise not_expandable(shape, tuple(p.shape))
+    tracked = needs(self, p)
+    check_inplace(self, tracked)
+    if isinstance(self._a, (np.ndarray, np.generic)):
+        writable(self)
+
+    def sampler(source: Generator, probabilities: Any) -> Any:
+        lead = probabilities.shape[: probabilities.ndim - p._a.ndim]
+        wide = np.broadcast_to(probabilities, np.broadcast_shapes(probabilities.shape, (*lead, *shape)))
+        return _samplers.bernoulli_tensor(source, wide.shape, logical_dtype(self), wide)
+
+    values = sampled(sampler, source, _array(p))
+    if tracked:
+        return apply_inplace(zero.BERNOULLI_TENSOR, self, (p, values))
+    return apply_inplace(lambda _: wrap(values), self, ())
+
+
+@public("torch.multinomial Tensor.multinomial")
+def multinomial(
+    input: Tensor,
+    num_samples: int = 1,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row.
+
+    Raises RuntimeError for weights that are negative, infinite or all zero, and if there are fewer than samples
+    without replacement.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.multinomial(torch.ones(5), 3)
+    tensor([2, 4, 1])
+    """
+    if out is not None:
+        if isinstance(out, Tensor):  # before anything is drawn, and before the weights are looked at
+            _MULTINOMIAL.check(np.dtype(np.int64), logical_dtype(out))
+        return write_out(out, multinomial, (input, num_samples, replacement), {"generator": generator}, _MULTINOMIAL)
+    source = source_of(generator, "multinomial")
+    _tensor(input, "multinomial")
+    if isinstance(num_samples, (float, bool)) or not hasattr(num_samples, "__index__"):
+        raise TypeError(f"multinomial(): argument 'num_samples' (position 2) must be int, not {type_name(num_samples)}")
+    count = operator.index(num_samples)
+    values = sampled(
+        lambda g, prob: _samplers.multinomial(g, prob, count, bool(replacement)), source, _array(input), rows=1
+    )
+    return _scored(wrap(values), input, "multinomial")
+
+
+@public("torch.normal")
+def normal(
+    mean: Any,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.normal(torch.tensor([10., 20.]), 0.1)
+    tensor([10.1541, 19.9707])
+    """
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        if size is not None:
+            raise _normal_mismatch(mean, std, size)
+        if out is not None:
+            return write_out(out, normal, (mean, std), {"generator": generator}, _NORMAL)
+        return _normal_of_tensors(mean, std, source_of(generator, "normal"))
+    if size is None or not isinstance(size, (tuple, list)):
+        raise _normal_mismatch(mean, std, size)
+    chosen = options("normal", dtype, layout, device, pin_memory, requires_grad)
+    args = (number(mean, "normal", "mean", 1), number(std, "normal", "std", 2))
+    shape = tuple_shape("normal", size)
+    return new_random(
+        "normal",
+        shape,
+        chosen,
+        out,
+        requires_grad,
+        dtypes.default_np,
+        _samplers.normal,
+        generator,
+        *args,
+        device=device,
+    )
+
+
+def _normal_mismatch(*args: Any) -> TypeError:
+    got = ", ".join(type_name(a) for a in args if a is not None)
+    return TypeError(
+        f"normal() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+        " * (Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)\n"
+        " * (Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out = None)\n"
+        " * (float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)\n"
+        " * (float mean, float std, tuple of ints size, *, torch.Generator generator = None, Tensor out = None, ...)\n"
+    )
+
+
+def _normal_of_tensors(mean: Any, std: Any, source: Generator) -> Tensor:
+    operands = []
+    for value, argument, position in ((mean, "mean", 1), (std, "std", 2)):
+        operands.append(_array(value) if isinstance(value, Tensor) else number(value, "normal", argument, position))
+    if isinstance(mean, Tensor) and isinstance(std, Tensor) and mean._a.shape != std._a.shape:
+        try:
+            np.broadcast_shapes(tuple(mean.shape), tuple(std.shape))
+        except ValueError:
+            raise broadcast_error(mean, std) from None
+    values = sampled(_samplers.normal_tensor, source, *operands)
+    if isinstance(mean, Tensor) and isinstance(std, Tensor):
+        return _scored(_result(values, zero.NORMAL_BOTH, mean, std), mean, "normal", std)
+    if isinstance(mean, Tensor):
+        return _scored(_result(values, zero.NORMAL_MEAN, mean), mean, "normal", std)
+    return _result(values, zero.NORMAL_STD, std)
+
+
+@public("Tensor.normal")
+def normal_method(self: Tensor, std: Any = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Normal numbers around this tensor (PyTorch 0.1's form of ``torch.normal(mean, std)``)."""
+    return normal(self, std, generator=generator)
+
+
+def _scored(result: Tensor, source: Tensor, kind: str, std: Any = None) -> Tensor:
+    """Legacy: what ``reinforce`` needs to know of a sample of something that requires grad."""
+    if source._fn is not None and is_grad_enabled() and isinstance(result._a, (np.ndarray, np.generic)):
+        from ..._tape.stochastic import stochastic
+
+        sample, parameter = np.array(result._a), source._a
+        scale = std._a if isinstance(std, Tensor) else std
+        stochastic(result, source, lambda reward: _SCORES[kind](reward, sample, parameter, scale))
+    return result
+
+
+def _multinomial_score(reward: Any, sample: Any, prob: Any, _: Any) -> Any:
+    """The reward times the gradient of -log of the probabilities that were drawn."""
+    rows, drawn_ = prob.reshape(-1, prob.shape[-1]), sample.reshape(-1, sample.shape[-1])
+    grad = np.zeros_like(rows)
+    places = (np.arange(len(rows))[:, None], drawn_)
+    rewards = np.broadcast_to(np.asarray(reward, grad.dtype), sample.shape).reshape(drawn_.shape)
+    np.add.at(grad, places, -rewards / rows[places])
+    return grad.reshape(prob.shape)
+
+
+def _bernoulli_score(reward: Any, sample: Any, prob: Any, _: Any) -> Any:
+    with np.errstate(all="ignore"):
+        grad = np.where(sample == 1, -1 / prob, 1 / (1 - prob))
+    return (np.asarray(reward) * grad).astype(prob.dtype)
+
+
+def _normal_score(reward: Any, sample: Any, mean: Any, std: Any) -> Any:
+    grad = np.asarray(reward) * (mean - sample) / np.square(std)
+    extra = grad.ndim - mean.ndim
+    axes = tuple(range(extra)) + tuple(
+        i + extra for i, n in enumerate(mean.shape) if n == 1 and grad.shape[i + extra] != 1
+    )
+    return (grad.sum(axes, keepdims=True).reshape(mean.shape) if axes else grad).astype(mean.dtype)
+
+
+_SCORES = {"multinomial": _multinomial_score, "bernoulli": _bernoulli_score, "normal": _normal_score}
+
+
+@public("torch.poisson")
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Poisson numbers with the rates that ``input`` holds, of its shape and dtype.
+
+    >>> import wengert as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.poisson(torch.tensor([1., 4., 30.]))
+    tensor([ 2.,  5., 26.])
+    """
+    source = source_of(generator, "poisson")
+    values = sampled(_samplers.poisson, source, _array(_tensor(input, "poisson")))
+    return _result(values, zero.POISSON, input)
+
+
+@public("torch.binomial")
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """Numbers of successes in ``count`` trials of probability ``prob``; the two broadcast and have one dtype."""
+    source = source_of(generator, "binomial")
+    operands = (_tensor(count, "binomial", "count"), _tensor(prob, "binomial", "prob", 2))
+    return _result(sampled(_samplers.binomial, source, *(_array(t) for t in operands)), zero.BINOMIAL, *operands)

@@ -1,0 +1,1 @@
+"""Operators along dims: sums, extrema, scans, sorts."""

@@ -1,0 +1,246 @@
+"""Counting elements: ``bincount``, ``histc``, ``histogram``, ``histogramdd``. None of them has a derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.library import in_lib
+from ..._base.registry import public
+from ..._kinds.dims import rank
+from ..._kinds.general import general
+from ..._kinds.out import exactly
+from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.tensor import Tensor, wrap
+from .sums import is_kind, reduction, unimplemented
+
+_SAME_HISTOGRAM = exactly(
+    "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {result} and hist {out}"
+)
+
+HistogramResult = return_type("histogram", "hist", "bin_edges")
+HistogramddResult = return_type("histogramdd", "hist", "bin_edges")
+
+
+# ------------------------------------------------------------------------------------------------------------- bincount
+@general(
+    tensors=2,
+    batch="loop",
+    dtypes="i",
+    why_not="it counts",
+    samples=lambda rng: [((np.array([1, 2, 2]), None), (4,)), ((np.array([1, 0, 2]), np.array([0.5, 1.0, 2.0])), (3,))],
+)
+def bincount(lib, self, weights, minlength):
+    """How often each number from 0 on occurs, or the sum of the weights where it does."""
+    if weights is None:
+        return lib.bincount(self, minlength=minlength)
+    return lib.bincount(self, weights, minlength).astype(np.float32 if weights.dtype == np.float32 else np.float64)
+
+
+@public("torch.bincount Tensor.bincount")
+def _bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements.
+
+    >>> import wengert as torch
+    >>> torch.bincount(torch.tensor([1, 2, 2]))
+    tensor([0, 1, 2])
+    """
+    ndim = rank(input, "bincount")
+    if not is_kind(input, "iu"):
+        raise unimplemented("bincount_cpu", input)
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    a = input._a
+    if ndim != 1 or (isinstance(a, np.ndarray) and a.size and a.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and tuple(weights.shape) != tuple(input.shape):
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    return bincount(input, weights, minlength)
+
+
+# ---------------------------------------------------------------------------------------------------------------- histc
+def outer_edges(x: Any, low: float, high: float, name: str, margin: float = 1.0) -> tuple[Any, Any]:
+    """The range of a histogram: the data's if none is given, widened to both sides if it is a point."""
+    left, right = x.dtype.type(low), x.dtype.type(high)
+    if left == right and x.size:
+        left, right = x.min(), x.max()
+    if not (np.isfinite(left) and np.isfinite(right)):
+        raise RuntimeError(f"torch.{name}: range of [{left:g}, {right:g}] is not finite")
+    margin = x.dtype.type(margin)
+    return (left - margin, right + margin) if left == right else (left, right)
+
+
+@general(batch="loop", dtypes="f", why_not="it counts", samples=[((10,), (4, 0.0, 1.0)), ((3, 4), (5, 0.0, 0.0))])
+def histc(lib, self, bins, min, max):
+    """How many elements fall into each of several bins of equal width."""
+    x = self.reshape(-1)
+    left, right = outer_edges(x, min, max, "histc")
+    x = x[(x >= left) & (x <= right)]
+    place = ((x - left) * bins / (right - left)).astype(np.int64)
+    return np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
+
+
+@reduction("torch.histc Tensor.histc", out_rule=_SAME_HISTOGRAM)
+def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0).
+
+    >>> import wengert as torch
+    >>> torch.histc(torch.tensor([1., 2., 1.]), bins=4, min=0, max=3)
+    tensor([0., 2., 1., 0.])
+    """
+    rank(input, "histc")
+    if not isinstance(bins, int):
+        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type_text(bins)}")
+    if not is_kind(input, "fV"):
+        raise unimplemented("linspace_cpu" if is_kind(input, "b") else "histogram_cpu", input)
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if max < min:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    return histc(input, bins, min, max)
+
+
+# ------------------------------------------------------------------------------------------------------------ histogram
+def _equal_bins(x: Any, bins: int, limits: Any, dim: int) -> Any:
+    """The edges of bins of equal width, computed as PyTorch's linspace does, from both ends."""
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension {dim}")
+    if limits is not None:
+        left, right = (x.dtype.type(v) for v in limits)
+        if right < left:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {left:g} max {right:g} for dimension {dim}"
+            )
+        half = x.dtype.type(0.5)
+        left, right = (left - half, right + half) if left == right else (left, right)
+    elif not x.size:
+        left, right = x.dtype.type(0), x.dtype.type(1)
+    else:
+        left, right = outer_edges(x, 0, 0, "histogramdd", 0.5)
+    step = (right - left) / x.dtype.type(bins)
+    i = np.arange(bins + 1)
+    return np.where(i < (bins + 1) // 2, left + step * i, right - step * (bins - i)).astype(x.dtype)
+
+
+@in_lib
+def counts_between(points: Any, edges: list[Any], weight: Any, density: bool) -> Any:
+    """How many points, or how much weight, each cell of a grid of edges holds."""
+    inside = np.ones(len(points), bool)
+    cell = np.zeros(len(points), np.int64)
+    for d, e in enumerate(edges):
+        x = points[:, d]
+        place = np.searchsorted(e, x, "right") - 1
+        place[x == e[-1]] = len(e) - 2
+        inside &= (place >= 0) & (x <= e[-1])
+        cell = cell * (len(e) - 1) + place
+    shape = tuple(len(e) - 1 for e in edges)
+    size = int(np.prod(shape))
+    w = None if weight is None else weight.reshape(-1)[inside].astype(np.float64)
+    hist = np.bincount(cell[inside], w, size).reshape(shape).astype(points.dtype)
+    if density:
+        hist = hist / hist.sum()
+        for d, e in enumerate(edges):
+            hist = hist / np.diff(e).reshape((-1,) + (1,) * (len(edges) - d - 1))
+    return hist
+
+
+def _histogram(name: str, points: Any, bins: list[Any], limits: list[Any], weight: Tensor | None, density: bool) -> Any:
+    if weight is not None:
+        if weight._a.dtype != points.dtype:
+            raise RuntimeError(
+                f"torch.{name}: if weight tensor is provided, input tensor and weight tensor should have the same dtype"
+            )
+        if weight._a.size != len(points):
+            raise RuntimeError(
+                f"torch.{name}: if weight tensor is provided it should have the same shape as the input tensor"
+                " excluding its innermost dimension"
+            )
+    edges = []
+    for d, (b, limit) in enumerate(zip(bins, limits, strict=True)):
+        if isinstance(b, Tensor):
+            edges.append(_given_edges(points, b, d))
+        else:
+            edges.append(_equal_bins(points[:, d], int(b), limit, d))
+    return counts_between(points, edges, None if weight is None else weight._a, density), edges
+
+
+def _given_edges(points: Any, b: Tensor, d: int) -> Any:
+    if b._a.dtype != points.dtype:
+        names = {"float32": "float", "float64": "double"}
+        raise RuntimeError(
+            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
+            f"{names.get(points.dtype.name, points.dtype.name)} and bins for dimension {d} with dtype "
+            f"{names.get(b._a.dtype.name, b._a.dtype.name)}"
+        )
+    return b._a
+
+
+def _points(input: Tensor, name: str, one: bool) -> Any:
+    rank(input, name)
+    a = input._a
+    if not isinstance(a, (np.ndarray, np.generic)):
+        raise RuntimeError(f"{name}() has no form under transforms: its result depends on the data's values")
+    if a.dtype not in (np.float32, np.float64):
+        raise unimplemented("histogramdd", input)
+    return np.asarray(a).reshape(-1, 1 if one else a.shape[-1])
+
+
+@public("torch.histogram Tensor.histogram")
+def histogram(
+    input: Tensor,
+    bins: int | Tensor,
+    *,
+    range: tuple[float, float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+    out: Any = None,
+) -> Any:
+    """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges.
+
+    >>> import wengert as torch
+    >>> torch.histogram(torch.tensor([1., 2., 1.]), bins=4, range=(0., 3.)).hist
+    tensor([0., 2., 1., 0.])
+    """
+    points = _points(input, "histogram", True)
+    hist, (edges,) = _histogram("histogram", points, [bins], [range], weight, density)
+    result = HistogramResult((wrap(hist), wrap(edges)))
+    if out is None:
+        return result
+    from ..._kinds.out import store_out
+
+    for o, r in zip(out, result, strict=True):
+        _SAME_HISTOGRAM.check(logical_dtype(r), logical_dtype(o))
+    for o, r in zip(out, result, strict=True):
+        store_out(o, r)
+    return HistogramResult(out)
+
+
+@public("torch.histogramdd")
+def histogramdd(
+    input: Tensor,
+    bins: int | Sequence[Any],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:
+    """Counts of points (the last dim holds coordinates) in the cells of a grid.
+
+    >>> import wengert as torch
+    >>> torch.histogramdd(torch.tensor([[0., 1.], [1., 0.], [2., 2.]]), bins=[2, 2]).hist
+    tensor([[0., 1.],
+            [1., 1.]])
+    """
+    if rank(input, "histogramdd") < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    points = _points(input, "histogramdd", False)
+    n = points.shape[1]
+    each = [bins] * n if isinstance(bins, int) else list(bins)
+    if len(each) != n:
+        raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    limits = [None] * n if range is None else [tuple(range[2 * d : 2 * d + 2]) for d in np.arange(n)]
+    hist, edges = _histogram("histogramdd", points, each, limits, weight, density)
+    return HistogramddResult((wrap(hist), tuple(wrap(e) for e in edges)))

@@ -1,0 +1,559 @@
+"""Largest and smallest elements: ``max``, ``min``, ``amax``, ``amin``, ``aminmax``, ``argmax``, ``argmin``.
+
+``max(dim)`` sends its cotangent to the one element it chose, the first of equal ones; ``amax``, ``aminmax`` and
+``max()`` of all elements share it evenly among equal ones, as PyTorch does. ``_take_along`` and ``_put_along``
+(elements along a dim by index, and their transpose) carry those cotangents, for these and for what sorts.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._arrays.kernels import recordable
+from ..._arrays.large import MANY, sum_over
+from ..._arrays.library import in_lib
+from ..._arrays.threads import LARGE, among_rows, fold
+from ..._base.registry import RAW, T, public
+from ..._kinds.dims import nonempty_dims, normal_dim, numpy_names, rank
+from ..._kinds.general import general
+from ..._kinds.out import EXACT, exactly, write_out
+from ..._kinds.return_types import return_type
+from ..._tape.tensor import Tensor, wrap
+from ..indexing._along import along as places_along
+from ..shape.view_chain import untied
+from .sums import SMALL, Dims, is_kind, reduction, restored, unimplemented, wanted_dims
+
+INT64 = np.dtype(np.int64)
+_SAME_AS_INPUT = exactly(
+    "Expected the dtype for input and out to match, but got {Result} for input's dtype and {Out} for out's dtype."
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MaxResult = return_type("max", "values", "indices")
+MinResult = return_type("min", "values", "indices")
+AminmaxResult = return_type("aminmax", "min", "max")
+
+
+# --------------------------------------------------------------------------------------- elements along a dim, by index
+def positions(index: Any, dim: int, size: int) -> Any:
+    """Where the elements chosen by ``index`` along ``dim`` lie in the flat array whose dim has ``size`` elements."""
+    shape = index.shape
+    return places_along((*shape[:dim], size, *shape[dim + 1 :]), index, dim)
+
+
+@in_lib
+def taken_along(x: Any, index: Any, dim: int) -> Any:
+    """See ``_take_along``."""
+    return x.reshape(-1)[positions(index, dim, x.shape[dim])]
+
+
+@in_lib
+def put_along(x: Any, index: Any, dim: int, size: int, unique: bool) -> Any:
+    """See ``_put_along``."""
+    shape = (*index.shape[:dim], size, *index.shape[dim + 1 :])
+    r = np.zeros(shape, x.dtype)
+    flat = positions(index, dim, size)
+    if unique:
+        r.reshape(-1)[flat] = x
+    else:
+        np.add.at(r.reshape(-1), flat.reshape(-1), x.reshape(-1))
+    return r
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g, index, dim, unique, self_shape: xp._put_along(g, index, dim, self_shape[dim], unique)},
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [((rng.standard_normal((2, 3)), np.array([[2, 0], [1, 2]])), (1, True))],
+)
+def _take_along(lib, self, index, dim, unique):
+    """The elements along a dim at integer positions; ``unique``: no position occurs twice."""
+    return lib.taken_along(self, index, dim)
+
+
+@general(
+    tensors=2,
+    grad={"self": lambda xp, g, index, dim, size, unique: xp._take_along(g, index, dim, unique)},
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((rng.standard_normal((2, 2)), np.array([[2, 0], [1, 2]])), (1, 3, True)),
+        ((rng.standard_normal((2, 2)), np.array([[2, 0], [2, 2]])), (0, 3, False)),
+    ],
+)
+def _put_along(lib, self, index, dim, size, unique):
+    """Zeros of ``size`` along a dim, with the elements added at integer positions."""
+    return lib.put_along(self, index, dim, size, unique)
+
+
+def put_chosen(xp: Any, g: Any, indices: Any, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
+    """The cotangent of a reduction that chose one element along a dim."""
+    g = restored(xp, g, shape, dim, keepdim)
+    return xp._put_along(g, restored(xp, indices, shape, dim, keepdim), dim, shape[dim], True)
+
+
+# ------------------------------------------------------------------------------------------------------- sharing evenly
+@general(tensors=2, batch="elementwise", why_not="a comparison", samples=[((3,), (3,), (True,))], dtypes="fib")
+def _ties(lib, self, result, nan):
+    """Where the elements equal the result; ``nan``: where they are both nan, too."""
+    mask = self == result
+    if nan and self.dtype.kind in "fV":
+        missing = lib.isnan(result)
+        if missing.any():
+            mask = mask | (lib.isnan(self) & missing)
+    return mask
+
+
+@general(
+    tensors=2,
+    batch=("dim", ("dim",)),
+    why_not="it counts",
+    samples=lambda rng: [((np.array([True, False]), np.zeros(2)), ((0,),))],
+)
+def _tie_count(lib, mask, self, dim):
+    """How many are true over some dims, in the dtype of ``self``, the dims kept."""
+    return lib.add.reduce(mask, dim, None, None, True).astype(self.dtype)
+
+
+def shared(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    """The cotangent of an extremum over dims, shared evenly among equal elements."""
+    result, g = (restored(xp, x, self.shape, dim, keepdim) for x in (result, g))
+    if xp is RAW and self.size >= MANY and recordable(self) and g.dtype is self.dtype:
+        return among_rows(self.shape[-1], lambda: _shared_by_many(g, self, result, dim))
+    mask = xp._ties(self, result, False)
+    count = xp._tie_count(mask, self, dim)
+    return xp.where(mask, g / count, (count - count) / count)  # 0; nan equals nothing: its derivative is nan
+
+
+def _shared_by_many(g: Any, x: Any, result: Any, dim: tuple[int, ...]) -> Any:
+    """The same by factors of 0 and 1: where nothing equals a result, because it is nan, 0 / 0 is nan again."""
+    mask = np.empty_like(x)
+    np.equal(x, result, mask)
+    share = g / sum_over(mask, dim, True)
+    return np.multiply(mask, share, mask)
+
+
+def shared_by_all(xp: Any, g: Any, self: Any, result: Any) -> Any:
+    """The cotangent of an extremum, or a median, of all elements; if it is nan, the nan share it."""
+    mask = xp._ties(self, result, True)
+    return xp.where(mask, g / xp._tie_count(mask, self, tuple(range(self.ndim))), 0.0)
+
+
+# --------------------------------------------------------------------------------------------------- max and min of all
+def _batch_all(name: str) -> Callable[..., Any]:
+    return lambda U, info, inner, mine, p: getattr(U, name)(inner[0], tuple(range(1, inner[0].ndim)), False)
+
+
+_TIES = lambda rng: [((a,), ()) for a in (rng.standard_normal((2, 3)), np.array(1.5))]
+
+
+@general(
+    grad=shared_by_all,
+    node="MaxBackward1",
+    batch=_batch_all("amax"),
+    dtypes="fib",
+    samples=_TIES,
+    called="max",
+)
+def max_all(lib, self):
+    """The largest element."""
+    if self.size <= SMALL and self.dtype.kind != "V":
+        return self.ravel()[self.argmax()]  # NumPy finds the place in a third of the time
+    return lib.maximum.reduce(self, None) if self.size < LARGE else fold(lib.maximum, self)
+
+
+@general(
+    grad=shared_by_all,
+    node="MinBackward1",
+    batch=_batch_all("amin"),
+    dtypes="fib",
+    samples=_TIES,
+    called="min",
+)
+def min_all(lib, self):
+    """The smallest element."""
+    if self.size <= SMALL and self.dtype.kind != "V":
+        return self.ravel()[self.argmin()]
+    return lib.minimum.reduce(self, None) if self.size < LARGE else fold(lib.minimum, self)
+
+
+# ---------------------------------------------------------------------------------------------- max and min along a dim
+_DIM_SAMPLES = lambda rng: [
+    ((rng.standard_normal(s),), (d, keep)) for s, d in (((3, 4), 1), ((3, 4), 0), ((5,), 0)) for keep in (False, True)
+]
+
+
+@general(
+    grad=lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
+    outputs=2,
+    results=("values", "indices"),
+    differentiable=(True, False),
+    node="MaxBackward0",
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=_DIM_SAMPLES,
+    called="max",
+)
+def max_dim(lib, self, dim, keepdim):
+    """The largest element along a dim and where it stands; the first of equal ones, the first nan if there is one."""
+    return _with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)
+
+
+@general(
+    grad=lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
+    outputs=2,
+    results=("values", "indices"),
+    differentiable=(True, False),
+    node="MinBackward0",
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=_DIM_SAMPLES,
+    called="min",
+)
+def min_dim(lib, self, dim, keepdim):
+    """The smallest element along a dim and where it stands; the first of equal ones, the first nan if there is one."""
+    return _with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)
+
+
+def _with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """An extremum along a dim, and where it stands; ``place`` is the array's ``argmax`` or ``argmin``."""
+    if _in_large_columns(x, dim):
+        best = reduce(x, dim, None, None, True)
+        where = _places_in_columns(x, best, dim, keepdim)
+        if where is not None:
+            return best if keepdim else best.reshape(where.shape), where
+    where = place(dim, keepdims=True) if keepdim else place(dim)
+    values = _of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
+    return values, _int64(where)
+
+
+def _in_rows(x: Any, dim: int) -> bool:
+    """Whether NumPy finds where an extremum stands, and so the extremum itself, sooner than the extremum."""
+    if dim != x.ndim - 1 or x.dtype.kind != "f" or not x.flags.c_contiguous:
+        return False
+    return x.size <= SMALL or (x.size >= MANY and x.shape[dim] >= 64)
+
+
+def _of_rows(x: Any, where: Any) -> Any:
+    """The element at a position of each row of the last dim."""
+    if x.ndim == 1:
+        return x[where]
+    return x.ravel().take(_row_starts(where.shape, x.shape[-1]) + where)
+
+
+@functools.lru_cache(64)
+def _row_starts(shape: tuple[int, ...], n: int) -> Any:
+    """Where each row of ``n`` elements begins in the flat array, in the shape of one element of each."""
+    return np.arange(0, math.prod(shape) * n, n).reshape(shape)
+
+
+def _in_large_columns(x: Any, dim: int) -> bool:
+    """Whether NumPy, which looks through one column after the other, takes twice as long as ``_places_in_columns``."""
+    return x.size >= LARGE >> 2 and dim < x.ndim - 1 and x.shape[-1] >= 64 and x.shape[dim] < 1 << 15
+
+
+_largest: Any = np.maximum.reduce
+
+
+def _places_in_columns(x: Any, best: Any, dim: int, keepdim: bool) -> Any:
+    """Where an extremum first stands along a dim, row by row: the largest number among those of the rows that hold it,
+    counted down. ``None`` where there is nan, which nothing equals.
+    """
+    n = x.shape[dim]
+    numbers = np.arange(n, 0, -1, dtype=np.int16).reshape((n,) + (1,) * (x.ndim - dim - 1))
+    first = _largest(np.multiply(np.equal(x, best).view(np.int8), numbers), dim, None, None, keepdim)
+    return n - first.astype(np.int64) if first.all() else None
+
+
+def _int64(index: Any) -> Any:
+    return index if index.dtype is INT64 else index.astype(INT64)
+
+
+@public("torch.max Tensor.max")
+def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Largest elements.
+
+    - ``max(input)``: the largest of all;
+    - ``max(input, dim, keepdim=False)``: the largest along a dim, and its indices (the first of equal ones);
+    - ``max(input, other)``: the larger of each pair, as ``maximum``.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1., 5.], [7., 3.]])
+    >>> x.max()
+    tensor(7.)
+    >>> x.max(1).indices
+    tensor([1, 0])
+    """
+    if not args and not kwargs and out is None:
+        return _extremum_of_all(input, max_all, "max")
+    return _extremum(input, args, kwargs, out, max, "max")
+
+
+@public("torch.min Tensor.min")
+def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``.
+
+    >>> import wengert as torch
+    >>> torch.min(torch.tensor([[1., 5.], [7., 3.]]), 0).values
+    tensor([1., 3.])
+    """
+    if not args and not kwargs and out is None:
+        return _extremum_of_all(input, min_all, "min")
+    return _extremum(input, args, kwargs, out, min, "min")
+
+
+def _extremum_of_all(input: Tensor, op: Any, name: str) -> Tensor:
+    try:
+        a = input._a
+        if a.size and a.dtype.kind != "c":
+            return op(input)
+    except AttributeError:
+        rank(input, name)
+    if is_kind(input, "c"):
+        raise unimplemented(f"{name}_all", input)
+    raise RuntimeError(
+        f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+        "Specify the reduction dim with the 'dim' argument."
+    )
+
+
+def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, fn: Any, name: str) -> Any:
+    """``max`` or ``min`` with more than the tensor: along a dim, or of pairs."""
+    if out is not None:
+        return write_out(out, fn, (input, *args), kwargs, EXACT if isinstance(out, (tuple, list)) else None)
+    dim = args[0] if len(args) == 1 and not kwargs else None
+    if type(dim) is int and type(input) is Tensor:  # x.max(1), without the checks that cannot fail
+        a = input._a
+        n = a.ndim
+        if -n <= dim < n and a.size and a.dtype.kind != "c":
+            dim = dim if dim >= 0 else dim + n
+            return (MaxResult if name == "max" else MinResult)._make(
+                (max_dim if name == "max" else min_dim)(input, dim, False)
+            )
+    kwargs = numpy_names(kwargs)
+    if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
+        return getattr(T, name + "imum")(input, *args, **kwargs)
+    dim, keepdim = _dim_and_keepdim(name, input, args, kwargs)
+    if dim is None:
+        return fn(input)
+    ndim = rank(input, name)
+    dim = normal_dim(dim, ndim, name)
+    if is_kind(input, "c"):
+        raise unimplemented(f"{name}_cpu", input)
+    if ndim:
+        nonempty_dims(input._a.shape, (dim,), name)
+    values, indices = along(max_dim if name == "max" else min_dim, input, dim, keepdim)
+    return (MaxResult if name == "max" else MinResult)._make((values, indices))
+
+
+def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, bool]:
+    given = dict(zip(("dim", "keepdim"), args, strict=False)) | kwargs
+    known = isinstance(input, Tensor) and set(given) <= {"dim", "keepdim"} and len(args) <= 2 and "dim" in given
+    dim = given.get("dim")
+    is_int = hasattr(dim, "__index__") and not isinstance(dim, bool)
+    if not known or not (dim is None or is_int):
+        from ..._kinds.slow_path import type_text
+
+        got = ", ".join([type_text(a) for a in (input, *args)] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            f" * (Tensor input)\n * (Tensor input, Tensor other)\n * (Tensor input, int dim, bool keepdim = False)\n"
+        )
+    return dim, given.get("keepdim", False)
+
+
+def along(op: Any, input: Tensor, dim: int, *p: Any) -> tuple[Tensor, ...]:
+    """An operator of several outputs along one dim, on a 0-dimensional tensor too, which it sees as one element."""
+    if input._a.ndim:
+        return op(input, dim, *p)  # type: ignore[no-any-return]
+    return tuple(map(without_dim, op(T.reshape(input, (1,)), 0, *p)))
+
+
+def along_one(op: Any, input: Tensor, dim: int, *p: Any) -> Tensor:
+    """``along`` for an operator of one output."""
+    if input._a.ndim:
+        return op(input, dim, *p)  # type: ignore[no-any-return]
+    return without_dim(op(T.reshape(input, (1,)), 0, *p))
+
+
+def without_dim(result: Tensor) -> Tensor:
+    """The one element of a result that has one dim, 0-dimensional, under the name of the node that made it."""
+    node = result.grad_fn
+    return untied(T.reshape(result, ()), node.name() if node else None)
+
+
+# -------------------------------------------------------------------------------------------------------- amax and amin
+_DIMS_SAMPLES = lambda rng: [
+    ((rng.standard_normal(s),), (d, keep))
+    for s, d in (((3, 4), (1,)), ((2, 3, 4), (0, 2)), ((), ()))
+    for keep in (False, True)
+]
+
+
+@general(
+    grad=shared,
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=_DIMS_SAMPLES,
+)
+def amax(lib, self, dim, keepdim):
+    """The largest element over some dims."""
+    if len(dim) == 1 and _in_rows(self, dim[0]):
+        return _of_rows(self, self.argmax(-1, keepdims=keepdim))
+    return lib.maximum.reduce(self, dim, None, None, keepdim)
+
+
+@general(
+    grad=shared,
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=_DIMS_SAMPLES,
+)
+def amin(lib, self, dim, keepdim):
+    """The smallest element over some dims."""
+    if len(dim) == 1 and _in_rows(self, dim[0]):
+        return _of_rows(self, self.argmin(-1, keepdims=keepdim))
+    return lib.minimum.reduce(self, dim, None, None, keepdim)
+
+
+@reduction("torch.amax Tensor.amax", out_rule=_SAME_AS_INPUT)
+def _amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
+    """The largest element over one, several or all dims; equal ones share the gradient evenly.
+
+    >>> import wengert as torch
+    >>> torch.amax(torch.tensor([[1., 5.], [7., 3.]]), 1)
+    tensor([5., 7.])
+    """
+    return amax(input, _extremum_dims(input, dim, "amax", "max_values_cpu"), keepdim)
+
+
+@reduction("torch.amin Tensor.amin", out_rule=_SAME_AS_INPUT)
+def _amin(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
+    """The smallest element over one, several or all dims; equal ones share the gradient evenly.
+
+    >>> import wengert as torch
+    >>> torch.amin(torch.tensor([[1., 5.], [7., 3.]]), (0, 1))
+    tensor(1.)
+    """
+    return amin(input, _extremum_dims(input, dim, "amin", "min_values_cpu"), keepdim)
+
+
+def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int, ...]:
+    dims = wanted_dims(dim, rank(input, name), name)
+    shape = input._a.shape
+    if 0 in shape:
+        if dim is None or (not isinstance(dim, int) and not len(dim)):
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                "Specify the reduction dim with the 'dim' argument."
+            )
+        nonempty_dims(shape, dims, name)
+    if is_kind(input, "c"):
+        raise unimplemented(kernel, input)
+    return dims
+
+
+@general(
+    grad=lambda xp, g, self, min, max, dim, keepdim: (
+        shared(xp, g[0], self, min, dim, keepdim) + shared(xp, g[1], self, max, dim, keepdim)
+    ),
+    outputs=2,
+    results=("min", "max"),
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=_DIMS_SAMPLES,
+)
+def aminmax(lib, self, dim, keepdim):
+    """The smallest and the largest element over some dims."""
+    return lib.minimum.reduce(self, dim, None, None, keepdim), lib.maximum.reduce(self, dim, None, None, keepdim)
+
+
+@reduction("torch.aminmax Tensor.aminmax", out_rule=EXACT)
+def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The smallest and the largest element, of all or along a dim.
+
+    >>> import wengert as torch
+    >>> torch.aminmax(torch.tensor([3., 1., 2.])).max
+    tensor(3.)
+    """
+    ndim = rank(input, "aminmax")
+    dims = tuple(range(ndim)) if dim is None else (normal_dim(dim, ndim, "aminmax"),) * bool(ndim)
+    shape = input._a.shape
+    if dim is None and 0 in shape:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
+    for d in dims:
+        if not shape[d]:
+            raise IndexError(f"aminmax: Expected reduction dim {d} to have non-zero size.")
+    if is_kind(input, "c"):
+        raise unimplemented("aminmax_cpu", input)
+    return AminmaxResult(aminmax(input, dims, keepdim))
+
+
+# ---------------------------------------------------------------------------------------------------- argmax and argmin
+@general(batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], why_not="indices")
+def argmax(lib, self, dim, keepdim):
+    """Where the largest element along a dim stands: the first of equal ones, the first nan if there is one."""
+    if _in_large_columns(self, dim):
+        return _with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)[1]
+    return _int64(self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim))
+
+
+@general(batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], why_not="indices")
+def argmin(lib, self, dim, keepdim):
+    """Where the smallest element along a dim stands: the first of equal ones, the first nan if there is one."""
+    if _in_large_columns(self, dim):
+        return _with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)[1]
+    return _int64(self.argmin(dim, keepdims=True) if keepdim else self.argmin(dim))
+
+
+@reduction("torch.argmax Tensor.argmax", out_rule=EXACT)
+def _argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1., 5.], [7., 3.]])
+    >>> x.argmax(), x.argmax(1)
+    (tensor(2), tensor([1, 0]))
+    """
+    return _arg_extremum(argmax, "argmax", input, dim, keepdim)
+
+
+@reduction("torch.argmin Tensor.argmin", out_rule=EXACT)
+def _argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones.
+
+    >>> import wengert as torch
+    >>> torch.argmin(torch.tensor([[1., 5.], [7., 3.]]), dim=0)
+    tensor([0, 1])
+    """
+    return _arg_extremum(argmin, "argmin", input, dim, keepdim)
+
+
+def _arg_extremum(op: Any, name: str, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    ndim = rank(input, name)
+    if is_kind(input, "cb"):
+        raise RuntimeError(f"{name}(): does not support {'bool' if is_kind(input, 'b') else 'complex'} input")
+    shape = input._a.shape
+    if dim is None:
+        n = input._a.size
+        if not n:
+            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        if ndim == 1:
+            flat = input
+        else:  # what finds a place is not recorded
+            flat = wrap(input._a.reshape(-1)) if type(input._a) is np.ndarray else T.reshape(input, (n,))
+        found = op(flat, 0, False)
+        return T.reshape(found, (1,) * ndim) if keepdim and ndim else found  # type: ignore[no-any-return]
+    dim = normal_dim(dim, ndim, name)
+    if ndim:
+        nonempty_dims(shape, (dim,), name)
+    return along_one(op, input, dim, keepdim)

@@ -1,0 +1,390 @@
+"""Scans: running sums, products, extrema and log-sum-exps along a dim, differences and trapezoids.
+
+Everything multiplicative stands on one operator that is closed under differentiation, the linear recurrence
+
+    h[t] = b[t] + a[t] * h[t-1]         and its transpose        h[t] = b[t] + a[t+1] * h[t+1]
+
+so no derivative here divides by an element: products that hold zeros have the right gradients in every order.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._arrays.library import in_lib
+from ..._base.registry import place
+from ..._kinds.dims import normal_dim, rank
+from ..._kinds.general import general
+from ..._kinds.linear import linear
+from ..._kinds.out import exactly, of_kind
+from ..._kinds.return_types import return_type
+from ..._tape.inplace import inplace_of
+from ..._tape.tensor import Tensor
+from .extrema import along, along_one
+from .sums import in_dtype, is_kind, reduction, unimplemented
+
+_SCALAR_TYPE = exactly("expected scalar_type {Result} but found {Out}")
+
+if TYPE_CHECKING:
+    from ..._base.dtypes import dtype as DType
+
+CummaxResult = return_type("cummax", "values", "indices")
+CumminResult = return_type("cummin", "values", "indices")
+
+
+class _ScanAccumulators(dict[Any, Any]):
+    """dtype -> the dtype that PyTorch's scans run in: the next wider one; integers and bools give int64."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        wide = {"float32": np.float64, "complex64": np.complex128, "float16": np.float32, "bfloat16": np.float32}
+        found = np.dtype(np.int64 if dtype.kind in "biu" else wide.get(dtype.name, dtype))
+        self[dtype] = found
+        return found
+
+
+ACCUMULATOR = _ScanAccumulators()
+
+
+def _scan(ufunc: Any, x: Any, dim: int, reverse: bool = False) -> Any:
+    wide = ACCUMULATOR[x.dtype]
+    if reverse:
+        x = _flipped(x, dim)
+    if wide is x.dtype or wide.kind == "i":
+        r = ufunc.accumulate(x, dim, wide)
+    elif x.size < _LARGE:
+        r = ufunc.accumulate(x, dim, wide).astype(x.dtype)
+    else:
+        r = _scan_in_parts(ufunc, x, dim, wide)
+    return _flipped(r, dim) if reverse else r
+
+
+_LARGE = 1 << 15  # elements from which a whole array in the wider dtype costs more than the scan itself
+
+
+def _scan_in_parts(ufunc: Any, x: Any, dim: int, wide: Any) -> Any:
+    """A scan in a wider dtype that holds only a part of the array in it at a time."""
+    r = np.empty(x.shape, x.dtype)
+    if dim < x.ndim - 1:
+        rows, results = np.moveaxis(x, dim, 0), np.moveaxis(r, dim, 0)
+        running = rows[0].astype(wide)
+        results[0] = running
+        for t in range(1, len(rows)):
+            ufunc(running, rows[t], out=running)
+            results[t] = running
+        return r
+    n = x.shape[-1]
+    rows, results = x.reshape(-1, n), r.reshape(-1, n)
+    step = max(1, _LARGE // n)
+    for i in range(0, len(rows), step):
+        results[i : i + step] = ufunc.accumulate(rows[i : i + step], 1, wide)
+    return r
+
+
+def _flipped(x: Any, dim: int) -> Any:
+    return x[(slice(None),) * dim + (slice(None, None, -1),)]
+
+
+def _part(dim: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
+    return (slice(None),) * dim + (slice(start, stop),)
+
+
+# ----------------------------------------------------------------------------------------------------------------- sums
+@linear(
+    transpose=lambda xp, g, dim: xp._cumsum_reverse(g, dim),
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
+)
+def cumsum(lib, self, dim):
+    """Running sum along a dim."""
+    return _scan(lib.add, self, dim)
+
+
+@linear(
+    transpose=lambda xp, g, dim: xp.cumsum(g, dim), batch=("dim", ("dim",)), samples=[((3, 4), (1,)), ((3, 4), (0,))]
+)
+def _cumsum_reverse(lib, self, dim):
+    """Running sum along a dim from its end."""
+    return _scan(lib.add, self, dim, True)
+
+
+@reduction(
+    "torch.cumsum Tensor.cumsum",
+    out_rule=of_kind("fciuV", "\"cumsum_out_cpu\" not implemented for '{Out}'", NotImplementedError),
+    in_out=True,
+)
+def _cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+    """Running sum along a dim; integers and bools give int64.
+
+    >>> import wengert as torch
+    >>> torch.cumsum(torch.tensor([1., 2., 3.]), 0)
+    tensor([1., 3., 6.])
+    """
+    ndim = rank(input, "cumsum")
+    dim = normal_dim(dim, ndim, "cumsum")
+    if ndim and dtype is None:
+        return cumsum(input, dim)
+    return in_dtype(along_one(cumsum, in_dtype(input, dtype, "cumsum"), dim), dtype, "cumsum")
+
+
+# ------------------------------------------------------------------------------------------------------------- products
+@general(
+    grad=lambda xp, g, self, dim: xp._cumprod_before(self, dim, False) * xp._recurrence(self, g, dim, True),
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((a,), (d,))
+        for a in (rng.standard_normal((3, 4)), np.array([[1.5, 0.0, 2.0, 0.0, 3.0], [0.5, 2.0, 0.0, 1.0, 2.0]]))
+        for d in (0, 1)
+    ],
+)
+def cumprod(lib, self, dim):
+    """Running product along a dim."""
+    return _scan(lib.multiply, self, dim)
+
+
+@general(
+    grad=lambda xp, g, self, dim, reverse, result: (
+        result
+        * (
+            xp._recurrence(xp._delay(self, dim, 1), xp._delay(g, dim, 1), dim, False)
+            if reverse
+            else xp._recurrence(self, xp._delay(g, dim, -1), dim, True)
+        )
+    ),
+    batch=("dim", ("dim",)),
+    samples=lambda rng: [
+        ((a,), (d, reverse))
+        for a in (rng.standard_normal((2, 3)), np.array([[1.5, 0.0, 2.0], [0.0, 3.0, 0.0]]))
+        for d in (0, 1)
+        for reverse in (False, True)
+    ],
+)
+def _cumprod_before(lib, self, dim, reverse):
+    """For each element the product of those before it along a dim (of those after it, if ``reverse``)."""
+    return lib.products_before(self, dim, reverse)
+
+
+@in_lib
+def products_before(x: Any, dim: int, reverse: bool) -> Any:
+    """See ``_cumprod_before``."""
+    r = np.ones(x.shape, x.dtype)
+    if x.shape[dim] > 1:
+        if reverse:
+            r[_part(dim, None, -1)] = _scan(np.multiply, x[_part(dim, 1, None)], dim, True)
+        else:
+            r[_part(dim, 1, None)] = _scan(np.multiply, x[_part(dim, None, -1)], dim)
+    return r
+
+
+@linear(
+    transpose=lambda xp, g, dim, by: xp._delay(g, dim, -by),
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), (1, 1)), ((3, 4), (0, -1)), ((1,), (0, 1)), ((0,), (0, 1))],
+)
+def _delay(lib, self, dim, by):
+    """The elements one further (``by`` 1) or one earlier (-1) along a dim; zero comes in."""
+    return lib.delayed(self, dim, by)
+
+
+@in_lib
+def delayed(x: Any, dim: int, by: int) -> Any:
+    """See ``_delay``."""
+    r = np.zeros(x.shape, x.dtype)
+    here, there = _part(dim, 1, None), _part(dim, None, -1)
+    if by > 0:
+        r[here] = x[there]
+    else:
+        r[there] = x[here]
+    return r
+
+
+def _recurrence_grad(xp: Any, g: Any, self: Any, dim: int, transposed: bool, result: Any) -> tuple[Any, Any]:
+    gb = xp._recurrence(self, g, dim, not transposed)
+    return (xp._delay(gb, dim, 1) * result if transposed else gb * xp._delay(result, dim, 1), gb)
+
+
+@general(
+    tensors=2,
+    grad=_recurrence_grad,
+    batch=("dim", ("dim",)),
+    samples=lambda rng: [
+        ((rng.standard_normal(s), rng.standard_normal(s)), (d, transposed))
+        for s, d in (((2, 3), 1), ((3, 2), 0), ((1,), 0), ((3, 20), 0))
+        for transposed in (False, True)
+    ],
+)
+def _recurrence(lib, self, b, dim, transposed):
+    """h[t] = b[t] + self[t] h[t-1] along a dim; transposed: h[t] = b[t] + self[t+1] h[t+1]."""
+    return lib.linear_recurrence(self, b, dim, transposed)
+
+
+_FEW_ROWS = 12  # up to here a loop over Python numbers is faster than one over array slices
+
+
+@in_lib
+def linear_recurrence(a: Any, b: Any, dim: int, transposed: bool) -> Any:
+    """See ``_recurrence``. Sequential along the dim, in Python's floats if there are only a few rows."""
+    if not b.size:
+        return b.copy()
+    n = b.shape[dim]
+    a, b = np.moveaxis(a, dim, 0), np.moveaxis(b, dim, 0)
+    if transposed:  # the same, from the end; the coefficient is then the one of the element before
+        a, b = np.roll(a[::-1], 1, 0), b[::-1]
+    r = np.empty(b.shape, b.dtype)
+    if b.size // n <= _FEW_ROWS:
+        _by_number(a.reshape(n, -1), b.reshape(n, -1), r.reshape(n, -1))
+    else:
+        _by_slice(a, b, r)
+    return np.ascontiguousarray(np.moveaxis(r[::-1] if transposed else r, 0, dim))
+
+
+def _by_number(a: Any, b: Any, r: Any) -> None:
+    def step(h: Any, ab: Any) -> Any:
+        return ab[1] + ab[0] * h
+
+    for k in range(b.shape[1]):
+        first, *rest = b[:, k].tolist()
+        r[:, k] = list(accumulate(zip(a[1:, k].tolist(), rest, strict=True), step, initial=first))
+
+
+def _by_slice(a: Any, b: Any, r: Any) -> None:
+    h = r[0] = b[0]
+    for t in range(1, len(b)):
+        h = np.multiply(a[t], h, out=r[t])
+        h += b[t]
+
+
+@reduction(
+    "torch.cumprod Tensor.cumprod",
+    out_rule=of_kind("fciuV", "\"cumprod_out_cpu\" not implemented for '{Out}'", NotImplementedError),
+    in_out=True,
+)
+def _cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+    """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero.
+
+    >>> import wengert as torch
+    >>> torch.cumprod(torch.tensor([1., 2., 3.]), 0)
+    tensor([1., 2., 6.])
+    """
+    ndim = rank(input, "cumprod")
+    dim = normal_dim(dim, ndim, "cumprod")
+    if ndim and dtype is None:
+        return cumprod(input, dim)
+    return in_dtype(along_one(cumprod, in_dtype(input, dtype, "cumprod"), dim), dtype, "cumprod")
+
+
+place(inplace_of(_cumsum, "cumsum_"), "Tensor.cumsum_")
+place(inplace_of(_cumprod, "cumprod_"), "Tensor.cumprod_")
+
+
+# -------------------------------------------------------------------------------------------------------------- extrema
+def _running(ufunc: Any, lib: Any, x: Any, dim: int) -> Any:
+    values = ufunc.accumulate(x, dim)
+    here = x == values
+    if x.dtype.kind in "fV":
+        here |= lib.isnan(x)
+    steps = lib.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
+    return values, lib.maximum.accumulate(lib.where(here, steps, 0), dim)
+
+
+def _running_declaration(name: str) -> dict[str, Any]:
+    return {
+        "grad": lambda xp, g, indices, dim, self_shape: xp._put_along(g, indices, dim, self_shape[dim], False),
+        "outputs": 2,
+        "results": ("values", "indices"),
+        "differentiable": (True, False),
+        "batch": ("dim", ("dim",)),
+        "dtypes": "fib",
+        "samples": [((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
+        "node": f"{name}Backward0",
+    }
+
+
+@general(**_running_declaration("Cummax"))
+def cummax(lib, self, dim):
+    """Running maximum along a dim and where it stands: the last of equal ones."""
+    return _running(lib.maximum, lib, self, dim)
+
+
+@general(**_running_declaration("Cummin"))
+def cummin(lib, self, dim):
+    """Running minimum along a dim and where it stands: the last of equal ones."""
+    return _running(lib.minimum, lib, self, dim)
+
+
+@reduction("torch.cummax Tensor.cummax", out_rule=_SCALAR_TYPE)
+def _cummax(input: Tensor, dim: int) -> Any:
+    """Running maximum along a dim, and where it stands: the last of equal ones.
+
+    >>> import wengert as torch
+    >>> torch.cummax(torch.tensor([1., 3., 2.]), 0).values
+    tensor([1., 3., 3.])
+    """
+    dim = normal_dim(dim, rank(input, "cummax"), "cummax")
+    if is_kind(input, "c"):
+        raise unimplemented("cummax_cpu", input)
+    return CummaxResult._make(along(cummax, input, dim))
+
+
+@reduction("torch.cummin Tensor.cummin", out_rule=_SCALAR_TYPE)
+def _cummin(input: Tensor, dim: int) -> Any:
+    """Running minimum along a dim, and where it stands: the last of equal ones.
+
+    >>> import wengert as torch
+    >>> torch.cummin(torch.tensor([3., 1., 2.]), 0).indices
+    tensor([0, 1, 1])
+    """
+    dim = normal_dim(dim, rank(input, "cummin"), "cummin")
+    if is_kind(input, "c"):
+        raise unimplemented("cummin_cpu", input)
+    return CumminResult._make(along(cummin, input, dim))
+
+
+# --------------------------------------------------------------------------------------------------------- log-sum-exps
+def _logcumsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: int) -> Any:
+    # u[t] = sum over k >= t of g[k] exp(result[t] - result[k]): a recurrence whose coefficients lie in [0, 1]
+    before = xp._delay(result, dim, 1)
+    decay = xp.exp(xp.where(before == result, 0, before - result))  # two infinities differ by nothing
+    return xp.exp(self - result) * xp._recurrence(decay, g, dim, True)
+
+
+@general(
+    grad=lambda xp, g, self, dim, result: _logcumsumexp_grad(xp, g, self, result, dim),
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), (1,)), ((3, 4), (0,)), ((0,), (0,))],
+)
+def logcumsumexp(lib, self, dim):
+    """Logarithm of the running sum of exponentials along a dim."""
+    if self.dtype.kind == "c":
+        return lib.complex_logcumsumexp(self, dim)
+    wide = ACCUMULATOR[self.dtype]
+    r = lib.logaddexp.accumulate(self, dim, wide)
+    return r if wide is self.dtype else r.astype(self.dtype)
+
+
+@in_lib
+def complex_logcumsumexp(x: Any, dim: int) -> Any:
+    """See ``logcumsumexp``: NumPy's ``logaddexp`` has no complex form."""
+    r = np.moveaxis(x.astype(np.complex128), dim, 0).copy()
+    for t in range(1, len(r)):
+        larger = np.where(r[t - 1].real >= r[t].real, r[t - 1], r[t])
+        smaller = np.where(r[t - 1].real >= r[t].real, r[t], r[t - 1])
+        r[t] = np.where(np.isneginf(smaller.real), larger, larger + np.log(1.0 + np.exp(smaller - larger)))
+    return np.moveaxis(r, 0, dim).astype(x.dtype)
+
+
+@reduction("torch.logcumsumexp Tensor.logcumsumexp", out_rule=_SCALAR_TYPE)
+def _logcumsumexp(input: Tensor, dim: int) -> Tensor:
+    """Logarithm of the running sum of exponentials along a dim, without overflow.
+
+    >>> import wengert as torch
+    >>> torch.logcumsumexp(torch.tensor([1000., 1000.]), 0)
+    tensor([1000.0000, 1000.6932])
+    """
+    dim = normal_dim(dim, rank(input, "logcumsumexp"), "logcumsumexp")
+    if is_kind(input, "biu"):
+        raise unimplemented("logcumsumexp_out_cpu", input)
+    return along_one(logcumsumexp, input, dim)

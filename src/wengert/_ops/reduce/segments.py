@@ -1,0 +1,110 @@
+"""Reductions of parts of a dimension: ``segment_reduce``. The parts lie one behind the other and may differ in size."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.registry import REGISTRY, T, public
+from ..._kinds.slow_path import logical_dtype, not_implemented
+from ..._tape.tensor import Tensor, wrap
+from ..indexing.scatter import known_values
+from ..shape.view_chain import renamed
+from ..shape.views_primitive import payload
+
+_START = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -math.inf, "amin": math.inf}
+
+
+@public("torch.segment_reduce torch._segment_reduce")
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: float | None = None,
+) -> Tensor:
+    """The "sum", "mean", "prod", "max" or "min" of each segment of ``data`` along ``axis``.
+
+    ``lengths`` (int64 or int32) of shape ``data.shape[:axis] + (segments,)`` says how many elements each segment has,
+    or ``offsets``, with one element more, where each begins and the last ends. ``initial``: what is reduced too, and
+    what an empty segment gives; without it that is 0, NaN, 1, minus infinity or infinity.
+
+    Raises RuntimeError if the lengths don't add up to the size of the axis, unless ``unsafe``.
+
+    >>> import wengert as torch
+    >>> torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "sum", lengths=torch.tensor([1, 0, 3]))
+    tensor([1., 0., 9.])
+    """
+    kind = {"max": "amax", "min": "amin"}.get(reduce, reduce)
+    if kind not in _START:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
+    shape = tuple(payload(data, "segment_reduce").shape)
+    sizes, starts = _sizes(data, lengths, offsets, axis, unsafe)
+    if logical_dtype(data).kind not in "fV":
+        raise not_implemented(REGISTRY["abs"], data, "_segment_reduce_cpu")
+    *lead, segments = sizes.shape
+    rows, n = math.prod(lead), shape[axis] if shape else 1
+    place, segment = _places(sizes.reshape(rows, segments), starts.reshape(rows, segments), n)
+    flat = T.reshape(data, (rows * n, *shape[axis + 1 :]))
+    if place is not None:
+        flat = T.index([flat, wrap(place)], (0,))
+    result = _reduced(flat, kind, wrap(segment), rows * segments, initial)
+    if kind == "mean":
+        count = sizes.reshape((rows * segments,) + (1,) * (flat._a.ndim - 1))
+        known = initial is not None and not math.isnan(initial)
+        result = result / wrap((np.maximum(count, 1) if known else count).astype(logical_dtype(data)))
+    return renamed(T.reshape(result, (*lead, segments, *shape[axis + 1 :])), "SegmentReduceBackward0")
+
+
+def _sizes(data: Tensor, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> tuple[Any, Any]:
+    """How many elements each segment has, and where it begins in its row."""
+    given, name = (offsets, "offsets") if offsets is not None else (lengths, "lengths")
+    if given is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    n = data._a.shape[axis] if data._a.ndim else 1
+    values = np.asarray(known_values(given, "segment_reduce"))
+    axis = axis + data._a.ndim if axis < 0 else axis
+    if axis != values.ndim - 1:
+        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {name} but got {axis}.")
+    if values.dtype.kind != "i" or values.dtype.itemsize < 4:
+        raise not_implemented(REGISTRY["abs"], given, f"_segment_reduce_{name}_cpu_kernel1")
+    if offsets is not None:
+        return np.diff(values, axis=-1), values[..., :-1]
+    if not unsafe:
+        if values.size and values.min() < 0:
+            raise RuntimeError("lengths contains negative value!")
+        if (values.sum(-1) != n).any():
+            raise RuntimeError(
+                "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+                "!unsafe."
+            )
+    return values, np.cumsum(values, axis=-1) - values
+
+
+def _places(sizes: Any, starts: Any, n: int) -> tuple[Any, Any]:
+    """The elements of all segments in order (``None`` if these are all of them), and the segment that each is in."""
+    rows, segments = sizes.shape
+    segment = np.repeat(np.arange(rows * segments), sizes.reshape(-1))
+    before = np.cumsum(sizes.reshape(-1)) - sizes.reshape(-1)
+    first = (starts + n * np.arange(rows)[:, None]).reshape(-1)
+    place = np.arange(segment.size) + (first - before)[segment]
+    return (None if place.size == rows * n and (place == np.arange(place.size)).all() else place), segment
+
+
+def _reduced(flat: Any, kind: str, segment: Any, count: int, initial: float | None) -> Any:
+    """Rows reduced into ``count`` rows."""
+    rest = tuple(flat._a.shape[1:])
+    start = wrap(np.full((count, *rest), _START[kind] if initial is None else initial, logical_dtype(flat)))
+    if kind in ("sum", "mean"):
+        total = T.index_back([flat, segment], (count, *rest), (0,))
+        return total if not initial else total + start
+    index = T.expand(T.reshape(segment, (-1,) + (1,) * len(rest)), tuple(flat._a.shape))
+    return T.scatter_reduce(start, index, flat, 0, kind, True)

@@ -1,0 +1,602 @@
+"""Sorting and what it finds: ``sort``, ``argsort``, ``topk``, ``kthvalue``, ``unique``, ``searchsorted``, ``isin``.
+
+The order is PyTorch's: stable, nan above everything, ``-0.`` equal to ``0.``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._arrays.library import in_lib
+from ..._base.registry import T, public
+from ..._kinds.dims import as_int, normal_dim, rank
+from ..._kinds.general import general
+from ..._kinds.out import EXACT, exactly
+from ..._kinds.return_types import return_type
+from ..._kinds.slow_path import cast, common_dtype, logical_dtype, type_text
+from ..._tape.tensor import Tensor, wrap
+from ..indexing._along import read_along
+from .extrema import along, put_chosen, without_dim
+from .sums import dtype_text, is_kind, reduction, unimplemented
+
+_INDEX_DTYPE = exactly(
+    "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on "
+    "whether out_int32 flag is True, but we got output tensor's dtype {Out} and out_int32 flag is False"
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SortResult = return_type("sort", "values", "indices")
+TopkResult = return_type("topk", "values", "indices")
+KthvalueResult = return_type("kthvalue", "values", "indices")
+
+
+# -------------------------------------------------------------------------------------------------- NumPy: stable order
+# NOTE [ Fast stable order ]
+#     NumPy sorts plain 64-bit integers with vector instructions, ten times as fast as its stable argsort. A key of at
+#     most 32 bits that orders as its element does, with the element's position in the low half, is such an integer: the
+#     positions come out in stable order. For wider elements an unstable argsort is repaired among equal elements.
+_WORTHWHILE = 2048  # elements, in rows of at least 64
+
+
+def comparable(x: Any) -> Any:
+    """The array, bfloat16 as float32: of that NumPy knows where nan belongs."""
+    return x.astype(np.float32) if x.dtype.kind == "V" else x
+
+
+def stable_order(x: Any, descending: bool) -> Any:
+    """The positions, along the last dim, of the elements in stable order."""
+    x = comparable(x)
+    n = x.shape[-1]
+    if x.size < _WORTHWHILE or n < 64:
+        if not descending:
+            return x.argsort(-1, kind="stable")
+        return n - 1 - x[..., ::-1].argsort(-1, kind="stable")[..., ::-1]
+    if x.dtype.itemsize <= 4 and x.dtype.kind in "fiub":
+        key = _ordered_key(x)
+        return _packed_order(~key if descending else key)
+    flipped = x[..., ::-1] if descending else x
+    order = _repaired_order(flipped)
+    return n - 1 - order[..., ::-1] if descending else order
+
+
+def _ordered_key(x: Any) -> Any:
+    """An unsigned 32-bit integer for each element, in the same order; all nan equal and above everything."""
+    kind = x.dtype.kind
+    if kind == "f":
+        bits = (x.astype(np.float32) + np.float32(0)).view(np.int32)  # -0. + 0. is 0.
+        bits = np.where(np.isnan(x), np.int32(0x7FFFFFFF), bits)
+        signed = bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))
+    elif kind == "i":
+        signed = x.astype(np.int32)
+    else:
+        return x.astype(np.uint32)
+    return signed.view(np.uint32) ^ np.uint32(0x80000000)
+
+
+def _packed_order(key: Any) -> Any:
+    packed = key.astype(np.uint64)
+    packed <<= np.uint64(32)
+    packed |= np.arange(key.shape[-1], dtype=np.uint64)
+    packed.sort(-1)
+    packed &= np.uint64(0xFFFFFFFF)
+    return packed.view(np.int64)
+
+
+def _repaired_order(x: Any) -> Any:
+    order = x.argsort(-1)
+    v = np.take_along_axis(x, order, -1)
+    differs = v[..., 1:] != v[..., :-1]
+    if x.dtype.kind == "f":
+        differs &= ~(np.isnan(v[..., 1:]) & np.isnan(v[..., :-1]))
+    if differs.all():
+        return order
+    group = np.zeros(x.shape, np.uint64)
+    np.cumsum(differs, -1, out=group[..., 1:])
+    group <<= np.uint64(32)
+    group |= order.view(np.uint64)
+    group.sort(-1)
+    group &= np.uint64(0xFFFFFFFF)
+    return group.view(np.int64)
+
+
+def _last(x: Any, dim: int) -> Any:
+    if dim == x.ndim - 1:
+        return x
+    return x.T if x.ndim == 2 else np.moveaxis(x, dim, -1)  # which takes some microseconds
+
+
+def _back(x: Any, dim: int) -> Any:
+    if dim == x.ndim - 1:
+        return x
+    return np.ascontiguousarray(x.T if x.ndim == 2 else np.moveaxis(x, -1, dim))
+
+
+def chosen(x: Any, order: Any) -> Any:
+    """The elements along the last dim at these positions."""
+    return read_along(x, order, x.ndim - 1) if x.flags.c_contiguous else np.take_along_axis(x, order, -1)
+
+
+@in_lib
+def sorted_with_positions(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+    """See ``sort``."""
+    rows = np.ascontiguousarray(_last(x, dim))
+    order = stable_order(rows, descending)
+    return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
+
+
+@in_lib
+def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+    """See ``topk``."""
+    rows = np.ascontiguousarray(_last(x, dim))
+    n = rows.shape[-1]
+    if k == 0:
+        order = np.zeros((*rows.shape[:-1], 0), np.int64)
+    elif n < 64 or 4 * k > n:
+        order = stable_order(rows, largest)[..., :k]
+    else:
+        key = comparable(rows)
+        part = key.argpartition(n - k, -1)[..., n - k :] if largest else key.argpartition(k - 1, -1)[..., :k]
+        part.sort(-1)
+        order = np.take_along_axis(part, stable_order(chosen(rows, part), largest), -1)
+    return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
+
+
+# ----------------------------------------------------------------------------------------------------------------- sort
+@general(
+    grad=lambda xp, g, indices, dim, self_shape: xp._put_along(g, indices, dim, self_shape[dim], True),
+    outputs=2,
+    results=("values", "indices"),
+    differentiable=(True, False),
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=[((3, 4), (1, False)), ((3, 4), (0, True)), ((0,), (0, False))],
+)
+def sort(lib, self, dim, descending):
+    """The elements in order along a dim, and where they were."""
+    return lib.sorted_with_positions(self, dim, descending)
+
+
+@general(batch=("dim", ("dim",)), dtypes="fib", samples=[((3, 4), (1, False)), ((3, 4), (0, True))], why_not="indices")
+def argsort(lib, self, dim, descending):
+    """Where the elements in order along a dim are."""
+    return lib.sorted_with_positions(self, dim, descending)[1]
+
+
+def _check_sortable(input: Tensor, dim: Any, name: str) -> int:
+    dim = normal_dim(dim, rank(input, name), name)
+    if is_kind(input, "c"):
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    return dim
+
+
+@reduction("torch.sort Tensor.sort", out_rule=EXACT)
+def _sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
+    """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest.
+
+    >>> import wengert as torch
+    >>> torch.sort(torch.tensor([3., 1., 2.]), descending=True)
+    torch.return_types.sort(
+    values=tensor([3., 2., 1.]),
+    indices=tensor([0, 2, 1]))
+    """
+    return SortResult._make(along(sort, input, _check_sortable(input, dim, "sort"), descending))
+
+
+@reduction("torch.argsort Tensor.argsort", out_rule=EXACT)
+def _argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """Indices that put the elements in order along a dim; equal elements keep their order.
+
+    >>> import wengert as torch
+    >>> torch.argsort(torch.tensor([3., 1., 2.]))
+    tensor([1, 2, 0])
+    """
+    dim = _check_sortable(input, dim, "argsort")
+    if not input.ndim:
+        return without_dim(argsort(T.reshape(input, (1,)), 0, False))
+    return argsort(input, dim, descending)
+
+
+@reduction("torch.msort Tensor.msort", out_rule=EXACT)
+def msort(input: Tensor) -> Tensor:
+    """The elements in order along the first dim.
+
+    >>> import wengert as torch
+    >>> torch.msort(torch.tensor([[3., 1.], [2., 4.]]))
+    tensor([[2., 1.],
+            [3., 4.]])
+    """
+    return _sort(input, 0).values  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------------------------------------------- topk, kthvalue
+@general(
+    grad=lambda xp, g, indices, dim, self_shape: xp._put_along(g, indices, dim, self_shape[dim], True),
+    outputs=2,
+    results=("values", "indices"),
+    differentiable=(True, False),
+    batch=("dim", ("dim",)),
+    dtypes="fi",
+    samples=[((3, 5), (2, 1, True)), ((3, 5), (3, 0, False)), ((3, 5), (0, 1, True))],
+)
+def topk(lib, self, k, dim, largest):
+    """The k largest (smallest) elements along a dim, in order, and where they are."""
+    return lib.largest_with_positions(self, k, dim, largest)
+
+
+@reduction("torch.topk Tensor.topk", out_rule=EXACT)
+def _topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The k largest (or smallest) elements along a dim, always in order, and where they are.
+
+    >>> import wengert as torch
+    >>> torch.topk(torch.tensor([3., 1., 4., 2.]), 2).indices
+    tensor([2, 0])
+    """
+    ndim = rank(input, "topk")
+    k = as_int(k, "topk", argument="k")
+    dim = normal_dim(dim, ndim, "topk")
+    if not 0 <= k <= (input._a.shape[dim] if ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    if is_kind(input, "c"):
+        raise RuntimeError(" topk does not support complex dtypes on CPU")
+    if is_kind(input, "b"):
+        raise RuntimeError("topk does not support bool dtypes on CPU")
+    if not ndim:
+        return TopkResult._make(map(without_dim, topk(T.reshape(input, (1,)), 1, 0, largest)))
+    return TopkResult._make(topk(input, k, dim, largest))
+
+
+@general(
+    grad=lambda xp, g, indices, dim, keepdim, self_shape: put_chosen(xp, g, indices, self_shape, dim, keepdim),
+    outputs=2,
+    results=("values", "indices"),
+    differentiable=(True, False),
+    batch=("dim", ("dim",)),
+    dtypes="fi",
+    samples=[((3, 5), (2, 1, False)), ((3, 5), (3, 0, True))],
+)
+def kthvalue(lib, self, k, dim, keepdim):
+    """The k-th smallest element along a dim and where it is."""
+    return lib.kth_with_positions(self, k, dim, keepdim)
+
+
+@in_lib
+def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """See ``kthvalue``."""
+    rows = _last(x, dim)
+    order = comparable(rows).argpartition(k - 1, -1)[..., k - 1 : k]
+    values = np.take_along_axis(rows, order, -1)
+    if keepdim:
+        return np.moveaxis(values, -1, dim), np.moveaxis(order, -1, dim)
+    return values[..., 0], order[..., 0]
+
+
+@reduction(
+    "torch.kthvalue Tensor.kthvalue",
+    out_rule=(
+        exactly("output values must be of same type as input"),
+        exactly("output indices must be of scalar type Long"),
+    ),
+)
+def _kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th smallest element along a dim (k counts from 1), and where it is.
+
+    >>> import wengert as torch
+    >>> torch.kthvalue(torch.tensor([3., 1., 2.]), 2).values
+    tensor(2.)
+    """
+    ndim = rank(input, "kthvalue")
+    k = as_int(k, "kthvalue", argument="k")
+    dim = normal_dim(dim, ndim, "kthvalue")
+    n = input._a.shape[dim] if ndim else 1
+    if not n:
+        raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
+    if not 1 <= k <= n:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    if is_kind(input, "cb"):
+        raise unimplemented("kthvalue_cpu", input)
+    if not ndim:
+        return KthvalueResult._make(map(without_dim, kthvalue(T.reshape(input, (1,)), 1, 0, False)))
+    return KthvalueResult._make(kthvalue(input, k, dim, keepdim))
+
+
+# --------------------------------------------------------------------------------------------------------------- unique
+def _no_derivative(name: str) -> Callable[..., Any]:
+    def grad(xp: Any, g: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return grad
+
+
+def _unique_declaration(name: str, node: str) -> dict[str, Any]:
+    return {
+        "grad": _no_derivative(name),
+        "outputs": 3,
+        "differentiable": (True, False, False),
+        "node": node,
+        "dtypes": "fib",
+        "why_not": "PyTorch has none; a backward pass that arrives here is an error",
+    }
+
+
+@general(**_unique_declaration("_unique2", "Unique2Backward0"), samples=[((4,), ())])
+def _unique2(lib, self):
+    """The different elements in order, where each element went, how often each occurs."""
+    values, inverse, counts = np.unique(self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False)
+    return values, inverse.reshape(self.shape), counts
+
+
+@general(**_unique_declaration("unique_dim", "UniqueDimBackward0"), samples=[((4, 2), (0,))])
+def unique_dim(lib, self, dim):
+    """The different slices along a dim in order, where each went, how often each occurs."""
+    rows = np.moveaxis(self, dim, 0)
+    if not len(rows):
+        return self.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    flat = _flat_rows(rows)
+    order = np.lexsort(flat.T[::-1]) if flat.shape[1] else np.arange(len(rows))
+    new, group, counts = _runs(flat[order])
+    inverse = np.empty(len(rows), np.int64)
+    inverse[order] = group
+    return np.ascontiguousarray(np.moveaxis(rows[order[new]], 0, dim)), inverse, counts
+
+
+@general(**_unique_declaration("unique_consecutive", "UniqueConsecutiveBackward0"), samples=[((4,), ())])
+def _unique_consecutive(lib, self):
+    """The first element of each run of equal ones, which run each belongs to, how long each is."""
+    flat = self.reshape(-1)
+    new, group, counts = _runs(flat.reshape(-1, 1))
+    return flat[new], group.reshape(self.shape), counts
+
+
+@general(**_unique_declaration("unique_dim_consecutive", "UniqueDimConsecutiveBackward0"), samples=[((4, 2), (0,))])
+def unique_dim_consecutive(lib, self, dim):
+    """``_unique_consecutive`` of slices along a dim."""
+    rows = np.moveaxis(self, dim, 0)
+    new, group, counts = _runs(_flat_rows(rows))
+    return np.ascontiguousarray(np.moveaxis(rows[new], 0, dim)), group, counts
+
+
+def _flat_rows(rows: Any) -> Any:
+    n = 1
+    for s in rows.shape[1:]:
+        n *= s
+    return rows.reshape(len(rows), n)
+
+
+def _runs(rows: Any) -> tuple[Any, Any, Any]:
+    """Where each run of equal rows starts, the run of each row, the length of each run."""
+    starts = np.ones(len(rows), bool)
+    starts[1:] = (rows[1:] != rows[:-1]).any(1)
+    new = np.flatnonzero(starts)
+    return new, np.cumsum(starts) - 1, np.diff(np.append(new, len(rows)))
+
+
+def _asked(results: Any, return_inverse: bool, return_counts: bool) -> Any:
+    wanted = [results[0], *([results[1]] if return_inverse else []), *([results[2]] if return_counts else [])]
+    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+
+@public("torch.unique Tensor.unique")
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements, or slices along a dim, always in order.
+
+    Also, if asked for, where each element went and how often each occurs.
+
+    >>> import wengert as torch
+    >>> torch.unique(torch.tensor([3, 1, 3, 2]), return_counts=True)
+    (tensor([1, 2, 3]), tensor([1, 1, 2]))
+    """
+    ndim = rank(input, "unique")
+    if is_kind(input, "c"):
+        raise unimplemented("unique", input)
+    if dim is None or not ndim:
+        return _asked(_unique2(input), return_inverse, return_counts)
+    dim = normal_dim(dim, ndim, "unique")
+    shape = input._a.shape
+    if 0 in shape[:dim] + shape[dim + 1 :]:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    return _asked(unique_dim(input, dim), return_inverse, return_counts)
+
+
+@public("torch.unique_consecutive Tensor.unique_consecutive")
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The first of each run of equal elements, or of equal slices along a dim.
+
+    >>> import wengert as torch
+    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 2, 1]))
+    tensor([1, 2, 1])
+    """
+    ndim = rank(input, "unique_consecutive")
+    if dim is None or not ndim:
+        return _asked(_unique_consecutive(input), return_inverse, return_counts)
+    dim = normal_dim(dim, ndim, "unique_consecutive")
+    return _asked(unique_dim_consecutive(input, dim), return_inverse, return_counts)
+
+
+# -------------------------------------------------------------------------------------------- finding in what is sorted
+@general(
+    tensors=2,
+    promote=True,
+    batch=("dim", ()),
+    dtypes="fi",
+    why_not="indices",
+    samples=lambda rng: [
+        ((np.sort(rng.standard_normal((2, 5))), rng.standard_normal((2, 3))), (right,)) for right in (False, True)
+    ],
+)
+def _searchsorted(lib, sorted_sequence, self, right):
+    """Where each value belongs in the sorted row of the same leading dims."""
+    return lib.places_in_rows(sorted_sequence, self, right)
+
+
+@in_lib
+def places_in_rows(rows: Any, values: Any, right: bool) -> Any:
+    """Binary search of each row's values in the row, all at once."""
+    n = rows.shape[-1]
+    if rows.ndim == 1:
+        return np.asarray(np.searchsorted(rows, values, "right" if right else "left"), dtype=np.int64)[()]
+    low = np.zeros(values.shape, np.int64)
+    high = np.full(values.shape, n, np.int64)
+    while (low < high).any():
+        middle = (low + high) >> 1
+        found = np.take_along_axis(rows, np.minimum(middle, n - 1), -1)
+        # not (found >= value), so that nan goes to the end, as in PyTorch
+        further = ~(found > values) if right else ~(found >= values)
+        further &= low < high
+        low = np.where(further, middle + 1, low)
+        high = np.where(further, high, np.minimum(middle, high))
+    return low
+
+
+def _right(side: str | None, right: bool) -> bool:
+    if side is None:
+        return right
+    if side not in ("left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if right and side == "left":
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
+    return side == "right"
+
+
+@reduction("torch.searchsorted", out_rule=_INDEX_DTYPE)
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Tensor | float,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Where each value would be inserted into a sorted sequence, or into the sorted rows of its leading dims.
+
+    >>> import wengert as torch
+    >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([0, 3, 9]))
+    tensor([0, 1, 3])
+    """
+    name = "torch.searchsorted()"
+    ndim = rank(sorted_sequence, "searchsorted")
+    goes_right = _right(side, right)
+    if not ndim:
+        raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
+    values = _as_values(input, sorted_sequence)
+    if ndim > 1:
+        _check_rows(name, sorted_sequence, values)
+    if sorter is not None:
+        _check_sorter(name, sorted_sequence, sorter)
+        sorted_sequence = T._take_along(sorted_sequence, sorter, ndim - 1, True)
+    places = _search(sorted_sequence, values, goes_right)
+    return cast(places, np.dtype(np.int32)) if out_int32 else places
+
+
+def _search(rows: Tensor, values: Tensor, right: bool) -> Tensor:
+    if rows.ndim > 1:
+        return _searchsorted(rows, values, right)
+    shape = tuple(values.shape)
+    n = values._a.size
+    return T.reshape(_searchsorted(rows, T.reshape(values, (n,)), right), shape)  # type: ignore[no-any-return]
+
+
+def _as_values(input: Any, like: Tensor) -> Tensor:
+    if isinstance(input, Tensor):
+        return input
+    if isinstance(input, (int, float)) or hasattr(input, "item"):
+        return wrap(np.asarray(input).astype(common_dtype((like, input))))
+    raise TypeError(f"searchsorted(): argument 'input' (position 2) must be Tensor, not {type_text(input)}")
+
+
+def _check_rows(name: str, rows: Tensor, values: Tensor) -> None:
+    if not values.ndim:
+        raise RuntimeError(
+            f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got boundaries "
+            f"tensor dim({rows.ndim}) and input value's dim(0) numel(1)"
+        )
+    if rows.ndim != values.ndim or tuple(rows.shape[:-1]) != tuple(values.shape[:-1]):
+        raise RuntimeError(
+            f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
+            f"input value tensor must match, but we got boundaries tensor {list(rows.shape)} and input value tensor "
+            f"{list(values.shape)}"
+        )
+
+
+def _check_sorter(name: str, rows: Tensor, sorter: Tensor) -> None:
+    if tuple(sorter.shape) != tuple(rows.shape):
+        raise RuntimeError(
+            f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(rows.shape)}and got "
+            f"sorter tensor {list(sorter.shape)}"
+        )
+    if logical_dtype(sorter) != np.int64:
+        raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {dtype_text(sorter)}")
+    a = sorter._a
+    if isinstance(a, np.ndarray) and a.size and not 0 <= a.min() <= a.max() < rows.shape[-1]:
+        raise RuntimeError(f"{name}: sorter index out of range")
+
+
+@reduction("torch.bucketize", out_rule=_INDEX_DTYPE)
+def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    """The bucket between sorted boundaries that each value falls into.
+
+    >>> import wengert as torch
+    >>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))
+    tensor([0, 1, 3])
+    """
+    if rank(boundaries, "bucketize") != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)  # type: ignore[no-any-return]
+
+
+# ----------------------------------------------------------------------------------------------------------------- isin
+_FEW_PAIRS = 4096  # so many are compared sooner than sorted
+
+
+@general(
+    tensors=2,
+    promote=True,
+    batch="loop",
+    dtypes="fi",
+    why_not="truth",
+    samples=lambda rng: [((np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([2.0, 3.0])), (False,))],
+)
+def isin(lib, elements, test_elements, invert):
+    """Whether each element is among the test elements."""
+    if 0 < elements.size * test_elements.size <= _FEW_PAIRS:
+        found = lib.logical_or.reduce(elements[..., None] == test_elements.ravel(), -1)
+        return lib.logical_not(found) if invert else found
+    return lib.isin(elements, test_elements, invert=invert)[()]
+
+
+@reduction("torch.isin", out_rule=EXACT)
+def _isin(
+    elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    """Whether each element is among the test elements (is not, with ``invert``).
+
+    >>> import wengert as torch
+    >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 5]))
+    tensor([False,  True, False])
+    """
+    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+        raise TypeError(
+            f"isin() received an invalid combination of arguments - got ({type_text(elements)}, "
+            f"{type_text(test_elements)}), but expected one of:\n * (Tensor elements, Tensor test_elements)\n"
+            " * (Number element, Tensor test_elements)\n * (Tensor elements, Number test_element)\n"
+        )
+    dtype = common_dtype((elements, test_elements))
+    tensors = [t if isinstance(t, Tensor) else wrap(np.asarray(t).astype(dtype)) for t in (elements, test_elements)]
+    for t in tensors:
+        if is_kind(t, "cb"):
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {dtype_text(t)}")
+    return isin(*tensors, invert)

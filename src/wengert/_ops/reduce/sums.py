@@ -1,0 +1,545 @@
+"""Reductions: sums, means, products and truth, of all elements or along dims.
+
+What a reduction's formula needs to undo it is here too: ``kept`` and ``restored`` put reduced dims back as ones.
+Extrema are in ``extrema``, norms in ``norms``, spread and order statistics in ``statistics``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._arrays.large import MANY, sum_over
+from ..._arrays.library import in_lib, lib, vector_of_ones
+from ..._base.dtypes import BY_NUMPY, INEXACT, as_dtype
+from ..._base.errors import noted
+from ..._base.registry import RAW, public
+from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
+from ..._kinds.general import general
+from ..._kinds.linear import linear
+from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_keywords, write_out
+from ..._kinds.slow_path import cast, default_np, logical_dtype, type_text
+from ..._tape.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ..._base.dtypes import dtype as DType
+
+Dims = int | Sequence[int] | None
+add_reduce: Any = np.add.reduce
+FLOAT32, UINT8, BOOL = np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.bool_)
+TRUE, FALSE = np.True_, np.False_
+SMALL = 4096  # so many elements are filled sooner than read from one place
+empty = np.empty
+FEW = 64  # so many elements are added up sooner by BLAS, and as accurately as pairwise
+BY_BLAS = frozenset(map(np.dtype, "fdFD"))
+
+
+# --------------------------------------------------------------------------------------------------------- common parts
+def kept(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:
+    """The shape with the reduced dims set to one."""
+    if not shape:
+        return ()
+    dims = {d % len(shape) for d in ((dim,) if isinstance(dim, int) else dim)}
+    return tuple(1 if i in dims else n for i, n in enumerate(shape))
+
+
+def restored(xp: Any, g: Any, shape: tuple[int, ...], dim: int | tuple[int, ...], keepdim: bool) -> Any:
+    """A reduction's result, or its cotangent, with the reduced dims back as ones, so that it broadcasts."""
+    return g if keepdim else xp.reshape(g, kept(shape, dim))
+
+
+def count_of(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
+    """How many elements are reduced into one."""
+    n = 1
+    for d in dims:
+        n *= shape[d]
+    return n
+
+
+class _Accumulators(dict[Any, Any]):
+    """dtype -> the dtype that PyTorch adds up and multiplies in; ``None``: its own, or what NumPy takes anyway."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        found: Any = None
+        if dtype.kind in "bu":
+            found = np.dtype(np.int64)
+        elif dtype.itemsize == 2 and dtype.kind in "fV":
+            found = np.dtype(np.float32)
+        self[dtype] = found
+        return found
+
+
+ACCUMULATOR = _Accumulators()
+
+
+def add_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """Sum as PyTorch: integers and bools give int64, half precision is added up in float32. NumPy's pairwise order."""
+    wide = ACCUMULATOR[x.dtype]
+    if wide is None:
+        return lib.sum_over(x, dim, keepdim)
+    r = lib.add.reduce(x, dim, wide, None, keepdim)
+    return r if wide.kind == "i" else r.astype(x.dtype)
+
+
+def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callable[[Any], Any]:
+    """Decorator: a public reduction; it takes ``axis=`` and ``keepdims=`` as well, and ``out=`` (``_kinds.out``).
+
+    ``in_out``: it computes in the dtype of ``out`` if none is given.
+    """
+
+    def decorate(fn: Any) -> Any:
+        if out_rule is not None:
+            fn.out_rule = out_rule
+
+        def otherwise(args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+            kwargs = numpy_names(kwargs)
+            if out is None:
+                return fn(*args, **kwargs)
+            rule = None
+            if in_out and kwargs.get("dtype") is None:
+                kwargs["dtype"] = dtype_for(out, args[0] if args else kwargs.get("input"), out_rule)
+            elif in_out and out_rule is not None:
+                rule = EXACT
+            return write_out(out, fn, args, kwargs, rule)
+
+        return public(*names)(with_keywords(fn, otherwise))
+
+    return decorate
+
+
+def no_keepdim(name: str, keepdim: Any) -> TypeError:
+    """PyTorch's error for a ``keepdim`` that is no bool: ``x.sum(0, 1)`` is not the sum over two dims."""
+    return noted(
+        TypeError(f"{name}(): argument 'keepdim' (position 2) must be bool, not {type_text(keepdim)}"),
+        f"What to do: several dims are given as a tuple, x.{name}((0, 1)).",
+    )
+
+
+def dtype_for(out: Any, input: Any, rule: Any = None) -> Any:
+    """The dtype that a sum into ``out`` is computed in; ``None`` where the sum's dtype does not fit ``out``."""
+    if not isinstance(out, Tensor) or not isinstance(input, Tensor):
+        return None
+    try:
+        (rule or CONVERTIBLE).check(logical_dtype(input), logical_dtype(out))
+    except (RuntimeError, TypeError):
+        return None
+    return out.dtype
+
+
+def in_dtype(input: Tensor, dtype: DType | None, name: str) -> Tensor:
+    """The input in the dtype that was asked for."""
+    return input if dtype is None else cast(input, as_dtype(dtype, name).np)
+
+
+def dtype_text(t: Tensor) -> str:
+    """The dtype's name in PyTorch's errors: ``Float``, ``Long``."""
+    return BY_NUMPY[logical_dtype(t)].scalar_name
+
+
+def unimplemented(kernel: str, t: Tensor) -> NotImplementedError:
+    """PyTorch's error for a dtype that an operator has no meaning for."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype_text(t)}'")
+
+
+def is_kind(t: Tensor, kinds: str) -> bool:
+    """Whether the tensor's dtype is of these NumPy kinds (``"c"``, ``"b"``, ...)."""
+    a = t._a
+    return (a.dtype if type(a) is np.ndarray else logical_dtype(t)).kind in kinds
+
+
+def wanted_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
+    """The dims to reduce; none given, or an empty tuple, means all of them."""
+    if type(dim) is int and -ndim <= dim < ndim:
+        return (dim if dim >= 0 else dim + ndim,)
+    if dim is None or (type(dim) in (tuple, list) and not dim):
+        return EVERY_DIM[ndim]
+    return normal_dims(dim, ndim, name)
+
+
+# ------------------------------------------------------------------------------------------------------------------ sum
+def sum(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    **spelling: Any,
+) -> Tensor:
+    """Sum of the elements: of all of them, or along one or several dims.
+
+    Integers and bools give int64. ``dtype``: what the elements become first.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1., 2.], [3., 4.]])
+    >>> x.sum(), x.sum(0), x.sum(dim=1, keepdim=True)
+    (tensor(10.), tensor([4., 6.]), tensor([[3.],
+            [7.]]))
+    """
+    if dtype is None and out is None and not spelling:
+        dims = wanted_dims(dim, rank(input, "sum"), "sum")
+        if keepdim and keepdim is not True:
+            raise no_keepdim("sum", keepdim)
+        return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
+    if out is not None:
+        return write_out(out, sum, (input, dim, keepdim), {"dtype": dtype or dtype_for(out, input), **spelling})
+    if spelling:
+        return sum(input, **numpy_spelling("sum", {"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
+    return in_dtype(sum(in_dtype(input, dtype, "sum"), dim, keepdim), dtype, "sum")
+
+
+@in_lib
+def sum_of_all(x: Any) -> Any:
+    """See ``sum_all``."""
+    n = x.size
+    if n <= FEW and x.dtype in BY_BLAS:
+        return vector_of_ones(n, x.dtype).dot(x.ravel())
+    if ACCUMULATOR[x.dtype] is None:
+        return add_reduce(x, None) if n < MANY else sum_over(x, None)
+    return add_up(lib, x, None, False)
+
+
+def spread(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
+    """``g / n`` everywhere: the cotangent of what was added up. A small array costs less than a view of one number."""
+    if xp is RAW and g.dtype is FLOAT32 and math.prod(shape) <= SMALL:
+        d = empty(shape, FLOAT32)
+        d.fill(g.item() / n)  # rounded to float32 as the quotient of two float32 is
+        return d
+    return xp.expand(g if n == 1 else g / n, shape)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape: spread(xp, g, self_shape, 1),
+    node="SumBackward0",
+    batch=lambda U, info, inner, mine, p: U.sum_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
+    samples=[((3, 4), ()), ((), ()), ((0, 2), ())],
+    called="sum",
+    libname="sum_of_all",
+    names="torch.sum Tensor.sum",
+    otherwise=sum,
+)
+def sum_all(self):
+    """Sum of all elements."""
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dim, keepdim: xp.expand(restored(xp, g, self_shape, dim, keepdim), self_shape),
+    node="SumBackward1",
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False)), ((2, 0), ((1,), False))],
+    called="sum",
+)
+def sum_dim(lib, self, dim, keepdim):
+    """Sum over some dims."""
+    return add_up(lib, self, dim, keepdim)
+
+
+@general(
+    grad=lambda xp, g, self, dim, keepdim: xp.where(
+        xp.isnan(self), 0.0, xp.expand(restored(xp, g, self.shape, dim, keepdim), self.shape)
+    ),
+    batch=("dim", ("dim",)),
+    dtypes="fib",
+    samples=[((3, 4), ((1,), False)), ((2, 3), ((0, 1), True)), ((), ((), False))],
+)
+def nansum(lib, self, dim, keepdim):
+    """Sum over some dims, counting nan as zero."""
+    if self.dtype.kind in "fV":
+        self = lib.where(lib.isnan(self), self.dtype.type(0), self)
+    return add_up(lib, self, dim, keepdim)
+
+
+_NANSUM = convertible("\"nansum_cpu\" not implemented for '{Out}'", NotImplementedError)
+
+
+@reduction("torch.nansum Tensor.nansum", out_rule=_NANSUM, in_out=True)
+def _nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Sum of the elements that are not nan.
+
+    >>> import wengert as torch
+    >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
+    tensor(3.)
+    """
+    dims = wanted_dims(dim, rank(input, "nansum"), "nansum")
+    if is_kind(input, "c"):
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    return in_dtype(nansum(in_dtype(input, dtype, "nansum"), dims, keepdim), dtype, "nansum")
+
+
+# ----------------------------------------------------------------------------------------------------------------- mean
+def mean(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    **spelling: Any,
+) -> Tensor:
+    """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([[1., 2.], [3., 6.]])
+    >>> x.mean(), x.mean(0)
+    (tensor(3.), tensor([2., 4.]))
+    """
+    if dtype is None and out is None and not spelling:
+        dims = wanted_dims(dim, rank(input, "mean"), "mean")
+        if keepdim and keepdim is not True:
+            raise no_keepdim("mean", keepdim)
+        return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
+    if out is not None:
+        rule = convertible("mean.dtype_out(): input types can't be cast to the desired output type {Out}")
+        dtype = dtype or dtype_for(out, input)
+        return write_out(out, mean, (input, dim, keepdim), {"dtype": dtype, **spelling}, rule)
+    if spelling:
+        return mean(input, **numpy_spelling("mean", {"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
+    wanted = as_dtype(dtype, "mean")
+    if not (wanted.is_floating_point or wanted.is_complex):
+        raise _no_mean("Optional", wanted.scalar_name)
+    return mean(in_dtype(input, dtype, "mean"), dim, keepdim)
+
+
+def _no_mean(what: str, got: str) -> RuntimeError:
+    return RuntimeError(
+        f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
+        f"Got: {got}"
+    )
+
+
+class _MeanAccumulators(dict[Any, Any]):
+    """dtype -> the dtype that a mean is added up in, ``None`` for its own; an integer's has no mean."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        if dtype.kind in "biu":
+            raise _no_mean("Input", BY_NUMPY[dtype].scalar_name)
+        found = self[dtype] = ACCUMULATOR[dtype]
+        return found
+
+
+MEAN_ACCUMULATOR = _MeanAccumulators()
+
+
+def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
+    """Mean over dims that hold ``count`` elements together; of half precision in float32."""
+    wide = MEAN_ACCUMULATOR[x.dtype]
+    if wide is None:
+        return lib.sum_over(x, dim, keepdim) / count
+    return (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
+
+
+@in_lib
+def mean_of_all(x: Any) -> Any:
+    """See ``mean_all``."""
+    n = x.size
+    if 0 < n <= FEW and x.dtype in BY_BLAS:
+        return vector_of_ones(n, x.dtype).dot(x.ravel()) / n
+    if MEAN_ACCUMULATOR[x.dtype] is None:
+        return (add_reduce(x, None) if n < MANY else sum_over(x, None)) / n
+    return average(lib, x, None, n, False)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape: spread(xp, g, self_shape, math.prod(self_shape) or 1),
+    node="MeanBackward0",
+    batch=lambda U, info, inner, mine, p: U.mean_dim(inner[0], tuple(range(1, inner[0].ndim)), False),
+    samples=[((3, 4), ()), ((), ())],
+    dtypes="fc",
+    called="mean",
+    libname="mean_of_all",
+    names="torch.mean Tensor.mean",
+    otherwise=mean,
+)
+def mean_all(self):
+    """Mean of all elements."""
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dim, keepdim: xp.expand(
+        restored(xp, g, self_shape, dim, keepdim) / (count_of(self_shape, dim) or 1), self_shape
+    ),
+    node="MeanBackward1",
+    batch=("dim", ("dim",)),
+    samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False))],
+    dtypes="fc",
+    called="mean",
+)
+def mean_dim(lib, self, dim, keepdim):
+    """Mean over some dims."""
+    return average(lib, self, dim, count_of(self.shape, dim), keepdim)
+
+
+@reduction("torch.nanmean Tensor.nanmean", out_rule=_NANSUM, in_out=True)
+def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Mean of the elements that are not nan.
+
+    >>> import wengert as torch
+    >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
+    tensor(1.5000)
+    """
+    ndim = rank(input, "nanmean")
+    if not is_kind(input, "fcV"):
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {dtype_text(input)}"
+        )
+    dims = wanted_dims(dim, ndim, "nanmean")
+    total = _nansum(input, dims, keepdim, dtype=dtype) if dims else _nansum(input, dtype=dtype)
+    return total / _not_nan_count(input, dims, keepdim)
+
+
+@general(batch=("dim", ("dim",)), dtypes="f", samples=[((3, 4), ((1,), False))], why_not="it counts")
+def _not_nan_count(lib, self, dim, keepdim):
+    """How many elements are not nan, in the elements' dtype."""
+    return lib.cast(lib.add.reduce(self == self, dim, None, None, keepdim), self.dtype)
+
+
+# -------------------------------------------------------------------------------------------------------------- product
+def multiply_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """Product as PyTorch: integers and bools give int64, half precision is multiplied in float32."""
+    wide = ACCUMULATOR[x.dtype]
+    if wide is None:
+        if x.size >= MANY and not keepdim and (dim is None or (type(dim) is tuple and len(dim) == x.ndim)):
+            return lib.product_of_all(x)
+        return lib.multiply.reduce(x, dim, None, None, keepdim)
+    r = lib.multiply.reduce(x, dim, wide, None, keepdim)
+    return r if wide.kind == "i" else r.astype(x.dtype)
+
+
+def _others(xp: Any, x: Any, dim: int) -> Any:
+    """For each element the product of all others along a dim: no division, so right at zeros, in every order."""
+    return xp._cumprod_before(x, dim, False) * xp._cumprod_before(x, dim, True)
+
+
+@general(
+    grad=lambda xp, g, self: g * xp.reshape(_others(xp, xp.reshape(self, (math.prod(self.shape),)), 0), self.shape),
+    node="ProdBackward0",
+    batch=lambda U, info, inner, mine, p: U.prod_dim(
+        U.reshape(inner[0], (inner[0].shape[0], math.prod(inner[0].shape[1:]))), 1, False
+    ),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((a,), ())
+        for a in (
+            rng.standard_normal((2, 3)),
+            np.array([1.5, 0.0, 2.0]),
+            np.array([0.0, 0.0, 2.0]),
+            np.array(2.0),
+            np.zeros(0),
+        )
+    ],
+    called="prod",
+)
+def prod_all(lib, self):
+    """Product of all elements."""
+    return multiply_up(lib, self, None, False)
+
+
+@general(
+    grad=lambda xp, g, self, dim, keepdim: restored(xp, g, self.shape, dim, keepdim) * _others(xp, self, dim),
+    node="ProdBackward1",
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [
+        ((a,), (1, keep))
+        for a in (rng.standard_normal((2, 3)), np.array([[1.5, 0.0, 2.0], [0.0, 3.0, 0.0]]))
+        for keep in (False, True)
+    ],
+    called="prod",
+)
+def prod_dim(lib, self, dim, keepdim):
+    """Product over one dim."""
+    return multiply_up(lib, self, dim, keepdim)
+
+
+@reduction("torch.prod Tensor.prod", in_out=True)
+def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Product of all elements, or along one dim. Its gradient is right where elements are zero, in every order.
+
+    >>> import wengert as torch
+    >>> x = torch.tensor([2., 0., 3.], requires_grad=True)
+    >>> x.prod().backward()
+    >>> x.grad
+    tensor([0., 6., 0.])
+    """
+    ndim = rank(input, "prod")
+    input = in_dtype(input, dtype, "prod")
+    if dim is not None:
+        dim = normal_dim(dim, ndim, "prod")
+    product = prod_dim(input, dim, keepdim) if dim is not None and ndim else prod_all(input)
+    return in_dtype(product, dtype, "prod")
+
+
+# --------------------------------------------------------------------------------------------------- truth and counting
+@general(batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], why_not="truth")
+def all_dim(lib, self, dim, keepdim):
+    """Whether all elements over some dims are true."""
+    if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
+        return TRUE if lib.count_nonzero(self) == self.size else FALSE
+    return _as_truth(lib.logical_and.reduce(self, dim, None, None, keepdim), self)
+
+
+@general(batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], why_not="truth")
+def any_dim(lib, self, dim, keepdim):
+    """Whether any element over some dims is true."""
+    if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
+        return TRUE if lib.count_nonzero(self) else FALSE
+    return _as_truth(lib.logical_or.reduce(self, dim, None, None, keepdim), self)
+
+
+def _as_truth(r: Any, x: Any) -> Any:
+    wanted = UINT8 if x.dtype is UINT8 else BOOL
+    return r if r.dtype is wanted else r.astype(wanted)
+
+
+@reduction("torch.all Tensor.all", out_rule=exactly("all only supports bool tensor for result, got: {Out}"))
+def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
+
+    >>> import wengert as torch
+    >>> torch.all(torch.tensor([[True, False], [True, True]]), 0)
+    tensor([ True, False])
+    """
+    return all_dim(input, normal_dims(dim, rank(input, "all"), "all"), keepdim)
+
+
+@reduction("torch.any Tensor.any", out_rule=exactly("any only supports bool tensor for result, got: {Out}"))
+def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing.
+
+    >>> import wengert as torch
+    >>> torch.any(torch.tensor([[True, False], [False, False]]), 1)
+    tensor([ True, False])
+    """
+    return any_dim(input, normal_dims(dim, rank(input, "any"), "any"), keepdim)
+
+
+@general(
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=[((3, 4), ((1,),)), ((3, 4), ((0, 1),)), ((), ((),))],
+    why_not="it counts",
+)
+def count_nonzero(lib, self, dim):
+    """How many elements over some dims are not zero."""
+    if len(dim) == self.ndim:
+        return np.int64(lib.count_nonzero(self))
+    return lib.add.reduce(self != 0, dim, np.int64)
+
+
+@public("torch.count_nonzero Tensor.count_nonzero")
+def _count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
+    """How many elements are not zero, as int64.
+
+    >>> import wengert as torch
+    >>> torch.count_nonzero(torch.tensor([[0, 1], [2, 3]]), dim=0)
+    tensor([1, 2])
+    """
+    return count_nonzero(input, wanted_dims(dim, rank(input, "count_nonzero"), "count_nonzero"))
+
+
+def to_default(input: Tensor) -> Tensor:
+    """Integers and bools in the default dtype, as operators take them that only have floating results."""
+    return input if logical_dtype(input) in INEXACT else cast(input, default_np())

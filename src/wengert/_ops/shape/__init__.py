@@ -1,0 +1,1 @@
+"""Views and other shapes of the same elements."""

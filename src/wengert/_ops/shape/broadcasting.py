@@ -1,0 +1,264 @@
+"""Broadcasting: ``expand`` and its like, and the transposes and minima of dimensions that go with it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._base.modes import M
+from ..._base.registry import T, public
+from ..._tape.fast_results import tied
+from ..._tape.tensor import Tensor
+from .views import view_public
+from .views_primitive import EXPAND, expand, ints, payload, shape_of_other, unsqueeze_dim
+
+
+# --------------------------------------------------------------------------------------------------------- broadcasting
+def _expand_size(size: tuple[int, ...], input: Tensor) -> tuple[int, ...]:
+    """The size that ``expand`` is asked for, with every -1 replaced, checked."""
+    shape = tuple(input._a.shape)
+    lead = len(size) - len(shape)
+    if lead < 0:
+        raise RuntimeError(
+            f"expand({_type_name(input)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
+    full = list(size)
+    for i in range(len(size) - 1, -1, -1):  # from the last on, as PyTorch, which names the first that it finds
+        n = size[i]
+        old = shape[i - lead] if i >= lead else 1
+        if n == -1:
+            if i < lead:
+                raise RuntimeError(
+                    f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
+                )
+            n = old
+        elif n < 0 and i < lead:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
+            )
+        elif n < 0 or old not in (1, n):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton "
+                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(shape)}"
+            )
+        full[i] = n
+    return tuple(full)
+
+
+def _type_name(t: Tensor) -> str:
+    from ..._tape.saved import _type_name as name
+
+    return name(t._a)
+
+
+@public("Tensor.expand")
+def expand_public(self: Tensor, *size: Any, implicit: bool = False, **given: Any) -> Tensor:
+    """A view in which dimensions of size one, and new ones in front, seem repeated; -1 keeps a dimension's size.
+
+    The repeated elements share memory: writing to the view in place is an error.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[1], [2]]).expand(-1, 3)
+    tensor([[1, 1, 1],
+            [2, 2, 2]])
+    """
+    if given:
+        for name in given:
+            if name != "size" or size:
+                raise TypeError(f"expand() got an unexpected keyword argument '{name}'")
+        size = (given["size"],)
+    if len(size) == 1 and type(size[0]) is tuple:
+        size = size[0]
+    a = self._a
+    if type(a) is np.ndarray and not M:
+        r = _expanded(a, size)
+        if r is not None:
+            return tied(EXPAND, self, (r.shape,), r)
+    return expand(self, _expand_size(ints(size, "expand") if size else (), self))
+
+
+# (shape, sizes, bytes of an element) -> (full size, strides, whether elements repeat), of earlier calls
+_expansions: dict[Any, Any] = {}
+
+
+def _expanded(a: Any, size: tuple[Any, ...]) -> Any:
+    """The view that ``expand`` makes if the sizes are plainly right; ``None`` if they must be looked at."""
+    if not a.flags.c_contiguous:
+        return None
+    try:
+        full, strides, repeats = _expansions[a.shape, size, a.itemsize]
+    except (KeyError, TypeError):
+        plan = _plan_expansion(a, size)
+        if plan is None:
+            return None
+        full, strides, repeats = plan
+        if len(_expansions) < 10000:
+            _expansions[a.shape, size, a.itemsize] = plan
+    r = np.ndarray(full, a.dtype, a, 0, strides)
+    if repeats or not a.flags.writeable:
+        r.flags.writeable = False
+    return r
+
+
+def _plan_expansion(a: Any, size: tuple[Any, ...]) -> Any:
+    lead = len(size) - a.ndim
+    if lead < 0 or not a.size:
+        return None
+    full = []
+    strides = []
+    repeats = False
+    for n, old, stride in zip(size, (1,) * lead + a.shape, (0,) * lead + a.strides, strict=True):
+        if type(n) is not int or not (n > 0 or (n == -1 and stride)):
+            return None
+        if n not in (-1, old):
+            if old != 1:
+                return None
+            repeats = True
+            stride = 0
+        full.append(old if n == -1 else n)
+        strides.append(stride)
+    return tuple(full), tuple(strides), repeats
+
+
+@public("torch.broadcast_to Tensor.broadcast_to")
+def broadcast_to(input: Tensor, size: Any) -> Tensor:
+    """``input.expand(size)``."""
+    payload(input, "broadcast_to")
+    return expand_public(input, size if type(size) is tuple else ints((size,), "broadcast_to"))
+
+
+@public("Tensor.expand_as")
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """``self.expand(other.shape)``."""
+    size = shape_of_other(other, "expand_as")
+    a = self._a
+    if type(a) is np.ndarray and type(size) is tuple and not M:
+        r = _expanded(a, size)
+        if r is not None:
+            return tied(EXPAND, self, (r.shape,), r)
+    return expand_public(self, size)
+
+
+@public("Tensor.sum_to_size")
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """The elements summed until the shape is ``size``, from which ``self``'s shape must be a broadcast.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3).sum_to_size(1, 3)
+    tensor([[2., 2., 2.]])
+    """
+    size = ints(size, "sum_to_size")
+    shape = tuple(self._a.shape)
+    lead = len(shape) - len(size)
+    if lead < 0 or any(n not in (1, shape[i + lead]) for i, n in enumerate(size)):
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    if not size:
+        return T.sum_all(self)
+    dims = tuple(i for i, n in enumerate(shape) if i < lead or size[i - lead] != n)
+    if not dims:
+        return self
+    r = T.sum_dim(self, dims, True)
+    return view_public(r, size) if lead else r
+
+
+@public("torch.broadcast_shapes")
+def broadcast_shapes(*shapes: Any) -> Any:
+    """The shape that tensors of these shapes broadcast to.
+
+    >>> import wengert as torch
+    >>> torch.broadcast_shapes((2, 1), (3,), 1)
+    torch.Size([2, 3])
+    """
+    from ..._base.dtypes import make_size
+
+    result: list[int] = []
+    for k, shape in enumerate(shapes):
+        if isinstance(shape, (tuple, list)):
+            shape = tuple(operator.index(n) for n in shape)
+        else:
+            shape = (operator.index(shape),)
+        if any(n < 0 for n in shape):
+            n = next(n for n in shape if n < 0)
+            raise RuntimeError(f"Trying to create tensor with negative dimension ({n}): ({n})")
+        result = [1] * (len(shape) - len(result)) + result
+        for i in range(-1, -len(shape) - 1, -1):
+            n = shape[i]
+            if n in (1, result[i]):
+                continue
+            if result[i] != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {n} at {i}! Mismatching argument at index {k} had "
+                    f"{shape}; but expected shape should be broadcastable to {result}"
+                )
+            result[i] = n
+    return make_size(tuple(result))
+
+
+@public("torch.broadcast_tensors")
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """The tensors expanded to their common shape."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    shape: tuple[int, ...] = ()
+    for k, x in enumerate(tensors):
+        mine = tuple(payload(x, "broadcast_tensors").shape)
+        try:
+            shape = np.broadcast_shapes(shape, mine)
+        except ValueError:
+            from ..._kinds.slow_path import broadcast_error
+
+            other = next(y for y in tensors[:k] if not _fits(y, x))
+            raise broadcast_error(other, x) from None
+    return tuple(x if tuple(x._a.shape) == shape else expand(x, shape) for x in tensors)
+
+
+def _fits(x: Tensor, y: Tensor) -> bool:
+    try:
+        np.broadcast_shapes(tuple(x._a.shape), tuple(y._a.shape))
+    except ValueError:
+        return False
+    return True
+
+
+@public("torch.atleast_1d")
+def atleast_1d(*tensors: Any) -> Any:
+    """Each tensor, a 0-dimensional one with one dimension."""
+    return _each(tensors, "atleast_1d", lambda x: view_public(x, (1,)) if x._a.ndim == 0 else x)
+
+
+@public("torch.atleast_2d")
+def atleast_2d(*tensors: Any) -> Any:
+    """Each tensor with at least two dimensions; a vector becomes a row."""
+    return _each(
+        tensors,
+        "atleast_2d",
+        lambda x: view_public(x, (1, 1)) if x._a.ndim == 0 else unsqueeze_dim(x, 0) if x._a.ndim == 1 else x,
+    )
+
+
+@public("torch.atleast_3d")
+def atleast_3d(*tensors: Any) -> Any:
+    """Each tensor with at least three dimensions: a vector of n becomes (1, n, 1), a matrix (m, n) (m, n, 1)."""
+
+    def at_least(x: Tensor) -> Tensor:
+        ndim = x._a.ndim
+        if ndim == 0:
+            return view_public(x, (1, 1, 1))
+        if ndim == 1:
+            return unsqueeze_dim(unsqueeze_dim(x, 0), 2)
+        return unsqueeze_dim(x, 2) if ndim == 2 else x
+
+    return _each(tensors, "atleast_3d", at_least)
+
+
+def _each(tensors: tuple[Any, ...], name: str, fn: Callable[[Tensor], Tensor]) -> Any:
+    several = len(tensors) != 1
+    if not several and isinstance(tensors[0], (tuple, list)):
+        several, tensors = True, tuple(tensors[0])
+    for x in tensors:
+        payload(x, name)
+    return tuple(fn(x) for x in tensors) if several else fn(tensors[0])

@@ -1,0 +1,510 @@
+"""Joining and splitting: ``cat`` and the pieces of ``split_with_sizes``, ``stack`` and ``unbind`` are transposes."""
+
+from __future__ import annotations
+
+import operator
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.library import concatenate
+from ..._base.modes import M
+from ..._base.registry import RAW, REGISTRY, public
+from ..._kinds.dims import as_int, normal_dim
+from ..._kinds.general import general
+from ..._kinds.out import convertible, with_out, write_out
+from ..._kinds.slow_path import type_text
+from ..._tape.fast_results import recorded, tied_parts
+from ..._tape.tensor import Tensor, wrap
+from .broadcasting import atleast_1d, atleast_2d, atleast_3d
+from .strided import slice_dim
+from .views import reshape_public
+from .views_primitive import COLONS, NEW_AT, ints, lifted_dims, payload
+
+# Python's error of PyTorch's concatenations for an ``out`` that cannot hold the result
+_CONCATENATED = convertible("torch.cat(): input types can't be cast to the desired output type {Out}", TypeError)
+
+
+# ----------------------------------------------------------------------------------------------------------- primitives
+def _cat_back(xp: Any, g: Any, tensors_shape: Any, dim: Any, needs: Any) -> Any:
+    legacy = [len(shape) != g.ndim for shape in tensors_shape]
+    sizes = [0 if skip else shape[dim] for skip, shape in zip(legacy, tensors_shape, strict=True)]
+    return tuple(
+        None if not need else xp.zeros((0,), g.dtype) if skip else xp.slice_dim(g, dim, end - n, end, 1)
+        for n, end, skip, need in zip(sizes, accumulate(sizes), legacy, needs, strict=True)
+    )
+
+
+def _tangent_list(xp: Any, tangents: Any, operands: Any) -> list[Any]:
+    return [xp.zeros_like(x) if t is None else t for t, x in zip(tangents, operands, strict=True)]
+
+
+@general(
+    tensors=-1,
+    promote=True,
+    grad=_cat_back,
+    jvp=lambda xp, tangents, result, *args: xp.cat(_tangent_list(xp, tangents, args[:-1]), args[-1]),
+    holomorphic=False,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: [
+        (([rng.standard_normal((2, 3)), rng.standard_normal((1, 3))],), (0,)),
+        (([rng.standard_normal((2, 3)), rng.standard_normal((2, 0)), rng.standard_normal((2, 1))],), (1,)),
+    ],
+)
+def cat(lib, tensors, dim):
+    """Tensors one after the other along a dimension; ``(0,)`` goes with any shape."""
+    ranks = [t.ndim for t in tensors]
+    rank = max(ranks)
+    if rank != min(ranks):
+        tensors = [t for t in tensors if t.ndim == rank]
+    return in_order(concatenate(tensors, dim))
+
+
+def in_order(r: Any) -> Any:
+    """The array in row-major order; NumPy keeps to the order of what it joins."""
+    return r if r.flags.c_contiguous else np.ascontiguousarray(r)
+
+
+@general(
+    tensors=-1,
+    promote=True,
+    grad=lambda xp, g, dim: tuple(xp.unbind(g, dim)),
+    jvp=lambda xp, tangents, result, *args: xp.stack(_tangent_list(xp, tangents, args[:-1]), args[-1]),
+    holomorphic=False,
+    batch=("dim", ("dim",)),
+    dtypes="fcib",
+    samples=lambda rng: (
+        [(([rng.standard_normal((2, 3)), rng.standard_normal((2, 3))],), (dim,)) for dim in (0, 1, 2)]
+        + [(([rng.standard_normal(()), rng.standard_normal(())],), (0,))]
+    ),
+)
+def stack(lib, tensors, dim):
+    """Tensors of one shape, side by side along a new dimension."""
+    index = COLONS[dim] + (None,)
+    return in_order(concatenate([t[index] for t in tensors], dim))
+
+
+def _split_jvp(name: str) -> Any:
+    return lambda xp, tangents, result, self, *p: getattr(xp, name)(tangents[0], *p)
+
+
+@general(
+    outputs=-1,
+    view=True,
+    grad=lambda xp, g, dim: xp.cat(list(g), dim),
+    jvp=_split_jvp("split"),
+    node="SplitBackward0",
+    holomorphic=False,
+    batch=lifted_dims(1),
+    dtypes="fcib",
+    samples=[((5, 2), (2, 0)), ((2, 4), (4, 1)), ((2, 3), (5, 1))],
+)
+def split(lib, self, split_size, dim):
+    """Pieces of ``split_size`` along a dimension; the last may be smaller."""
+    n = self.shape[dim]
+    lead = COLONS[dim]
+    if not n or not split_size:
+        return (self[...],)
+    return tuple([self[lead + (slice(i, i + split_size),)] for i in range(0, n, split_size)])
+
+
+@general(
+    outputs=-1,
+    view=True,
+    grad=lambda xp, g, dim: xp.cat(list(g), dim),
+    jvp=_split_jvp("split_with_sizes"),
+    node="SplitWithSizesBackward0",
+    holomorphic=False,
+    batch=lifted_dims(1),
+    dtypes="fcib",
+    samples=[((5, 2), ((2, 3), 0)), ((2, 4), ((1, 0, 3), 1))],
+)
+def split_with_sizes(lib, self, split_sizes, dim):
+    """Pieces of these sizes along a dimension."""
+    lead = COLONS[dim]
+    return tuple(
+        [self[lead + (slice(end - n, end),)] for n, end in zip(split_sizes, accumulate(split_sizes), strict=True)]
+    )
+
+
+@general(
+    outputs=-1,
+    view=True,
+    grad=lambda xp, g, dim: xp.stack(list(g), dim),
+    jvp=_split_jvp("unbind"),
+    node="UnbindBackward0",
+    holomorphic=False,
+    batch=lifted_dims(0),
+    dtypes="fcib",
+    samples=[((3, 2), (0,)), ((2, 3), (1,))],
+)
+def unbind(lib, self, dim):
+    """The parts at each index of a dimension."""
+    lead = COLONS[dim]
+    return tuple([self[lead + (i, ...)] for i in range(self.shape[dim])])
+
+
+CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
+    REGISTRY[name] for name in ("cat", "stack", "split", "split_with_sizes", "unbind")
+)
+assert CAT.saves.uses == ("tensors_shape", "dim", "needs")  # type: ignore[attr-defined]
+
+
+# -------------------------------------------------------------------------------------------------------------- joining
+def tensor_list(tensors: Any, name: str) -> list[Tensor]:
+    """A function's sequence of tensors, checked."""
+    if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_text(tensors)}")
+    for place, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_text(x)}")
+    return list(tensors)
+
+
+def _plain_arrays(tensors: Any) -> list[Any] | None:
+    """The arrays of a list of tensors, if they are NumPy's and of one dtype and no mode is on."""
+    if M or type(tensors) not in _LISTS or not tensors:
+        return None
+    arrays = []
+    dtype = None
+    for x in tensors:
+        if type(x) is not Tensor:
+            return None
+        a = x._a
+        if type(a) is not np.ndarray:
+            return None
+        if a.dtype is not dtype:
+            if dtype is not None:
+                return None
+            dtype = a.dtype
+        arrays.append(a)
+    return arrays
+
+
+_LISTS = frozenset((list, tuple))
+
+
+@public("torch.cat torch.concat torch.concatenate")
+def cat_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None) -> Tensor:
+    """Tensors one after the other along a dimension, in their common dtype.
+
+    As in PyTorch, a one-dimensional tensor without elements goes with any other.
+
+    >>> import wengert as torch
+    >>> torch.cat([torch.ones(2), torch.zeros(1)])
+    tensor([1., 1., 0.])
+    """
+    if out is not None:
+        return write_out(out, cat_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)  # type: ignore[no-any-return]
+    if axis is not None:
+        dim = axis
+    arrays = _plain_arrays(tensors)
+    if arrays is not None and type(dim) is int:
+        try:
+            r = in_order(concatenate(arrays, dim))
+        except ValueError:
+            pass  # what follows says what is wrong
+        else:
+            edges = tuple([x._fn for x in tensors])
+            if edges.count(None) == len(edges):
+                return wrap(r)
+            shapes = [a.shape for a in arrays]
+            needs = tuple([e is not None for e in edges])
+            return recorded(CAT, edges, [shapes, dim if dim >= 0 else dim + r.ndim, needs], r)
+    tensors = tensor_list(tensors, "cat")
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    shapes = [x._a.shape for x in tensors]
+    first = shapes[0]
+    ndim = len(first)
+    if ndim and shapes.count(first) == len(shapes):  # the usual case: nothing to look at
+        return cat(tensors, normal_dim(dim, ndim, "cat"))
+    for place, s in enumerate(shapes):
+        if not s:
+            raise RuntimeError(f"zero-dimensional tensor (at position {place}) cannot be concatenated")
+    kept = [k for k, s in enumerate(shapes) if tuple(s) != (0,)]
+    if not kept:
+        normal_dim(dim, 1, "cat")
+        return cat(tensors, 0)
+    first = shapes[kept[0]]
+    ndim = len(first)
+    dim = normal_dim(dim, ndim, "cat")
+    for k in kept[1:]:
+        s = shapes[k]
+        if len(s) != ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {ndim} and {len(s)}")
+        for i, (n, m) in enumerate(zip(first, s, strict=True)):
+            if i != dim and n != m:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
+                    f"tensor number {k} in the list."
+                )
+    return cat(tensors, dim)
+
+
+@public("torch.stack")
+def stack_public(tensors: Any, dim: int = 0, *, out: Tensor | None = None, axis: int | None = None) -> Tensor:
+    """Tensors of one shape side by side along a new dimension.
+
+    >>> import wengert as torch
+    >>> torch.stack([torch.zeros(2), torch.ones(2)], dim=1)
+    tensor([[0., 1.],
+            [0., 1.]])
+    """
+    if out is not None:
+        return write_out(out, stack_public, (tensors, dim if axis is None else axis), None, _CONCATENATED)  # type: ignore[no-any-return]
+    if axis is not None:
+        dim = axis
+    arrays = _plain_arrays(tensors)
+    if arrays is not None and type(dim) is int and -1 <= dim <= arrays[0].ndim:
+        shape = arrays[0].shape
+        for a in arrays:
+            if a.shape != shape:
+                break
+        else:
+            if dim < 0:
+                dim = len(shape)
+            index = NEW_AT[dim]
+            r = in_order(concatenate([a[index] for a in arrays], dim))
+            edges = tuple([x._fn for x in tensors])
+            return wrap(r) if edges.count(None) == len(edges) else recorded(STACK, edges, [dim], r)
+    tensors = tensor_list(tensors, "stack")
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    first = tensors[0]._a.shape
+    for place, x in enumerate(tensors):
+        if x._a.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x._a.shape)} "
+                f"at entry {place}"
+            )
+    return stack(tensors, normal_dim(dim, len(first) + 1, "stack"))
+
+
+def _joined(tensors: Any, name: str, ndim: int, at_least: Any) -> list[Tensor]:
+    tensors = tensor_list(tensors, name)
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return [x if x._a.ndim >= ndim else at_least(x) for x in tensors]
+
+
+@public("torch.hstack")
+@with_out(_CONCATENATED)
+def hstack(tensors: Any) -> Tensor:
+    """Tensors one after the other along the second dimension, vectors along their only one."""
+    tensors = _joined(tensors, "hstack", 1, atleast_1d)
+    return cat_public(tensors, 0 if tensors[0]._a.ndim == 1 else 1)
+
+
+@public("torch.vstack torch.row_stack")
+@with_out(_CONCATENATED)
+def vstack(tensors: Any) -> Tensor:
+    """Tensors one below the other; vectors are rows."""
+    return cat_public(_joined(tensors, "vstack", 2, atleast_2d), 0)
+
+
+@public("torch.dstack")
+@with_out(_CONCATENATED)
+def dstack(tensors: Any) -> Tensor:
+    """Tensors one behind the other along the third dimension."""
+    return cat_public(_joined(tensors, "dstack", 3, atleast_3d), 2)
+
+
+@public("torch.column_stack")
+@with_out(_CONCATENATED)
+def column_stack(tensors: Any) -> Tensor:
+    """Vectors as the columns of a matrix, matrices side by side."""
+    return hstack(_joined(tensors, "column_stack", 2, lambda x: reshape_public(x, (x._a.size, 1))))
+
+
+# ------------------------------------------------------------------------------------------------------------ splitting
+def _sized(tensor: Tensor, dim: int, name: str) -> tuple[int, int]:
+    shape = payload(tensor, name).shape
+    if not shape:
+        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
+    dim = normal_dim(dim, len(shape), name)
+    return dim, shape[dim]
+
+
+@public("torch.split Tensor.split")
+def split_public(
+    tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
+) -> tuple[Tensor, ...]:
+    """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list.
+
+    >>> import wengert as torch
+    >>> torch.arange(5).split([2, 3])
+    (tensor([0, 1]), tensor([2, 3, 4]))
+    """
+    sections = split_size_or_sections if split_size is None else split_size
+    if sections is None:
+        raise TypeError("Tensor.split() missing 1 required positional argument: 'split_size'")
+    if isinstance(sections, (tuple, list)) or not hasattr(sections, "__index__"):
+        return split_with_sizes_public(tensor, sections, dim)
+    dim, n = _sized(tensor, dim, "split")
+    return _split(tensor, _piece(sections, n), dim)
+
+
+def _split(x: Tensor, size: int, dim: int) -> tuple[Tensor, ...]:
+    if M or type(x._a) is not np.ndarray:
+        return split(x, size, dim)  # type: ignore[no-any-return]
+    return tied_parts(SPLIT, x, (size, dim), _split_raw(x._a, size, dim), [dim])
+
+
+_split_raw, _sizes_raw, _unbind_raw = RAW.split, RAW.split_with_sizes, RAW.unbind
+
+
+def _piece(size: Any, n: int) -> int:
+    size = operator.index(size)
+    if size < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    if size == 0 and n:
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+    return size
+
+
+@public("torch.split_with_sizes Tensor.split_with_sizes")
+def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of pieces of these sizes along a dimension."""
+    dim, n = _sized(input, dim, "split_with_sizes")
+    sizes = _pieces(split_sizes, n, dim)
+    if M or type(input._a) is not np.ndarray:
+        return split_with_sizes(input, sizes, dim)  # type: ignore[no-any-return]
+    return tied_parts(SPLIT_WITH_SIZES, input, (sizes, dim), _sizes_raw(input._a, sizes, dim), [dim])
+
+
+def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
+    if not isinstance(sizes, (tuple, list)):
+        raise TypeError(
+            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type_text(sizes)}"
+        )
+    sizes = ints((sizes,), "split_with_sizes", "split_sizes")
+    if any(s < 0 for s in sizes):
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
+        )
+    if sum(sizes) != n:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but "
+            f"got split_sizes={list(sizes)}"
+        )
+    return sizes
+
+
+@public("torch.chunk Tensor.chunk")
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of at most ``chunks`` pieces of equal size along a dimension; the last may be smaller.
+
+    >>> import wengert as torch
+    >>> torch.arange(5).chunk(2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
+    split_size, _, dim = _chunks(input, chunks, dim)
+    if not split_size:  # an empty dimension has as many pieces as were asked for
+        return split_with_sizes(input, (0,) * chunks, dim)  # type: ignore[no-any-return]
+    return _split(input, split_size, dim)
+
+
+def _chunks(input: Tensor, chunks: int, dim: int) -> tuple[int, int, int]:
+    if not payload(input, "chunk").shape:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    chunks = as_int(chunks, "chunk", argument="chunks")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    dim, n = _sized(input, dim, "chunk")
+    return -(-n // chunks), n, dim
+
+
+@public("torch.tensor_split Tensor.tensor_split")
+def tensor_split(
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
+    """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices.
+
+    >>> import wengert as torch
+    >>> torch.arange(5).tensor_split((1, 3))
+    (tensor([0]), tensor([1, 2]), tensor([3, 4]))
+    """
+    where = next(w for w in (indices_or_sections, indices, sections) if w is not None)
+    if isinstance(where, Tensor):
+        if where._a.dtype.kind != "i" or where._a.dtype.itemsize != 8:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                f"{where.dtype.scalar_name}"
+            )
+        if where._a.ndim > 1:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
+                f"but got a tensor with {where._a.ndim} dims"
+            )
+        where = where._a.tolist()
+    if not payload(input, "tensor_split").shape:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    dim, n = _sized(input, dim, "tensor_split")
+    if isinstance(where, (tuple, list)):
+        ends = [*ints((where,), "tensor_split", "indices"), n]
+    else:
+        sections = operator.index(where)
+        if sections <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+        small, larger = divmod(n, sections)
+        ends = list(accumulate(small + (i < larger) for i in range(sections)))
+    pieces = []
+    start = 0
+    for end in ends:
+        lo, hi, _ = slice(start, end).indices(n)
+        pieces.append(slice_dim(input, dim, lo, max(lo, hi), 1))
+        start = end
+    return tuple(pieces)
+
+
+def _split_along(name: str, dim: int, least: int) -> Any:
+    def along(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+        where = next(w for w in (indices_or_sections, indices, sections) if w is not None)
+        shape = payload(input, name).shape
+        if len(shape) < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {len(shape)} "
+                "dimensions!"
+            )
+        d = 0 if name == "hsplit" and len(shape) == 1 else dim
+        if not isinstance(where, (tuple, list, Tensor)) and not hasattr(where, "__index__"):
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got (Tensor, {type_text(where)}), but "
+                "expected one of:\n"
+                " * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)\n"
+            )
+        if not isinstance(where, (tuple, list, Tensor)) and (where <= 0 or shape[d] % where):
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {shape[d]} is not "
+                f"divisible by the split_size {where}!"
+            )
+        return tensor_split(input, where, d)
+
+    along.__name__ = along.__qualname__ = name
+    along.__doc__ = f"``tensor_split`` along dimension {dim}, into pieces of equal size or at the indices of a list."
+    return public(f"torch.{name} Tensor.{name}")(along)
+
+
+hsplit = _split_along("hsplit", 1, 1)
+vsplit = _split_along("vsplit", 0, 2)
+dsplit = _split_along("dsplit", 2, 3)
+
+
+@public("torch.unbind Tensor.unbind")
+def unbind_public(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of the parts at each index of a dimension.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).unbind(1)
+    (tensor([1, 3]), tensor([2, 4]))
+    """
+    shape = payload(input, "unbind").shape
+    if not shape:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    dim = normal_dim(dim, len(shape), "unbind")
+    if M or type(input._a) is not np.ndarray:
+        return unbind(input, dim)  # type: ignore[no-any-return]
+    return tied_parts(UNBIND, input, (dim,), _unbind_raw(input._a, dim), [dim])

@@ -1,0 +1,628 @@
+"""Rearranged copies: diagonals, triangles, flips, rolls, repetitions, and tensors built from several."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from ..._arrays.library import concatenate
+from ..._base.dtypes import as_dtype
+from ..._base.errors import warn_once
+from ..._base.modes import EVERY
+from ..._base.registry import public
+from ..._kinds.dims import as_int, normal_dim, normal_dims
+from ..._kinds.general import general
+from ..._kinds.linear import linear
+from ..._kinds.out import EXACT, with_out
+from ..._kinds.slow_path import logical_dtype
+from ..._payloads.meta import no_kernel, on_meta
+from ..._tape.inplace import inplace_of, unrecorded, written
+from ..._tape.tensor import Tensor, wrap
+from ..._tensor_api.construct import placed
+from ..create.convert import clone
+from ..create.create import allocate, element
+from ..indexing.copy_fill import fill_
+from ..indexing.index_primitive import index
+from .broadcasting import atleast_2d
+from .join import in_order, stack, tensor_list
+from .strided import as_strided, checked_diagonal
+from .view_chain import renamed
+from .view_copies import diagonal_copy
+from .views import reshape_public, view_public
+from .views_primitive import COLONS, expand, ints, payload, unsqueeze_dim, view
+
+
+# ---------------------------------------------------------------------------------------------- flips, rolls, triangles
+@linear(
+    transpose=lambda xp, g, dims: xp.flip_dims(g, dims),
+    node="FlipBackward0",
+    batch=("dim", ("dims",)),
+    samples=[((2, 3), ((0,),)), ((2, 3), ((1, 0),)), ((2,), ((),))],
+)
+def flip_dims(lib, self, dims):
+    """Some dimensions in reverse order."""
+    key = [slice(None)] * self.ndim
+    for d in dims:
+        key[d] = slice(None, None, -1)
+    return self[tuple(key)].copy()
+
+
+@linear(
+    transpose=lambda xp, g, k, dims: xp.rotate(g, -k, dims),
+    node="Rot90Backward0",
+    batch=("dim", ("dims",)),
+    samples=[((2, 3), (1, (0, 1))), ((2, 3, 2), (-1, (2, 0))), ((2, 3), (2, (0, 1)))],
+)
+def rotate(lib, self, k, dims):
+    """Quarter turns in the plane of two dimensions."""
+    a, b = dims
+    turned = {0: (), 1: (b,), 2: (a, b), 3: (a,)}[k % 4]
+    key = [slice(None)] * self.ndim
+    for d in turned:
+        key[d] = slice(None, None, -1)
+    r = self[tuple(key)].copy()
+    return r.swapaxes(a, b) if k % 2 else r
+
+
+@linear(
+    transpose=lambda xp, g, shifts, dims: xp.roll_dims(g, tuple(-s for s in shifts), dims),
+    node="RollBackward0",
+    batch=lambda U, info, inner, mine, p: (
+        U.roll_dims(inner[0], p[0], tuple(d + 1 for d in p[1]))
+        if p[1]
+        else U.reshape(U.roll_dims(U.reshape(inner[0], (inner[0].shape[0], -1)), p[0], (1,)), tuple(inner[0].shape))
+    ),
+    samples=[((2, 3), ((1,), (0,))), ((4, 3), ((-1, 2), (0, 1))), ((4,), ((1, 1), (0, 0))), ((2, 3), ((2,), ()))],
+)
+def roll_dims(lib, self, shifts, dims):
+    """Elements moved along dimensions, those pushed out coming in at the other end; no dims: in row-major order."""
+    if not dims:
+        return _rolled(lib, self.reshape(-1), shifts[0], 0).reshape(self.shape)
+    for shift, dim in zip(shifts, dims, strict=True):
+        self = _rolled(lib, self, shift, dim)
+    return self
+
+
+def _rolled(lib: Any, x: Any, shift: int, dim: int) -> Any:
+    n = x.shape[dim]
+    first = -shift % n if n else 0
+    lead = COLONS[dim]
+    return in_order(concatenate((x[lead + (slice(first, None),)], x[lead + (slice(0, first),)]), dim))
+
+
+@linear(
+    transpose=lambda xp, g, diagonal: xp.lower_triangle(g, diagonal),
+    node="TrilBackward0",
+    batch="shape",
+    samples=[((3, 4), (0,)), ((2, 3, 3), (-1,))],
+)
+def lower_triangle(lib, self, diagonal):
+    """Zeros above a diagonal of the last two dimensions."""
+    return lib.where(_below(*self.shape[-2:], diagonal), self, _zero(self.dtype))
+
+
+@linear(
+    transpose=lambda xp, g, diagonal: xp.upper_triangle(g, diagonal),
+    node="TriuBackward0",
+    batch="shape",
+    samples=[((3, 4), (0,)), ((2, 3, 3), (1,))],
+)
+def upper_triangle(lib, self, diagonal):
+    """Zeros below a diagonal of the last two dimensions."""
+    return lib.where(_below(*self.shape[-2:], diagonal - 1), _zero(self.dtype), self)
+
+
+_MOST = 1 << 20  # no larger masks are kept
+
+
+def _below(rows: int, cols: int, diagonal: int) -> Any:
+    """True on and below a diagonal of a matrix; kept, as the same masks are asked for again and again."""
+    return (_kept_below if rows * cols <= _MOST else _new_below)(rows, cols, diagonal)
+
+
+def _new_below(rows: int, cols: int, diagonal: int) -> Any:
+    return np.tri(rows, cols, diagonal, np.bool_)
+
+
+_kept_below = functools.lru_cache(16)(_new_below)
+_zero = functools.lru_cache(32)(lambda dtype: np.zeros((), dtype))
+
+
+@public("torch.flip Tensor.flip")
+def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
+    """A copy with some dimensions in reverse order.
+
+    >>> import wengert as torch
+    >>> torch.arange(3).flip(0)
+    tensor([2, 1, 0])
+    """
+    ndim = payload(input, "flip").ndim
+    return flip_dims(input, normal_dims(ints((given["dims"],) if given else dims, "flip", "dims"), ndim, "flip"))
+
+
+@public("torch.fliplr Tensor.fliplr")
+def fliplr(input: Tensor) -> Tensor:
+    """A copy with the columns in reverse order."""
+    if payload(input, "fliplr").ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return flip_dims(input, (1,))
+
+
+@public("torch.flipud Tensor.flipud")
+def flipud(input: Tensor) -> Tensor:
+    """A copy with the rows in reverse order."""
+    if payload(input, "flipud").ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return flip_dims(input, (0,))
+
+
+@public("torch.rot90 Tensor.rot90")
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """A copy turned by ``k`` quarters in the plane of two dimensions, from the first towards the second.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).rot90()
+    tensor([[2, 4],
+            [1, 3]])
+    """
+    ndim = payload(input, "rot90").ndim
+    dims = ints((dims,), "rot90", "dims")
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
+    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == ndim:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
+    return rotate(input, operator.index(k), tuple(normal_dim(d, ndim, "rot90") for d in dims))
+
+
+@public("torch.roll Tensor.roll")
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """A copy with the elements moved along dimensions, those pushed out coming in at the other end.
+
+    Without ``dims`` the elements are moved in row-major order.
+
+    >>> import wengert as torch
+    >>> torch.arange(4).roll(1)
+    tensor([3, 0, 1, 2])
+    """
+    a = payload(input, "roll")
+    shifts = ints((shifts,), "roll", "shifts")
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    dims = () if dims is None else ints((dims,), "roll", "dims")
+    if not dims and len(shifts) == 1:
+        return roll_dims(input, shifts, ())
+    if len(shifts) != len(dims):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if not a.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return roll_dims(input, shifts, tuple(normal_dim(d, a.ndim, "roll") for d in dims))
+
+
+def _triangle(name: str, op: Any, what: str) -> Any:
+    def triangle(input: Tensor, diagonal: int = 0) -> Tensor:
+        if payload(input, name).ndim < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        return op(input, as_int(diagonal, name, argument="diagonal"))  # type: ignore[no-any-return]
+
+    triangle.__name__ = triangle.__qualname__ = name
+    triangle.__doc__ = f"""A copy with zeros {what} a diagonal (0: the main one) of the last two dimensions.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 2).{name}()
+    tensor([[1., {"0" if name == "tril" else "1"}.],
+            [{"1" if name == "tril" else "0"}., 1.]])
+    """
+    public(f"torch.{name} Tensor.{name}")(with_out(EXACT)(triangle))
+    public(f"Tensor.{name}_")(inplace_of(triangle, name + "_"))
+    return triangle
+
+
+tril = _triangle("tril", lower_triangle, "above")
+triu = _triangle("triu", upper_triangle, "below")
+
+
+def _triangle_indices(name: str, rows: Any) -> None:
+    def indices(
+        row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None
+    ) -> Tensor:
+        for what, n in (("row", row), ("col", col)):
+            if n < 0:
+                raise RuntimeError(f"{what} must be non-negative, got{n}")
+        np_dtype = np.dtype(np.int64) if dtype is None else as_dtype(dtype, name).np
+        if device is None and row < 32 and col < 32 and type(row) is type(col) is type(offset) is int:
+            return wrap(known(row, offset, col, np_dtype).copy())
+        return wrap(placed(made(row, offset, col, np_dtype), device, name))
+
+    def made(row: int, offset: int, col: int, np_dtype: Any) -> Any:
+        return np.array(rows(row, offset, col), np_dtype).reshape(2, -1)
+
+    known = functools.lru_cache(128)(made)
+
+    indices.__name__ = indices.__qualname__ = name
+    what = "lower" if name == "tril_indices" else "upper"
+    indices.__doc__ = f"The row and column numbers, as two rows, of the {what} triangle of a matrix of this size."
+    public(f"torch.{name}")(indices)
+
+
+_triangle_indices("tril_indices", np.tril_indices)
+_triangle_indices("triu_indices", np.triu_indices)
+
+
+# ------------------------------------------------------------------------------------------------------------ diagonals
+@linear(
+    transpose=lambda xp, g, offset, dim1, dim2: xp.diagonal_view(g, offset, dim1, dim2),
+    node="DiagEmbedBackward0",
+    batch=("dim", ("dim1", "dim2")),
+    samples=[((3,), (0, 0, 1)), ((3,), (-1, 0, 1)), ((2, 3), (1, 1, 0)), ((2, 3), (0, 0, 2))],
+)
+def embed_diagonal(lib, self, offset, dim1, dim2):
+    """The last dimension as a diagonal of two dimensions, zeros elsewhere."""
+    n = self.shape[-1] + abs(offset)
+    size = list(self.shape[:-1])
+    for d in sorted((dim1, dim2)):
+        size.insert(d, n)
+    r = lib.zeros(size, self.dtype)
+    part = r.diagonal(offset, dim1, dim2)
+    part.flags.writeable = True
+    part[...] = self
+    return r
+
+
+@public("torch.diag_embed Tensor.diag_embed")
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """The last dimension as a diagonal of two dimensions of the result, zeros elsewhere.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1, 2]).diag_embed()
+    tensor([[1, 0],
+            [0, 2]])
+    """
+    ndim = payload(input, "diag_embed").ndim
+    if not ndim:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    d1, d2 = checked_diagonal("diag_embed", ndim + 1, dim1, dim2)
+    return embed_diagonal(input, operator.index(offset), d1, d2)
+
+
+@public("torch.diag Tensor.diag")
+@with_out(EXACT)
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """A vector as the diagonal of a matrix, or a copy of a matrix's diagonal.
+
+    >>> import wengert as torch
+    >>> torch.diag(torch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
+    ndim = payload(input, "diag").ndim
+    if ndim == 1:
+        return diag_embed(input, diagonal)
+    if ndim == 2:
+        return diagonal_copy(input, diagonal)
+    raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+
+
+@public("torch.diagflat Tensor.diagflat")
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """All elements as the diagonal of a matrix."""
+    return diag_embed(reshape_public(input, (payload(input, "diagflat").size,)), offset)
+
+
+@public("Tensor.fill_diagonal_ torch.fill_diagonal_")
+def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
+    shape = tuple(self._a.shape)
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    a = self._a
+    if type(a) is np.ndarray and len(shape) == 2 and not wrap and a.flags.carray and unrecorded(self, None):
+        a.reshape(-1)[: min(shape) * shape[1] : shape[1] + 1] = element(fill_value, logical_dtype(self))
+        written(self, getframe(1))
+        return self
+    height, width, step = shape[0], shape[1], sum(self.stride())
+    if min(shape):
+        fill_(as_strided(self, (min(shape),), (step,)), fill_value)
+    if wrap and len(shape) == 2 and height > width + 1:
+        start = self.storage_offset() + self.stride(0) * (width + 1)
+        more = (height * width + width) // (width + 1) - width
+        fill_(as_strided(self, (more,), (step,), start), fill_value)
+    return self
+
+
+# ---------------------------------------------------------------------------------------------------------- repetitions
+def _interleaved(shape: tuple[int, ...], repeats: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shapes with each dimension's repetitions in front of it: of the result, and of the input."""
+    padded = (1,) * (len(repeats) - len(shape)) + shape
+    return (
+        tuple(itertools.chain.from_iterable(zip(repeats, padded, strict=True))),
+        tuple(itertools.chain.from_iterable((1, n) for n in padded)),
+    )
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, repeats: xp.reshape(
+        xp.sum_to(xp.reshape(g, _interleaved(self_shape, repeats)[0]), _interleaved(self_shape, repeats)[1]), self_shape
+    ),
+    batch=lambda U, info, inner, mine, p: U.repeat(
+        U.reshape(
+            inner[0],
+            (inner[0].shape[0],) + (1,) * (len(p[0]) - inner[0].ndim + 1) + tuple(inner[0].shape[1:]),
+        ),
+        (1, *p[0]),
+    ),
+    samples=[((2, 3), ((2, 1),)), ((3,), ((2, 2),)), ((), ((3,),)), ((2, 3), ((1, 0),))],
+)
+def repeat(lib, self, repeats):
+    """The tensor put several times side by side along each dimension."""
+    full, mine = _interleaved(self.shape, repeats)
+    r = allocate(lib.empty, full, self.dtype)
+    r[...] = self.reshape(mine)
+    return r.reshape(tuple(a * b for a, b in zip(full[::2], full[1::2], strict=True)))
+
+
+@public("Tensor.repeat")
+def repeat_public(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
+    """A copy with the tensor several times side by side along each dimension; more numbers add dimensions in front.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1, 2]).repeat(2, 2)
+    tensor([[1, 2, 1, 2],
+            [1, 2, 1, 2]])
+    """
+    counts = ints((given["repeats"],) if given else repeats, "repeat", "repeats") if given or repeats else ()
+    if len(counts) < self._a.ndim:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    if any(n < 0 for n in counts):
+        sizes = [n * s for n, s in zip(counts, (1,) * (len(counts) - self._a.ndim) + tuple(self._a.shape), strict=True)]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}")
+    return repeat(self, counts)
+
+
+@public("torch.tile Tensor.tile")
+def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
+    """``repeat``, the numbers counted from the last dimension.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[1, 2]]).tile(2)
+    tensor([[1, 2, 1, 2]])
+    """
+    counts = ints((given["dims"],) if given else dims, "tile", "dims") if given or dims else ()
+    return repeat_public(input, (1,) * (payload(input, "tile").ndim - len(counts)) + counts)
+
+
+@public("torch.repeat_interleave Tensor.repeat_interleave")
+def repeat_interleave(
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1, 2]).repeat_interleave(2)
+    tensor([1, 1, 2, 2])
+    >>> torch.tensor([1, 2]).repeat_interleave(torch.tensor([1, 3]))
+    tensor([1, 2, 2, 2])
+    """
+    payload(input, "repeat_interleave")
+    if repeats is None:
+        return wrap(_counted(_counts(input), None, output_size))
+    if dim is None:
+        input, dim = reshape_public(input, (input._a.size,)), 0
+    shape = tuple(input._a.shape)
+    dim = normal_dim(dim, len(shape), "repeat_interleave")
+    if not isinstance(repeats, Tensor):
+        n = operator.index(repeats)
+        if n < 0:
+            raise RuntimeError("Repeats must be non-negative")
+        if output_size is not None and output_size != n * shape[dim]:
+            raise RuntimeError("allocated size does not match required size")
+        if not EVERY and input._fn is None and type(input._a) is np.ndarray:
+            return wrap(in_order(input._a.repeat(n, dim)))
+        more = expand(unsqueeze_dim(input, dim + 1), (*shape[: dim + 1], n, *shape[dim + 1 :]))
+        return view_public(clone(more, "C"), (*shape[:dim], shape[dim] * n, *shape[dim + 1 :]))
+    counts = _counts(repeats)
+    n = shape[dim] if shape else 1
+    if counts.ndim == 0 or counts.size == 1:
+        counts = np.broadcast_to(counts.reshape(()), (n,))
+    elif counts.size != n:
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
+            f"input.size({dim}) = {n}"
+        )
+    where = wrap(_counted(counts, np.int64, output_size))
+    if not shape:
+        input = reshape_public(input, (1,))
+    return renamed(index([input, where], (dim,)), "IndexSelectBackward0")
+
+
+def _counts(repeats: Tensor) -> Any:
+    a = repeats._a
+    if on_meta(a):
+        raise no_kernel("repeat_interleave.Tensor")
+    if not isinstance(a, (np.ndarray, np.generic)):
+        raise RuntimeError(
+            "vmap: repeat_interleave() with a tensor of repeats has a result whose shape depends on its values"
+        )
+    if a.ndim > 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if a.dtype.kind != "i" or a.dtype.itemsize < 4:
+        raise RuntimeError("repeats has to be Long or Int tensor")
+    if a.size and a.min() < 0:
+        raise RuntimeError("repeats can not be negative")
+    return a
+
+
+def _counted(counts: Any, dtype: Any, output_size: int | None) -> Any:
+    r = np.repeat(np.arange(counts.size, dtype=dtype or counts.dtype), counts)
+    if output_size is not None and output_size != r.size:
+        raise RuntimeError("allocated size does not match required size")
+    return r
+
+
+# --------------------------------------------------------------------------------------------------------- from several
+def _corners(shapes: Any) -> list[tuple[int, int, int, int]]:
+    """Rows and columns, from and to, of each block on a diagonal of blocks."""
+    rows = cols = 0
+    found = []
+    for m, n in shapes:
+        found.append((rows, rows + m, cols, cols + n))
+        rows, cols = rows + m, cols + n
+    return found
+
+
+@general(
+    tensors=-1,
+    promote=True,
+    grad=lambda xp, g, tensors_shape: tuple(
+        xp.slice_dim(xp.slice_dim(g, 0, a, b, 1), 1, c, d, 1) for a, b, c, d in _corners(tensors_shape)
+    ),
+    holomorphic=False,
+    node="BlockDiagBackward0",
+    batch="loop",
+    dtypes="fcib",
+    samples=lambda rng: [(([rng.standard_normal((2, 3)), rng.standard_normal((1, 2))],), ())],
+)
+def blocks(lib, tensors):
+    """Matrices as blocks on the diagonal of a matrix of zeros."""
+    corners = _corners([t.shape for t in tensors])
+    r = lib.zeros((corners[-1][1], corners[-1][3]), tensors[0].dtype)
+    for t, (a, b, c, d) in zip(tensors, corners, strict=True):
+        r[a:b, c:d] = t
+    return r
+
+
+@public("torch.block_diag")
+def block_diag(*tensors: Any) -> Tensor:
+    """Tensors of at most two dimensions as blocks on the diagonal of a matrix, zeros elsewhere.
+
+    >>> import wengert as torch
+    >>> torch.block_diag(torch.ones(1, 2), torch.tensor(2.))
+    tensor([[1., 1., 0.],
+            [0., 0., 2.]])
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    if not tensors:
+        return wrap(np.zeros((1, 0), np.float32))
+    for k, x in enumerate(tensor_list(tensors, "block_diag")):
+        if x._a.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has {x._a.ndim} dimensions"
+            )
+    return blocks([atleast_2d(x) for x in tensors])  # type: ignore[no-any-return]
+
+
+@public("torch.meshgrid")
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Views of vectors, expanded to the grid that they span: one dimension for each.
+
+    ``indexing``: "ij" (the first vector runs along the first dimension) or "xy" (along the second).
+
+    >>> import wengert as torch
+    >>> a, b = torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")
+    >>> a
+    tensor([[0, 0, 0],
+            [1, 1, 1]])
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    vectors = tensor_list(tensors, "meshgrid")
+    if not vectors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if indexing is None:
+        warn_once(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning
+        )
+        indexing = "ij"
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for x in vectors:
+        if x._a.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
+        if logical_dtype(x) is not logical_dtype(vectors[0]):
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    swap = indexing == "xy" and len(vectors) >= 2
+    if swap:
+        vectors[:2] = vectors[1::-1]
+    sizes = tuple(x._a.size for x in vectors)
+    k = len(vectors)
+    grids = [expand(view(x, (1,) * i + (x._a.size,) + (1,) * (k - i - 1)), sizes) for i, x in enumerate(vectors)]
+    if swap:
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+@public("torch.cartesian_prod")
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All combinations of one element from each vector, a row for each.
+
+    >>> import wengert as torch
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3]))
+    tensor([[1, 3],
+            [2, 3]])
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    for x in tensor_list(tensors, "cartesian_prod"):
+        if x._a.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._a.shape)}")
+    if len(tensors) == 1:
+        return tensors[0]  # type: ignore[no-any-return]
+    grids = meshgrid(*tensors, indexing="ij")
+    return stack([reshape_public(x, (x._a.size,)) for x in grids], 1)  # type: ignore[no-any-return]
+
+
+@public("torch.combinations")
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, in its order, a row for each.
+
+    >>> import wengert as torch
+    >>> torch.combinations(torch.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
+    if payload(input, "combinations").ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._a.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return wrap(np.empty(0, logical_dtype(input)))
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    n = input._a.size
+    rows = np.fromiter(itertools.chain.from_iterable(choose(range(n), r)), np.int64).reshape(-1, r)
+    return stack([index([input, wrap(rows[:, k].copy())], (0,)) for k in range(r)], 1)  # type: ignore[no-any-return]
+
+
+@public("torch.unravel_index")
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Numbers of elements in row-major order as one tensor of positions for each dimension.
+
+    >>> import wengert as torch
+    >>> torch.unravel_index(torch.tensor([5]), (2, 3))
+    (tensor([1]), tensor([2]))
+    """
+    a = payload(indices, "unravel_index")
+    if a.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(not isinstance(n, int) for n in shape):
+        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {shape}")
+    if any(n < 0 for n in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {shape}")
+    size = math.prod(shape)
+    found = []
+    for n in shape:
+        size = size // n if n else 0
+        found.append(wrap(a // max(size, 1) % max(n, 1)))
+    return tuple(found)

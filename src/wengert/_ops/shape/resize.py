@@ -1,0 +1,229 @@
+"""Another size or shape in place: ``unsqueeze_`` and its like, ``resize_``, ``set_``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.errors import warn
+from ..._base.modes import inference_tensors, is_grad_enabled
+from ..._base.registry import public
+from ..._kinds.slow_path import logical_dtype, type_text
+from ..._payloads.meta import Meta
+from ..._tape.inference import is_inference, locked, refuse_write
+from ..._tape.node import AccumulateGrad, Box, cell_of, view_of
+from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
+from ..._tape.views import bump, check_inplace
+from ..create.convert import detach
+from .strided import as_strided, offset_of, storage_of
+from .view_chain import moved, renamed
+from .views import reshape_public, squeeze, transpose, unsqueeze
+from .views_primitive import ints, matrix_t
+
+
+# ------------------------------------------------------------------------------------------------ other shape, in place
+def _new_payload(self: Tensor, a: Any, cell: Any) -> None:
+    """Give a tensor another array; what was saved of it keeps the old one."""
+    moved.append("another array")
+    self._a = a
+    box = self._m = Box()
+    box.a = a
+    box.cell = cell
+    if inference_tensors and is_inference(self):
+        self._a = box.a = locked(a)
+    if type(self._fn) is AccumulateGrad:
+        self._fn.box = box
+
+
+def _view_in_place(view: Any, self: Tensor, name: str) -> Tensor:
+    """Make a tensor the view of itself that ``view`` gives; ``name`` is its node's."""
+    if stale_views:
+        from ..._tape.views import refresh
+
+        refresh(self)
+    if self._fn is not None:
+        check_inplace(self, True)
+    if inference_tensors:
+        refuse_write(self)
+    cell = cell_of(self)
+    own = view_of(self)
+    alias_payload(self)
+    old = wrap(self._a, self._fn)
+    old._m = self._m
+    if own is not None:
+        old._v = own
+    result = view(old)
+    if own is not None:
+        self._v = (*result._v[:3], own[3])
+    recorded = is_grad_enabled() and result._fn is not None
+    if recorded:
+        self._fn = renamed(result, name)._fn
+    _new_payload(self, result._a, cell)
+    bump(self, self._fn.seq if recorded else None)  # type: ignore[union-attr]
+    return self
+
+
+@public("Tensor.unsqueeze_")
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    """In-place form of ``unsqueeze``."""
+    return _view_in_place(lambda x: unsqueeze(x, dim), self, "UnsqueezeBackward1")
+
+
+@public("Tensor.squeeze_")
+def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
+    """In-place form of ``squeeze``."""
+    number = 3 if dim is None else 5 if isinstance(dim, (tuple, list)) else 4
+    return _view_in_place(lambda x: squeeze(x, dim), self, f"SqueezeBackward{number}")
+
+
+@public("Tensor.transpose_ Tensor.swapaxes_ Tensor.swapdims_")
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """In-place form of ``transpose``."""
+    return _view_in_place(lambda x: transpose(x, dim0, dim1), self, "TransposeBackward1")
+
+
+@public("Tensor.t_")
+def t_(self: Tensor) -> Tensor:
+    """In-place form of ``t``."""
+    if self._a.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._a.ndim}D")
+    return _view_in_place(matrix_t, self, "TBackward1")
+
+
+@public("Tensor.as_strided_ torch.as_strided_")
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """In-place form of ``as_strided``."""
+    return _view_in_place(lambda x: as_strided(x, size, stride, storage_offset), self, "AsStridedBackward1")
+
+
+@public("Tensor.resize_ torch.resize_")
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Another size on the same memory, in row-major order; more memory is taken if it does not suffice.
+
+    New elements are uninitialised. Memory cannot grow in place: if more was taken, tensors that shared the old memory
+    keep it.
+
+    >>> import wengert as torch
+    >>> torch.arange(6).resize_(2, 2)
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    size = ints(sizes, "resize_")
+    if self._fn is not None:
+        raise RuntimeError("cannot resize variables that require grad")
+    if any(n < 0 for n in size):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
+    if inference_tensors:
+        refuse_write(self)
+    a = alias_payload(self)
+    if isinstance(a, Meta):
+        if a.shape != size:
+            _new_payload(self, _without_data(a, size), cell_of(self))
+            bump(self)
+        return self
+    if not isinstance(a, np.ndarray):
+        raise RuntimeError("resize_() is not possible inside of a transform")
+    if a.shape == size:
+        return self
+    r = _resized(a, size)
+    cell = cell_of(self)
+    own = view_of(self)
+    if own is not None and not np.may_share_memory(r, storage_of(a)):
+        del self._v
+    _new_payload(self, r, cell)
+    bump(self)
+    return self
+
+
+def _without_data(a: Meta, size: tuple[int, ...]) -> Meta:
+    """The same memory in another size; what it is short of is added."""
+    r = Meta(size, a.dtype, None, a.memory, a.offset)
+    a.memory.nbytes = max(a.memory.nbytes, a.offset + r.nbytes)
+    return r
+
+
+def _resized(a: Any, size: tuple[int, ...]) -> Any:
+    store, start = storage_of(a), offset_of(a)
+    n = 1
+    for s in size:
+        n *= s
+    have = store.nbytes // a.itemsize - start
+    strides = np.empty(size, np.bool_).strides if n else (0,) * len(size)
+    if n <= have and n:
+        from .strided import _at
+
+        return _at(a, size, strides, 0)
+    r = np.empty(n, a.dtype)
+    if have > 0 and n:
+        from .strided import _at
+
+        r[:have] = _at(a, (have,), (1,), 0)
+    return r.reshape(size)
+
+
+@public("Tensor.resize_as_ torch.resize_as_")
+def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
+    """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
+    from ..names.sparse import is_sparse
+
+    if is_sparse(self) and is_sparse(other) and not self._a.values.size:
+        from ..._payloads.sparse import Sparse
+
+        like = other._a
+        values = np.empty((0, *like.values.shape[1:]), self._a.values.dtype)
+        self._a.become(Sparse(np.empty((len(like.indices), 0), np.int64), values, like.shape, True))
+        self._a.shape = like.shape
+        bump(self)
+        return self
+    return resize_(self, tuple(other._a.shape))
+
+
+@public("Tensor.set_")
+def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+    """Make a tensor use another's memory and size; without a source, none."""
+    if self._fn is not None and is_grad_enabled():
+        check_inplace(self, True)
+    if inference_tensors:
+        refuse_write(self)
+    if source is None:
+        _new_payload(self, np.empty(0, self._a.dtype), cell_of(self))
+        bump(self)
+        return self
+    if not isinstance(source, Tensor):
+        raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type_text(source)}")
+    if logical_dtype(source) is not logical_dtype(self):
+        raise RuntimeError(
+            f"Could not set tensor of type {self.dtype.scalar_name} to a tensor of type {source.dtype.scalar_name}"
+        )
+    a = alias_payload(source)
+    if size is not None:
+        if stride is None:
+            stride = tuple(s // a.itemsize for s in np.empty(ints((size,), "set_"), a.dtype).strides)
+        a = as_strided(detach(source), size, stride, storage_offset)._a
+    _new_payload(self, a, cell_of(self))
+    bump(self)
+    return self
+
+
+@public("Tensor.resize")
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """*Legacy:* another shape for the same number of elements, as ``reshape``."""
+    warn("non-inplace resize is deprecated")
+    size = ints(sizes, "resize")
+    shape = tuple(self._a.shape)
+    n, have = math.prod(size), math.prod(shape)
+    if n != have:
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, size))} ({n} elements in total), but the given tensor has a size "
+            f"of {'x'.join(map(str, shape))} ({have} elements). autograd's resize can only change the shape of a given "
+            "tensor, while preserving the number of elements. "
+        )
+    return reshape_public(self, size)
+
+
+@public("Tensor.resize_as")
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """*Legacy:* ``self.resize(tensor.shape)``."""
+    return resize(self, tuple(tensor._a.shape))

@@ -1,0 +1,571 @@
+"""Views of a part of the elements, the operators that take a cotangent back through them, and chains of views.
+
+A view of a part and the operator that puts its cotangent into zeros are each other's transposes: ``select`` and
+``select_backward``, ``slice_dim`` and ``slice_backward``, ``diagonal_view`` and ``diagonal_backward``, ``unfold_view``
+and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``, ``view_gather`` and ``view_scatter``.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import BY_NUMPY
+from ..._base.modes import M
+from ..._base.registry import RAW, REGISTRY, T, public
+from ..._kinds.dims import as_int, normal_dim
+from ..._kinds.linear import linear
+from ..._kinds.out import EXACT, with_out
+from ..._payloads.meta import Meta
+from ..._tape.fast_results import tied
+from ..._tape.node import Box, cell_of
+from ..._tape.tensor import Tensor, alias_payload, wrap
+from .view_chain import address_of, renamed, replay, view_scatter
+from .views_primitive import COLONS, Lifted, ints, lifted_dims, payload
+
+
+def _batch_back(position: int) -> Any:
+    """The rule of an operator on ``(size, ...)`` with the dims among its parameters from ``position`` on."""
+
+    def rule(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+        g = inner[0]
+        rest = tuple(q + 1 if name in _DIMS else q for name, q in zip(info.params[2:], p[1:], strict=True))
+        return getattr(U, info.name)(g, (g.shape[0], *p[0]), *rest)
+
+    return rule
+
+
+_DIMS = frozenset(("dim", "dim1", "dim2", "dimension"))
+
+
+# ------------------------------------------------------------------------------------------------- one index, one slice
+@linear(
+    transpose=lambda xp, g, self_shape, dim, index: xp.select_backward(g, self_shape, dim, index),
+    view=True,
+    batch=lifted_dims(0),
+    samples=[((3, 4), (0, 2)), ((3, 4), (1, 0)), ((2,), (0, 1))],
+)
+def select(lib, self, dim, index):
+    """The part at one index of one dimension, without that dimension."""
+    return self[COLONS[dim] + (index, ...)]
+
+
+@linear(
+    transpose=lambda xp, g, size, dim, index: xp.select(g, dim, index),
+    batch=_batch_back(1),
+    samples=[((4,), ((3, 4), 0, 2)), ((3,), ((3, 4), 1, 0)), ((), ((2,), 0, 1))],
+)
+def select_backward(lib, self, size, dim, index):
+    """Zeros of a size, with the tensor at one index of one dimension."""
+    r = lib.zeros(size, self.dtype)
+    r[COLONS[dim] + (index,)] = self
+    return r
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dim, start, end, step: xp.slice_backward(g, self_shape, dim, start, end, step),
+    view=True,
+    node="SliceBackward0",
+    batch=lifted_dims(0),
+    samples=[((5, 4), (0, 1, 4, 1)), ((5, 4), (0, 0, 5, 2)), ((3, 4), (1, 2, 2, 1))],
+)
+def slice_dim(lib, self, dim, start, end, step):
+    """The part from ``start`` to ``end`` of one dimension, every ``step``-th."""
+    return self[COLONS[dim] + (slice(start, end, step),)]
+
+
+@linear(
+    transpose=lambda xp, g, size, dim, start, end, step: xp.slice_dim(g, dim, start, end, step),
+    batch=_batch_back(1),
+    samples=[((3, 4), ((5, 4), 0, 1, 4, 1)), ((3, 4), ((5, 4), 0, 0, 5, 2))],
+)
+def slice_backward(lib, self, size, dim, start, end, step):
+    """Zeros of a size, with the tensor in a slice of one dimension."""
+    r = lib.zeros(size, self.dtype)
+    r[COLONS[dim] + (slice(start, end, step),)] = self
+    return r
+
+
+# ------------------------------------------------------------------------------------------------------------ diagonals
+@linear(
+    transpose=lambda xp, g, self_shape, offset, dim1, dim2: xp.diagonal_backward(g, self_shape, offset, dim1, dim2),
+    view=True,
+    node="DiagonalBackward0",
+    batch=lifted_dims(1, 2),
+    samples=[((3, 4), (0, 0, 1)), ((2, 3, 4), (1, 2, 0)), ((2, 3), (-1, 0, 1)), ((2, 2), (5, 0, 1))],
+)
+def diagonal_view(lib, self, offset, dim1, dim2):
+    """The diagonal of two dimensions, as the last dimension."""
+    r = self.diagonal(offset, dim1, dim2)
+    if self.flags.writeable:
+        r.flags.writeable = True
+    return r
+
+
+@linear(
+    transpose=lambda xp, g, size, offset, dim1, dim2: xp.diagonal_view(g, offset, dim1, dim2),
+    batch=_batch_back(2),
+    samples=[((3,), ((3, 4), 0, 0, 1)), ((3, 1), ((2, 3, 4), 1, 2, 0))],
+)
+def diagonal_backward(lib, self, size, offset, dim1, dim2):
+    """Zeros of a size, with the tensor on a diagonal."""
+    r = lib.zeros(size, self.dtype)
+    d = r.diagonal(offset, dim1, dim2)
+    d.flags.writeable = True
+    d[...] = self
+    return r
+
+
+# ------------------------------------------------------------------------------------------------------ sliding windows
+def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
+    """A view of ``a`` with its windows along a dimension, their elements in a new last dimension."""
+    if not a.ndim:
+        return a.reshape(1)[:size]
+    n = (a.shape[dim] - size) // step + 1
+    strides = a.strides
+    shape = (*a.shape[:dim], n, *a.shape[dim + 1 :], size)
+    strides = (*strides[:dim], strides[dim] * step, *strides[dim + 1 :], strides[dim])
+    if a.base is None and a.flags.c_contiguous and a.size:  # the owner of the memory, from its beginning on
+        r = np.ndarray(shape, a.dtype, a, 0, strides)
+        if not writeable:
+            r.flags.writeable = False
+        return r
+    return _restrided(a, shape, strides, a.__array_interface__["data"][0], writeable)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dimension, size, step: xp.unfold_backward(g, self_shape, dimension, size, step),
+    view=True,
+    node="UnfoldBackward0",
+    batch=Lifted(
+        lambda name, shape, p, size: (
+            ((name, (p[0] + 1, *p[1:])),) if shape else (("unsqueeze_dim", (1,)), ("slice_dim", (1, 0, p[1], 1)))
+        )
+    ),
+    samples=[((5, 2), (0, 3, 1)), ((2, 6), (1, 2, 3)), ((2, 6), (1, 2, 2)), ((3,), (0, 3, 1))],
+)
+def unfold_view(lib, self, dimension, size, step):
+    """All windows of a size along a dimension, their elements in a new last dimension."""
+    return _windows(self, dimension, size, step, bool(self.flags.writeable))
+
+
+@linear(
+    transpose=lambda xp, g, size, dimension, width, step: xp.unfold_view(g, dimension, width, step),
+    batch=_batch_back(1),
+    samples=[((3, 2, 3), ((5, 2), 0, 3, 1)), ((2, 2, 2), ((2, 6), 1, 2, 3))],
+)
+def unfold_backward(lib, self, size, dimension, width, step):
+    """Windows added up where they lie over each other."""
+    r = lib.zeros(size, self.dtype)
+    if not r.ndim:
+        return r + lib.add.reduce(self, None)
+    if step >= width:
+        _windows(r, dimension, width, step, True)[...] = self
+        return r
+    n = self.shape[dimension]
+    for k in range(width):
+        r[COLONS[dimension] + (slice(k, k + step * (n - 1) + 1, step),)] += self[..., k]
+    return r
+
+
+# ------------------------------------------------------------------------------------------------------ strides by hand
+class Memory:
+    """What NumPy's array interface needs to make a view from an address."""
+
+    def __init__(self, interface: dict[str, Any], base: Any) -> None:
+        self.__array_interface__ = interface
+        self.base = base
+
+
+def _at(a: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
+    """The view of a's memory with these sizes and strides (in elements), ``offset`` elements after a's first."""
+    step = a.itemsize
+    address = a.__array_interface__["data"][0] + offset * step
+    return _restrided(a, size, tuple(s * step for s in stride), address, a.flags.writeable)
+
+
+def _restrided(a: Any, size: tuple[int, ...], strides: tuple[int, ...], address: int, writeable: bool) -> Any:
+    """An array in a's memory, from an address on; like NumPy's views it holds the array that owns the memory."""
+    interface = dict(a.__array_interface__)
+    dtype = a.dtype
+    interface.update(shape=size, strides=strides, data=(address, not writeable), descr=[("", dtype.str)])
+    if dtype.kind == "V":
+        interface["typestr"] = f"|V{a.itemsize}"
+    while isinstance(a.base, np.ndarray):
+        a = a.base
+    r = np.asarray(Memory(interface, a))
+    return r if r.dtype is dtype else r.view(dtype)
+
+
+def _span(size: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, int]:
+    """The first and last element that such strides reach."""
+    reach = [(n - 1) * s for n, s in zip(size, stride, strict=True)]
+    return sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+
+
+def _flat_index(size: tuple[int, ...], stride: tuple[int, ...], start: int) -> Any:
+    """Where each element of a strided view lies."""
+    index = np.full(size, start, np.int64)
+    for i, (n, s) in enumerate(zip(size, stride, strict=True)):
+        index += (np.arange(n) * s).reshape((n,) + (1,) * (len(size) - i - 1))
+    return index
+
+
+def _store(size: Any, stride: Any, offset: int, shape: Any, own: Any) -> tuple[int, int]:
+    """The origin within, and the length of, memory that holds both a tensor and a strided view of its memory."""
+    lo1, hi1 = _span(shape, own)
+    lo2, hi2 = _span(size, stride)
+    lo, hi = min(lo1, lo2 + offset), max(hi1, hi2 + offset)
+    return -lo, hi - lo + 1
+
+
+def _lift_strided(name: str, shape: Any, p: Any, size: int) -> Any:
+    length = _store(p[0], p[1], p[2], shape, p[3])[1]
+    return ((name, ((size, *p[0]), (length, *p[1]), p[2], (length, *p[3]))),)
+
+
+def _batch_strided_back(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    g = inner[0]
+    length = _store(p[1], p[2], p[3], p[0], p[4])[1]
+    n = g.shape[0]
+    return U.as_strided_backward(g, (n, *p[0]), (n, *p[1]), (length, *p[2]), p[3], (length, *p[4]))
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, size, stride, storage_offset, own: xp.as_strided_backward(
+        g, self_shape, size, stride, storage_offset, own
+    ),
+    view=True,
+    node="AsStridedBackward0",
+    batch=Lifted(_lift_strided),
+    samples=[
+        ((3, 4), ((2, 2), (1, 5), 1, (4, 1))),
+        ((5,), ((3, 3), (1, 1), 0, (1,))),
+        ((2, 3), ((3, 2), (1, 3), 0, (3, 1))),
+    ],
+)
+def as_strided_view(lib, self, size, stride, storage_offset, own):
+    """The memory of a tensor whose own strides are ``own``, seen with other sizes and strides.
+
+    ``storage_offset`` counts from the tensor's first element. On a tensor with other strides it gives what it would
+    give on a copy with these.
+    """
+    if 0 in size:
+        return self.reshape(-1)[:0].reshape(size)
+    if self.ndim == len(own) and all(
+        n == 1 or s == t * self.itemsize for n, s, t in zip(self.shape, self.strides, own, strict=True)
+    ):
+        return _at(self, size, stride, storage_offset)
+    start, length = _store(size, stride, storage_offset, self.shape, own)
+    memory = lib.zeros(length, self.dtype)
+    _at(memory, self.shape, own, start)[...] = self
+    return _at(memory, size, stride, start + storage_offset)
+
+
+@linear(
+    transpose=lambda xp, g, input_size, size, stride, storage_offset, own: xp.as_strided_view(
+        g, size, stride, storage_offset, own
+    ),
+    batch=_batch_strided_back,
+    samples=[((2, 2), ((3, 4), (2, 2), (1, 5), 1, (4, 1))), ((3, 3), ((5,), (3, 3), (1, 1), 0, (1,)))],
+)
+def as_strided_backward(lib, self, input_size, size, stride, storage_offset, own):
+    """What comes back to a tensor of ``input_size`` and strides ``own`` through ``as_strided_view``.
+
+    Elements that several others share memory with get their sum, divided by how many of the input they are, as in
+    PyTorch (NOTE [ as_strided Backward and layout-aware/agnostic autograd ]).
+    """
+    if 0 in size or 0 in input_size:
+        return lib.zeros(input_size, self.dtype)
+    start, length = _store(size, stride, storage_offset, input_size, own)
+    memory = add_at(lib, length, _flat_index(size, stride, start + storage_offset).reshape(-1), self.reshape(-1))
+    mine = _flat_index(input_size, own, start)
+    if any(s == 0 and n > 1 for s, n in zip(own, input_size, strict=True)):
+        count = lib.bincount(mine.reshape(-1), minlength=length)
+        memory = memory / lib.cast(lib.maximum(count, 1), memory.dtype)
+    return memory[mine]
+
+
+def add_at(lib: Any, length: int, index: Any, values: Any) -> Any:
+    """A vector with ``values`` added up at ``index`` (each from 0 to length - 1)."""
+    r = lib.zeros(length, values.dtype)
+    lib.add.at(r, index, values)
+    return r
+
+
+# ------------------------------------------------------------------------------------------------------ what users call
+@public("torch.select Tensor.select")
+def select_public(input: Tensor, dim: int, index: int) -> Tensor:
+    """A view of the part at one index of a dimension, which goes away.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).select(1, -1)
+    tensor([2, 4])
+    """
+    shape = payload(input, "select").shape
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = normal_dim(dim, len(shape), "select")
+    return select(input, dim, normal_index(index, shape, dim))
+
+
+def normal_index(index: Any, shape: Any, dim: int) -> int:
+    """An index of a dimension, counted from 0; PyTorch's error for one that is out of range."""
+    index = as_int(index, "select", argument="index")
+    n = shape[dim]
+    if -n <= index < n:
+        return index if index >= 0 else index + n
+    raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {dim}")
+
+
+@public("torch.narrow Tensor.narrow")
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """A view of ``length`` elements of a dimension, from ``start`` on.
+
+    >>> import wengert as torch
+    >>> torch.arange(5).narrow(0, 1, 3)
+    tensor([1, 2, 3])
+    """
+    shape = payload(input, "narrow").shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if isinstance(start, Tensor) and (start._a.ndim or start._a.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    length = as_int(length, "narrow", argument="length")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    dim = normal_dim(dim, len(shape), "narrow")
+    start = as_int(start, "narrow", argument="start")
+    n = shape[dim]
+    if not -n <= start <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    if start < 0:
+        start += n
+    if start + length > n:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    a = input._a
+    if M or type(a) is not np.ndarray:
+        return slice_dim(input, dim, start, start + length, 1)
+    return tied(SLICE, input, (dim, start, start + length, 1), a[COLONS[dim] + (slice(start, start + length),)])
+
+
+def checked_diagonal(name: str, ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
+    """The two dims of a diagonal, counted from 0 and different."""
+    d1, d2 = normal_dim(dim1, ndim, name), normal_dim(dim2, ndim, name)
+    if d1 == d2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return d1, d2
+
+
+@public("torch.diagonal Tensor.diagonal")
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A view of the diagonal of two dimensions, as a new last dimension.
+
+    >>> import wengert as torch
+    >>> torch.arange(9).reshape(3, 3).diagonal(1)
+    tensor([1, 5])
+    """
+    a = payload(input, "diagonal")
+    d1, d2 = checked_diagonal("diagonal", a.ndim, dim1, dim2)
+    offset = as_int(offset, "diagonal", argument="offset")
+    if M or type(a) is not np.ndarray:
+        return diagonal_view(input, offset, d1, d2)
+    return tied(DIAGONAL, input, (offset, d1, d2), _diagonal_raw(a, offset, d1, d2))
+
+
+DIAGONAL, SLICE = REGISTRY["diagonal_view"], REGISTRY["slice_dim"]
+_diagonal_raw = RAW.diagonal_view
+
+
+@public("linalg.diagonal")
+def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """``torch.diagonal`` of the last two dimensions."""
+    return diagonal(A, offset, dim1, dim2)
+
+
+@public("Tensor.unfold")
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """A view of all windows of ``size`` elements along a dimension, every ``step`` elements, in a new last dimension.
+
+    >>> import wengert as torch
+    >>> torch.arange(5).unfold(0, 3, 2)
+    tensor([[0, 1, 2],
+            [2, 3, 4]])
+    """
+    shape = self._a.shape
+    dimension = normal_dim(dimension, len(shape), "unfold")
+    size, step = as_int(size, "unfold", argument="size"), as_int(step, "unfold", argument="step")
+    n = shape[dimension] if shape else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {dimension} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    return unfold_view(self, dimension, size, step)
+
+
+def storage_of(a: Any) -> Any:
+    """The NumPy array that owns the memory."""
+    while True:
+        base = a.base
+        if not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)  # what stands between an array and its memory after as_strided
+            if not isinstance(base, np.ndarray):
+                return a
+        a = base
+
+
+def offset_of(a: Any) -> int:
+    """How many elements after the start of its storage an array begins."""
+    return (address_of(a) - address_of(storage_of(a))) // a.itemsize
+
+
+def strided_params(input: Tensor, size: Any, stride: Any, storage_offset: Any, name: str) -> tuple[Any, ...]:
+    """The parameters of ``as_strided_view``, checked against the memory that is there."""
+    a = alias_payload(input) if isinstance(input._a, np.generic) else input._a
+    if not isinstance(a, (np.ndarray, Meta)):
+        raise RuntimeError(f"{name}() is not possible inside of a transform: its values have no strides")
+    size, stride = ints((size,), name), ints((stride,), name, "stride")
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(n < 0 for n in size):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    here = a.offset // a.itemsize if isinstance(a, Meta) else offset_of(a)
+    start = here if storage_offset is None else operator.index(storage_offset)
+    if start < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {start}")
+    if 0 not in size:  # PyTorch does not look, where there is no memory that could be left
+        if isinstance(a, Meta):
+            return size, stride, start - here, tuple(s // a.itemsize for s in a.strides)
+        need = (start + _span(size, stride)[1] + 1) * a.itemsize
+        have = storage_of(a).nbytes
+        if need > have:
+            raise RuntimeError(
+                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize "
+                f"{a.itemsize} requiring a storage size of {need} are out of bounds for storage of size {have}"
+            )
+    return size, stride, start - here, tuple(s // a.itemsize for s in a.strides)
+
+
+@public("torch.as_strided Tensor.as_strided")
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A view of the tensor's storage with any sizes and strides (counted in elements).
+
+    >>> import wengert as torch
+    >>> torch.arange(6).as_strided((2, 2), (1, 2), 1)
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    payload(input, "as_strided")
+    return as_strided_view(input, *strided_params(input, size, stride, storage_offset, "as_strided"))
+
+
+def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) -> Tensor:
+    from ..._kinds.slow_path import cast, logical_dtype
+
+    payload(input, name)
+    have = tuple(replay(np.empty(tuple(input._a.shape), np.bool_), chain).shape)
+    if tuple(src._a.shape) != have:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src._a.shape)}, slice size = "
+            f"{list(have)}"
+        )
+    return renamed(view_scatter(input, cast(src, logical_dtype(input)), chain), node)
+
+
+@public("torch.select_scatter Tensor.select_scatter")
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """A copy of ``input`` with ``src`` at one index of a dimension.
+
+    >>> import wengert as torch
+    >>> torch.zeros(2, 2).select_scatter(torch.ones(2), 0, 0)
+    tensor([[1., 1.],
+            [0., 0.]])
+    """
+    shape = payload(input, "select_scatter").shape
+    dim = normal_dim(dim, len(shape), "select_scatter")
+    return _scatter_into(
+        input, src, (("select", (dim, normal_index(index, shape, dim))),), "select_scatter", "SelectScatterBackward0"
+    )
+
+
+@public("torch.slice_scatter Tensor.slice_scatter")
+@with_out(EXACT)
+def slice_scatter(
+    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """A copy of ``input`` with ``src`` in a slice of a dimension."""
+    shape = payload(input, "slice_scatter").shape
+    dim = normal_dim(dim, len(shape), "slice_scatter")
+    if step < 1:
+        raise RuntimeError("slice step must be positive")
+    start, end, step = slice(start, end, step).indices(shape[dim])
+    chain = (("slice_dim", (dim, start, max(start, end), step)),)
+    return _scatter_into(input, src, chain, "slice_scatter", "SliceScatterBackward0")
+
+
+@public("torch.diagonal_scatter Tensor.diagonal_scatter")
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A copy of ``input`` with ``src`` on a diagonal."""
+    d1, d2 = checked_diagonal("diagonal_scatter", payload(input, "diagonal_scatter").ndim, dim1, dim2)
+    return _scatter_into(
+        input, src, (("diagonal_view", (offset, d1, d2)),), "diagonal_scatter", "DiagonalScatterBackward0"
+    )
+
+
+@public("torch.as_strided_scatter Tensor.as_strided_scatter")
+def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
+    p = strided_params(input, size, stride, storage_offset, "as_strided_scatter")
+    chain = (("as_strided_view", p),)
+    return _scatter_into(input, src, chain, "as_strided_scatter", "AsStridedScatterBackward0")
+
+
+def view_dtype(self: Tensor, dtype: Any) -> Tensor:
+    """The same bytes as elements of another type; what is made has no history."""
+    if not hasattr(dtype, "np"):
+        from ..._kinds.slow_path import type_text
+
+        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_text(dtype)}")
+    a = alias_payload(self)
+    new = dtype.np
+    if new is a.dtype:
+        return T.alias(self)
+    r = a
+    if new.itemsize != a.itemsize:
+        names = f"{BY_NUMPY[a.dtype].scalar_name} as {dtype.scalar_name}"
+        if not a.ndim:
+            raise RuntimeError(f"self.dim() cannot be 0 to view {names} (different element sizes)")
+        if a.strides[-1] != a.itemsize and a.size:
+            raise RuntimeError(
+                f"self.stride(-1) must be 1 to view {names} (different element sizes), but got "
+                f"{a.strides[-1] // a.itemsize}"
+            )
+        ratio = new.itemsize // a.itemsize
+        if ratio > 1:
+            if a.shape[-1] % ratio:
+                raise RuntimeError(
+                    f"self.size(-1) must be divisible by {ratio} to view {names} (different element sizes), but got "
+                    f"{a.shape[-1]}"
+                )
+            for i, s in enumerate(a.strides[:-1]):
+                if s % new.itemsize:
+                    raise RuntimeError(
+                        f"self.stride({i}) must be divisible by {ratio} to view {names} (different element sizes), but "
+                        f"got {s // a.itemsize}"
+                    )
+    return same_memory(self, r.view(new))
+
+
+def same_memory(self: Tensor, a: Any) -> Tensor:
+    """A tensor without history on memory that is self's: they share the version counter."""
+    t = wrap(a)
+    box = t._m = Box()
+    box.a = a
+    box.cell = cell_of(self)
+    return t

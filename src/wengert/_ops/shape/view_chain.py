@@ -1,0 +1,247 @@
+"""Chains of views: what ``CopySlices`` replays, and what a view finds its history again with.
+
+A chain is a tuple of (view operator, parameters); a multi-output view's parameters end with the output's number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base.errors import here
+from ..._base.registry import REGISTRY, XP, Info, T
+from ..._kinds.general import general
+from ..._kinds.linear import linear
+from ..._tape.node import named, tick, view_of
+from ..._tape.tensor import Tensor, wrap
+
+
+# ------------------------------------------------------------------------------------------------------ chains of views
+def replay(x: Any, chain: Any) -> Any:
+    """The view that a chain of (operator, parameters) makes of an array; a copy where strides allow no view."""
+    xp = XP[type(x)]
+    for name, p in chain:
+        fn = getattr(xp, name)
+        x = fn(x, *p) if REGISTRY[name].outputs == 1 else fn(x, *p[:-1])[p[-1]]
+    return x
+
+
+def lifted(info: Info, shape: tuple[int, ...], p: tuple[Any, ...], size: int) -> Any:
+    """The steps that do to each of ``size`` elements of a batch what a view operator does to one (see ``Lifted``)."""
+    if info.batch == "shape":  # its parameters, if it has any, do not depend on the rank
+        return ((info.name, p),)
+    return info.batch.lift(info.name, shape, p, size)
+
+
+def _lifted_chain(shape: tuple[int, ...], chain: Any, size: int) -> tuple[Any, ...]:
+    """The chain that does to each of ``size`` elements of a batch what ``chain`` does to one."""
+    steps: list[Any] = []
+    x = np.empty(shape, _base_dtype(np.dtype(np.float32), chain))
+    for step in chain:
+        name, p = step
+        info = REGISTRY[name]
+        several = info.outputs != 1
+        more = lifted(info, x.shape, p[:-1] if several else p, size)
+        steps += more[:-1]
+        last, q = more[-1]
+        steps.append((last, (*q, p[-1]) if several else q))
+        x = replay(x, (step,))
+    return tuple(steps)
+
+
+def _batch_gather(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    x = inner[0]
+    return U.view_gather(x, _lifted_chain(tuple(x.shape[1:]), p[0], x.shape[0]))
+
+
+def _batch_scatter(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
+    from ..._payloads.batching import batch_size
+
+    size = batch_size(inner, mine)
+    base, src = (x if m else U.expand(x, (size, *x.shape)) for x, m in zip(inner, mine, strict=True))
+    return U.view_scatter(base, src, _lifted_chain(tuple(base.shape[1:]), p[0], size))
+
+
+_CHAIN = (("select", (0, 1)), ("slice_dim", (0, 1, 4, 2)))
+_REORDERED = (("permute", ((1, 0),)), ("view", ((6,),)))
+_REPEATED = (("select", (1, 0)), ("expand", ((2, 3),)))
+_WINDOWS = (("unfold_view", (0, 3, 1)),)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, chain: xp.view_back(g, self_shape, chain),
+    batch=_batch_gather,
+    samples=[((3, 4), (_CHAIN,)), ((2, 3), (_REORDERED,)), ((3, 1), (_REPEATED,)), ((5,), (_WINDOWS,))],
+)
+def view_gather(lib, self, chain):
+    """What a chain of view operators makes of a tensor."""
+    return replay(self, chain)
+
+
+@linear(
+    transpose=lambda xp, g, size, chain: xp.view_gather(g, chain),
+    batch=lambda U, info, inner, mine, p: U.view_back(
+        inner[0], (inner[0].shape[0], *p[0]), _lifted_chain(p[0], p[1], inner[0].shape[0])
+    ),
+    samples=[
+        ((2,), ((3, 4), _CHAIN)),
+        ((6,), ((2, 3), _REORDERED)),
+        ((2, 3), ((3, 1), _REPEATED)),
+        ((3, 3), ((5,), _WINDOWS)),
+    ],
+)
+def view_back(lib, self, size, chain):
+    """What comes back through ``view_gather``: zeros but for what a chain of views shows; repeats are added up."""
+    r = lib.zeros(size, _base_dtype(self.dtype, chain))
+    part = replay(r, chain)
+    if lib.may_share_memory(part, r) and part.flags.writeable and _MAY_REPEAT.isdisjoint(name for name, _ in chain):
+        part[...] = self
+    elif part.size:
+        lib.add.at(_components(r), _places(r, chain), _components(lib.asarray(self)))
+    return r
+
+
+_MAY_REPEAT = frozenset(("expand", "unfold_view", "as_strided_view"))
+
+
+def _base_dtype(dtype: Any, chain: Any) -> Any:
+    """The dtype of what a chain of views begins with, if it ends with this one."""
+    for name, _ in chain:
+        if name == "view_as_real":
+            return np.result_type(dtype, np.complex64)
+        if name == "view_as_complex":
+            return np.empty(0, dtype).real.dtype
+    return dtype
+
+
+def _components(a: Any) -> Any:
+    """The elements of an array in order, each complex one as two real ones; a view if the array is C-contiguous."""
+    flat = a.reshape(-1)
+    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
+
+
+def _places(a: Any, chain: Any) -> Any:
+    """Which of a's components a chain of views leads to."""
+    count = a.size * (2 if a.dtype.kind == "c" else 1)
+    numbers = np.arange(count, dtype=np.float64)
+    numbers = (numbers.view(np.complex128) if a.dtype.kind == "c" else numbers).reshape(a.shape)
+    return _components(np.ascontiguousarray(replay(numbers, chain))).astype(np.int64)
+
+
+@general(
+    tensors=2,
+    grad={
+        "base": lambda xp, g, chain: xp.view_scatter(g, xp.zeros_like(xp.view_gather(g, chain)), chain),
+        "src": lambda xp, g, chain: xp.view_gather(g, chain),
+    },
+    jvp=lambda xp, tangents, result, base, src, chain: xp.view_scatter(
+        *(xp.zeros_like(x) if t is None else t for x, t in zip((base, src), tangents, strict=True)), chain
+    ),
+    holomorphic=False,
+    batch=_batch_scatter,
+    samples=[((3, 4), (2,), (_CHAIN,)), ((2, 3), (6,), (_REORDERED,))],
+)
+def view_scatter(lib, base, src, chain):
+    """A copy of ``base`` in which what a chain of view operators makes of it is ``src``."""
+    r = lib.array(base, order="C")
+    part = replay(r, chain)
+    if lib.may_share_memory(part, r) and part.flags.writeable:
+        part[...] = src
+    elif part.size:  # a chain that is no view of memory in this order: find the places by their numbers
+        _components(r)[_places(r, chain)] = _components(lib.broadcast_to(src, part.shape))
+    return r
+
+
+@general(batch="elementwise", samples=[((2, 3), ()), ((), ())], dtypes="fcib")
+def zeros_like(lib, self):
+    """Zeros of the tensor's shape and dtype."""
+    return lib.zeros(self.shape, self.dtype)
+
+
+moved: list[str] = []  # what gave a tensor another array than it was made with, if anything did in this process
+
+
+def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
+    """A view's base, and the chain of (operator, parameters) that makes the view from it.
+
+    If the base, or a view between, was given another shape in place since (``t_``, ``squeeze_``, ...), the chain leads
+    elsewhere; then it is the view's sizes and strides, which always hold.
+    """
+    steps = []
+    base = tensor
+    view = view_of(tensor)
+    while view is not None:
+        steps.append((view[1].name, view[2]))
+        base = view[0]
+        view = view_of(base)
+    chain = tuple(reversed(steps))
+    if not moved:
+        return base, chain
+    a, b = tensor._a, base._a
+    if type(a) is not np.ndarray or type(b) is not np.ndarray:
+        return base, chain
+    try:
+        r = replay(b, chain)
+    except (ValueError, IndexError):
+        r = b
+    address = address_of(a)
+    if r.shape != a.shape or r.strides != a.strides or address_of(r) != address:
+        step = a.itemsize
+        chain = (
+            (
+                "as_strided_view",
+                (
+                    a.shape,
+                    tuple(s // step for s in a.strides),
+                    (address - address_of(b)) // step,
+                    tuple(s // step for s in b.strides),
+                ),
+            ),
+        )
+    return base, chain
+
+
+def gathered(base: Tensor, chain: tuple[Any, ...]) -> Any:
+    """The node of a view of a base whose history was rewritten: one node, whatever the views between, as PyTorch's."""
+    if base._fn is None:
+        return None
+    n = AS_STRIDED()
+    n.fx = base._fn
+    n.seq = tick()
+    n.h = None
+    n.p = (chain,)
+    n.shape = base._a.shape
+    n.code, n.lasti = here()
+    return n
+
+
+def address_of(a: Any) -> int:
+    return a.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def _view_gather_recorded(self: Tensor, chain: Any) -> Tensor:
+    """What ``xp.view_gather`` is on Tensors: the views themselves."""
+    for name, p in chain:
+        info = REGISTRY[name]
+        self = info.op(self, *p) if info.outputs == 1 else info.op(self, *p[:-1])[p[-1]]
+    return self
+
+
+T.view_gather = _view_gather_recorded
+
+
+AS_STRIDED = type("AsStridedBackward0", (REGISTRY["view_gather"].node,), {"__slots__": (), "__module__": "builtins"})
+
+
+def renamed(t: Tensor, name: str) -> Tensor:
+    """The tensor, its node called otherwise: for operators that are another one under a name of their own."""
+    if t._fn is not None:
+        named(t._fn, name)
+    return t
+
+
+def untied(t: Tensor, node: str | None = None) -> Tensor:
+    """What a view operator made, as the copy that it stands for: with its history, but no view of its input."""
+    r = wrap(t._a, t._fn)
+    return r if node is None else renamed(r, node)

@@ -1,0 +1,461 @@
+"""Views and reshaped copies, as users call them: ``view``, ``reshape``, ``squeeze``, ``transpose``, ``permute``, ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtypes import BY_NUMPY
+from ..._base.errors import noted, warn, warn_once
+from ..._base.modes import M
+from ..._base.registry import T, public
+from ..._kinds.dims import normal_dim
+from ..._kinds.slow_path import type_text
+from ..._payloads.meta import Meta, restrided
+from ..._tape.fast_results import tied
+from ..._tape.tensor import Tensor, alias_payload
+from .views_primitive import (
+    NEW_AT,
+    PERMUTE,
+    SQUEEZE_ALL,
+    SQUEEZE_DIM,
+    T_,
+    TRANSPOSE,
+    UNSQUEEZE,
+    VIEW,
+    alias,
+    full_size,
+    ints,
+    matrix_t,
+    payload,
+    permute,
+    reshape,
+    shape_of_other,
+    shares,
+    squeeze_all,
+    squeeze_dim,
+    squeeze_dims,
+    transpose_dims,
+    unsqueeze_dim,
+    view,
+)
+
+
+# ----------------------------------------------------------------------------------------------------- view and reshape
+@public("torch.reshape Tensor.reshape")
+def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
+    """The same elements in another shape: a view where the memory allows it, else a copy.
+
+    One size may be -1: it is inferred.
+
+    >>> import wengert as torch
+    >>> torch.arange(6).reshape(2, -1)
+    tensor([[0, 1, 2],
+            [3, 4, 5]])
+    """
+    if len(size) == 1 and type(size[0]) is tuple:
+        size = size[0]
+    elif shape is not None:
+        size = ints((shape,), "reshape", "shape")
+    elif not size or type(size[0]) is not int:
+        size = ints(size, "reshape", "shape")
+    a = getattr(input, "_a", None)
+    if type(a) is not np.ndarray:
+        a = payload(input, "reshape")
+        if type(a) is Meta and restrided(a, full_size(size, a.shape)) is None:
+            return reshape(input, full_size(size, a.shape))
+        if not isinstance(a, np.generic):
+            return view(input, full_size(size, tuple(a.shape)))
+        a = alias_payload(input)
+    try:
+        r = a.reshape(size)
+    except (ValueError, TypeError):
+        size = ints(size, "reshape", "shape")
+        r = a.reshape(full_size(size, a.shape))
+    if r.shape != size and min(size) < -1:
+        full_size(tuple(size), a.shape)  # NumPy takes every negative size for -1
+    base = r.base
+    if base is a or (base is a.base and base is not None) or shares(r, a):
+        t = view(input, r.shape) if M else tied(VIEW, input, (r.shape,), r)
+        if t._fn is not None and not a.flags.c_contiguous:
+            from .view_chain import renamed
+
+            return renamed(t, "ReshapeAliasBackward0")
+        return t
+    return reshape(input, r.shape)
+
+
+def _reshape_recorded(self: Tensor, size: Any) -> Tensor:
+    """What ``xp.reshape`` is on Tensors: a view if the memory allows it."""
+    return reshape_public(self, tuple(size))
+
+
+T.reshape = _reshape_recorded
+
+
+@public("Tensor.view")
+def view_public(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+    """The same memory in another shape, or, given a dtype, its bytes as elements of another type.
+
+    A shape that the memory's strides do not allow is a RuntimeError; ``reshape`` copies then.
+
+    >>> import wengert as torch
+    >>> torch.arange(6).view(3, 2)
+    tensor([[0, 1],
+            [2, 3],
+            [4, 5]])
+    >>> torch.ones(1).view(torch.int32)
+    tensor([1065353216], dtype=torch.int32)
+    """
+    if len(shape) == 1 and type(shape[0]) is tuple:
+        shape = shape[0]
+    elif shape and type(shape[0]) is int:
+        pass
+    elif size is not None:
+        shape = ints((size,), "view")
+    elif dtype is not None or (len(shape) == 1 and isinstance(shape[0], type(BY_NUMPY[np.dtype(bool)]))):
+        from .strided import view_dtype
+
+        return view_dtype(self, dtype or shape[0])
+    else:
+        shape = _view_size(shape)
+    a = self._a
+    if type(a) is not np.ndarray:
+        if type(a) is Meta and restrided(a, full_size(shape, a.shape)) is None:
+            raise _no_view(a, full_size(shape, a.shape))
+        if not isinstance(a, np.generic):
+            return view(self, full_size(shape, tuple(a.shape)))
+        a = alias_payload(self)
+    try:
+        r = a.reshape(shape)
+    except (ValueError, TypeError):
+        shape = ints((tuple(shape),), "view")
+        r = a.reshape(full_size(shape, a.shape))
+    if r.shape != shape and min(shape) < -1:
+        full_size(tuple(shape), a.shape)  # NumPy takes every negative size for -1
+    base = r.base
+    if base is not a and (base is not a.base or base is None) and not shares(r, a):
+        raise _no_view(a, r.shape)
+    return view(self, r.shape) if M else tied(VIEW, self, (r.shape,), r)
+
+
+def _no_view(a: Any, shape: Any) -> RuntimeError:
+    return noted(
+        RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        ),
+        f"Why: the tensor's shape is {list(a.shape)} and its strides are {[s // a.itemsize for s in a.strides]}: "
+        f"no strides give its elements the shape {list(shape)} in the order they have now.",
+        "What to do: reshape() copies if it must; contiguous().view() always copies here.",
+    )
+
+
+def _view_size(shape: Any) -> tuple[int, ...]:
+    try:
+        if shape:
+            return ints(shape, "view")
+    except TypeError:
+        pass
+    got = ", ".join(type_text(s) for s in shape)
+    raise TypeError(
+        f"view() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+        " * (torch.dtype dtype)\n * (tuple of ints size)\n"
+    )
+
+
+@public("Tensor.reshape_as")
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """``self.reshape(other.shape)``."""
+    return reshape_public(self, shape_of_other(other, "reshape_as"))
+
+
+@public("Tensor.view_as")
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """``self.view(other.shape)``."""
+    return view_public(self, shape_of_other(other, "view_as"))
+
+
+@public("torch.flatten Tensor.flatten")
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The dimensions from ``start_dim`` to ``end_dim`` made one; a 0-dimensional tensor becomes one-dimensional.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3, 4).flatten(1).shape
+    torch.Size([2, 12])
+    """
+    a = payload(input, "flatten")
+    if type(a) is np.ndarray and start_dim == 0 and end_dim == -1 and a.ndim > 1 and a.flags.c_contiguous and not M:
+        return tied(VIEW, input, ((a.size,),), a.reshape(-1))
+    if start_dim == 1 and end_dim == -1 and type(a) is np.ndarray and a.ndim > 2 and a.flags.c_contiguous and not M:
+        r = a.reshape(a.shape[0], -1) if a.size else a.reshape(a.shape[0], math.prod(a.shape[1:]))
+        return tied(VIEW, input, (r.shape,), r)
+    start, end = normal_dim(start_dim, a.ndim, "flatten"), normal_dim(end_dim, a.ndim, "flatten")
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    shape = tuple(a.shape)
+    if not shape:
+        return reshape_public(input, (1,))
+    if start == end:
+        return input
+    n = 1
+    for s in shape[start : end + 1]:
+        n *= s
+    return reshape_public(input, shape[:start] + (n,) + shape[end + 1 :])
+
+
+@public("torch.ravel Tensor.ravel")
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension; a view if the tensor is contiguous."""
+    a = payload(input, "ravel")
+    if type(a) is np.ndarray and not a.flags.c_contiguous:
+        return view_public(T.clone(input, "C"), (a.size,))
+    return view_public(input, (a.size,))
+
+
+@public("torch.unflatten Tensor.unflatten")
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+    """One dimension made several; one of ``sizes`` may be -1.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 6).unflatten(1, (3, -1)).shape
+    torch.Size([2, 3, 2])
+    """
+    a = payload(input, "unflatten")
+    dim = normal_dim(dim, a.ndim, "unflatten")
+    sizes = ints((sizes,), "unflatten", "sizes")
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    shape = tuple(a.shape)
+    n = shape[dim]
+    try:
+        sizes = full_size(sizes, (n,))
+    except RuntimeError as error:
+        if "is invalid for input" not in str(error):
+            raise
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({n}) in the input "
+            "tensor"
+        ) from None
+    return view_public(input, shape[:dim] + sizes + shape[dim + 1 :])
+
+
+# ----------------------------------------------------------------------------------------------- dimensions of size one
+@public("torch.unsqueeze Tensor.unsqueeze")
+def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
+    """A view with a dimension of size one at position ``dim``.
+
+    >>> import wengert as torch
+    >>> torch.ones(3).unsqueeze(-1).shape
+    torch.Size([3, 1])
+    """
+    if dim is None:
+        if axis is None:
+            raise TypeError('unsqueeze() missing 1 required positional arguments: "dim"')
+        dim = axis
+    a = getattr(input, "_a", None)
+    if type(a) is np.ndarray and not M:
+        rank = a.ndim
+        if type(dim) is not int or not 0 <= dim <= rank:
+            dim = normal_dim(dim, rank + 1, "unsqueeze")
+        return tied(UNSQUEEZE, input, (dim,), a[NEW_AT[dim]])
+    return unsqueeze_dim(input, normal_dim(dim, payload(input, "unsqueeze").ndim + 1, "unsqueeze"))
+
+
+@public("torch.squeeze Tensor.squeeze")
+def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+    """A view without the dimensions of size one: all of them, or those named.
+
+    >>> import wengert as torch
+    >>> torch.ones(1, 3, 1).squeeze(0).shape
+    torch.Size([3, 1])
+    """
+    if axis is not None:
+        dim = axis
+    a: Any = getattr(input, "_a", None)
+    fast = type(a) is np.ndarray and not M
+    if dim is None:
+        payload(input, "squeeze")
+        return tied(SQUEEZE_ALL, input, (), a.squeeze() if 1 in a.shape else a[...]) if fast else squeeze_all(input)
+    ndim = payload(input, "squeeze").ndim
+    if type(dim) is int and fast and -ndim <= dim < ndim:
+        d = dim if dim >= 0 else dim + ndim
+        return tied(SQUEEZE_DIM, input, (d,), a.squeeze(d) if a.shape[d] == 1 else a[...])
+    if isinstance(dim, (tuple, list)):
+        from ..._kinds.dims import normal_dims
+
+        return squeeze_dims(input, normal_dims(dim, ndim, "squeeze"))
+    return squeeze_dim(input, normal_dim(dim, ndim, "squeeze"))
+
+
+# -------------------------------------------------------------------------------------------------- order of dimensions
+@public("torch.transpose Tensor.transpose torch.swapaxes Tensor.swapaxes torch.swapdims Tensor.swapdims")
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """A view with two dimensions exchanged.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3, 4).transpose(0, -1).shape
+    torch.Size([4, 3, 2])
+    """
+    a = getattr(input, "_a", None)
+    if type(a) is np.ndarray and not M and type(dim0) is type(dim1) is int:
+        n = a.ndim
+        if -n <= dim0 < n and -n <= dim1 < n:
+            p = (dim0 if dim0 >= 0 else dim0 + n, dim1 if dim1 >= 0 else dim1 + n)
+            return tied(TRANSPOSE, input, p, a.swapaxes(dim0, dim1))
+    ndim = payload(input, "transpose").ndim
+    return transpose_dims(input, normal_dim(dim0, ndim, "transpose"), normal_dim(dim1, ndim, "transpose"))
+
+
+@public("torch.t Tensor.t")
+def t(input: Tensor) -> Tensor:
+    """A matrix transposed; tensors of fewer dimensions as they are."""
+    a = payload(input, "t")
+    ndim = a.ndim
+    if ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
+    return matrix_t(input) if M or type(a) is not np.ndarray else tied(T_, input, (), a.transpose())
+
+
+@public("torch.permute Tensor.permute")
+def permute_public(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
+    """A view with the dimensions in another order.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3, 4).permute(2, 0, 1).shape
+    torch.Size([4, 2, 3])
+    """
+    if dims is not None:
+        order = (dims,)
+    if len(order) == 1 and type(order[0]) in (tuple, list):
+        order = tuple(order[0])
+    a = payload(input, "permute")
+    ndim = a.ndim
+    if type(a) is np.ndarray and not M and PERMUTATIONS.get(order) == ndim:
+        return tied(PERMUTE, input, (order,), a.transpose(order))
+    dims = ints(order, "permute", "dims") if order else ()
+    if len(dims) != ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    dims = tuple([d if 0 <= d < ndim else normal_dim(d, ndim, "permute") for d in dims])
+    if len(set(dims)) != ndim:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    if len(PERMUTATIONS) < 1000:
+        PERMUTATIONS[dims] = ndim
+    return permute(input, dims)
+
+
+PERMUTATIONS: dict[
+    Any, int
+] = {}  # the dims of earlier calls that were found to be right, with the number of dimensions
+
+
+@public("torch.movedim Tensor.movedim torch.moveaxis Tensor.moveaxis")
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """A view with some dimensions moved to other positions, the others in their order.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3, 4).movedim(0, -1).shape
+    torch.Size([3, 4, 2])
+    """
+    a = payload(input, "movedim")
+    ndim = a.ndim
+    if type(source) is type(destination) is int and -ndim <= source < ndim and -ndim <= destination < ndim:
+        dims = list(range(ndim))
+        dims.insert(destination % ndim, dims.pop(source % ndim))
+        order = tuple(dims)
+        if M or type(a) is not np.ndarray:
+            return permute(input, order)
+        return tied(PERMUTE, input, (order,), a.transpose(order))
+    several = isinstance(source, (tuple, list))
+    if several is not isinstance(destination, (tuple, list)):
+        raise TypeError(
+            f"movedim() received an invalid combination of arguments - got (Tensor, {type_text(source)}, "
+            f"{type_text(destination)}), but expected one of:\n * (Tensor input, int source, int destination)\n"
+            " * (Tensor input, tuple of ints source, tuple of ints destination)\n"
+        )
+    source, destination = (source, destination) if several else ((source,), (destination,))
+    if len(source) != len(destination):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
+            f"of dims as destination ({list(destination)} dims)"
+        )
+    src = [normal_dim(d, ndim, "movedim") for d in source]
+    dst = [normal_dim(d, ndim, "movedim") for d in destination]
+    for what, dims, given in (("source", src, source), ("destination", dst, destination)):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{what}` ({list(given)})")
+    if not ndim:
+        return alias(input)
+    rest = iter(d for d in range(ndim) if d not in src)
+    at = dict(zip(dst, src, strict=True))
+    return permute(input, tuple(at[i] if i in at else next(rest) for i in range(ndim)))
+
+
+def _last_two(self: Tensor, name: str, conj: bool) -> Tensor:
+    ndim = self._a.ndim
+    if not ndim and not conj:
+        warn(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
+        return self
+    if ndim < 2:
+        raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
+    r = transpose_dims(self, ndim - 2, ndim - 1)
+    return T.conj(r) if conj and r._a.dtype.kind == "c" else r
+
+
+def _transposed(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged: each matrix of a batch transposed."""
+    return _last_two(self, "mT", False)
+
+
+def _adjoint(self: Tensor) -> Tensor:
+    """Each matrix of a batch transposed and conjugated."""
+    return _last_two(self, "mH", True)
+
+
+@public("torch.adjoint Tensor.adjoint")
+def adjoint(input: Tensor) -> Tensor:
+    """Each matrix of a batch transposed and conjugated.
+
+    >>> import wengert as torch
+    >>> torch.ones(5, 2, 3).adjoint().shape
+    torch.Size([5, 3, 2])
+    """
+    payload(input, "adjoint")
+    return _last_two(input, "adjoint()", True)
+
+
+def _reversed(self: Tensor) -> Tensor:
+    """The tensor with its dimensions in reverse order."""
+    ndim = self._a.ndim
+    if ndim != 2:
+        warn_once(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+        )
+    dims = tuple(range(ndim - 1, -1, -1))
+    a = self._a
+    return permute(self, dims) if M or type(a) is not np.ndarray else tied(PERMUTE, self, (dims,), a.transpose())
+
+
+def _hermitian(self: Tensor) -> Tensor:
+    """A matrix transposed and conjugated."""
+    ndim = self._a.ndim
+    if ndim not in (0, 2):
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.")
+    if not ndim:
+        warn("Tensor.H() is deprecated on 0-D tensors. Consider using x.conj().")
+        return T.conj(self) if self._a.dtype.kind == "c" else self
+    r = transpose_dims(self, 0, 1)
+    return T.conj(r) if r._a.dtype.kind == "c" else r
+
+
+public("Tensor.T")(property(_reversed))
+public("Tensor.H")(property(_hermitian))
+public("Tensor.mT")(property(_transposed))
+public("Tensor.mH")(property(_adjoint))

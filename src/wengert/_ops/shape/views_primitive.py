@@ -1,0 +1,335 @@
+"""Shapes: the same elements seen in another shape or order of dimensions.
+
+The primitives come first, pairs of transposes; then what users call. A view primitive carries its batching rule as a
+``Lifted``: the steps that do the same on an array with one more dimension in front. ``strided`` holds the views of a
+part of the elements, and ``view_gather`` and ``view_scatter``, which replay a chain of views.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._base.errors import noted
+from ..._base.registry import REGISTRY, Info
+from ..._kinds.linear import linear
+from ..._kinds.slow_path import type_text
+from ..._tape.tensor import Tensor
+
+
+# ------------------------------------------------------------------------------------------- batching of view operators
+class Lifted:
+    """The batching rule of a view operator, as steps that a chain of views can replay too.
+
+    ``lift(name, shape, p, size)`` gives the (operator, parameters) steps that do to an array of shape
+    ``(size, *shape)`` what ``name`` with the parameters ``p`` does to each of its ``size`` elements.
+    """
+
+    def __init__(self, lift: Callable[..., tuple[tuple[str, tuple[Any, ...]], ...]]) -> None:
+        self.lift = lift
+
+    def __call__(self, U: Any, info: Info, inner: Any, mine: Any, p: Any) -> Any:
+        x = inner[0]
+        for name, q in self.lift(info.name, tuple(x.shape[1:]), p, x.shape[0]):
+            x = getattr(U, name)(x, *q)
+        return x
+
+
+def lifted_dims(*positions: int) -> Lifted:
+    """The rule of an operator whose parameters at these positions are dims (ints or tuples); the others stay."""
+
+    def up(dim: Any) -> Any:
+        return dim + 1 if isinstance(dim, int) else tuple(d + 1 for d in dim)
+
+    def lift(name: str, shape: Any, p: Any, size: int) -> Any:
+        return ((name, tuple(up(q) if i in positions else q for i, q in enumerate(p))),)
+
+    return Lifted(lift)
+
+
+def lifted_size(name: str, shape: Any, p: Any, size: int) -> Any:
+    """The steps of an operator whose first parameter is the size of its result."""
+    return ((name, ((size, *p[0]), *p[1:])),)
+
+
+# ----------------------------------------------------------------------------------------------------------- primitives
+@linear(
+    transpose=lambda xp, g, self_shape, size: xp.reshape(g, self_shape),
+    view=True,
+    node="ViewBackward0",
+    batch=Lifted(lifted_size),
+    samples=[((3, 4), ((4, 3),)), ((2, 3), ((6,),)), ((1,), ((),)), ((0, 3), ((3, 0),))],
+)
+def view(lib, self, size):
+    """The same elements in another shape, in row-major order, in the same memory."""
+    return self.reshape(size)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, size: xp.reshape(g, self_shape),
+    node="UnsafeViewBackward0",
+    batch=Lifted(lifted_size),
+    samples=[((3, 4), ((4, 3),)), ((), ((1, 1),)), ((0, 2), ((0,),))],
+)
+def reshape(lib, self, size):
+    """The same elements in another shape, in row-major order, copied."""
+    return self.reshape(size)
+
+
+def _lift_expand(name: str, shape: Any, p: Any, size: int) -> Any:
+    missing = len(p[0]) - len(shape)
+    steps = (("expand", ((size, *p[0]),)),)
+    return steps if not missing else (("view", ((size, *(1,) * missing, *shape),)), *steps)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, size: xp.sum_to(g, self_shape),
+    view=True,
+    batch=Lifted(_lift_expand),
+    samples=[((3, 1), ((3, 4),)), ((4,), ((2, 3, 4),)), ((), ((2, 2),)), ((2,), ((1, 2),)), ((1, 2), ((0, 2),))],
+)
+def expand(lib, self, size):
+    """The tensor as if repeated along dimensions of size one."""
+    if isinstance(self, np.generic):  # a cotangent; a small full array costs less than the view
+        if math.prod(size) > 4096:
+            return lib.broadcast_to(self, size)
+        r = lib.empty(size, self.dtype)
+        r.fill(self)
+        return r
+    shape = self.shape
+    lead = len(size) - len(shape)
+    if size[lead:] == shape:
+        if not lead:
+            return self[...]
+        if 1 == max(size[:lead]) == min(size[:lead]):
+            return self[(None,) * lead]
+    if type(self) is not np.ndarray or self.base is not None or not self.flags.c_contiguous or not self.size:
+        return lib.broadcast_to(self, size)
+    # as lib.broadcast_to, ten times as fast; only for the owner of the memory, as every view must refer to that
+    strides = (0,) * lead + tuple([0 if n == 1 else s for n, s in zip(shape, self.strides, strict=True)])
+    view = np.ndarray(size, self.dtype, self, 0, strides)
+    view.flags.writeable = False
+    return view
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, size: xp.expand(g, self_shape),
+    batch=lambda U, info, inner, mine, p: U.sum_to(
+        inner[0]
+        if inner[0].ndim - 1 == len(p[0])
+        else U.sum_dim(inner[0], tuple(range(1, inner[0].ndim - len(p[0]))), False),
+        (inner[0].shape[0], *p[0]),
+    ),
+    samples=[((3, 4), ((3, 1),)), ((2, 3, 4), ((4,),)), ((2, 2), ((),)), ((0, 2), ((1, 2),))],
+)
+def sum_to(lib, self, size):
+    """Undo a broadcast: the elements summed down to a shape."""
+    shape = self.shape
+    lead = len(shape) - len(size)
+    if shape[lead:] == size:
+        if lead == 1:
+            return self[0] if shape[0] == 1 else lib.add.reduce(self, 0)
+        dims = tuple(range(lead))
+    else:
+        dims = tuple(range(lead)) + tuple(i + lead for i, n in enumerate(size) if n == 1 and shape[i + lead] != 1)
+    return lib.add.reduce(self, dims, None, None, True).reshape(size)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dims: xp.permute(g, tuple(sorted(range(len(dims)), key=dims.__getitem__))),
+    view=True,
+    batch=Lifted(lambda name, shape, p, size: ((name, ((0, *(d + 1 for d in p[0])),)),)),
+    samples=[((2, 3, 4), ((2, 0, 1),)), ((), ((),))],
+)
+def permute(lib, self, dims):
+    """Dimensions reordered; every dim is given as a number from 0."""
+    return self.transpose(dims)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dim0, dim1: xp.transpose_dims(g, dim0, dim1),
+    view=True,
+    node="TransposeBackward0",
+    batch=lifted_dims(0, 1),
+    samples=[((2, 3, 4), (0, 2)), ((2, 3), (1, 0)), ((2,), (0, 0))],
+)
+def transpose_dims(lib, self, dim0, dim1):
+    """Two dimensions exchanged."""
+    return self.swapaxes(dim0, dim1) if self.ndim else self[...]
+
+
+@linear(
+    transpose=lambda xp, g, self_shape: xp.matrix_t(g),
+    view=True,
+    node="TBackward0",
+    batch=Lifted(lambda name, shape, p, size: (("transpose_dims", (1, 2)),) if len(shape) == 2 else (("alias", ()),)),
+    samples=[((2, 3), ()), ((3,), ()), ((), ())],
+)
+def matrix_t(lib, self):
+    """A matrix transposed; a vector or scalar as it is."""
+    return self.transpose()
+
+
+@linear(
+    transpose=lambda xp, g, self_shape: g,
+    view=True,
+    batch=Lifted(lambda name, shape, p, size: (("alias", ()),)),
+    samples=[((2, 3), ()), ((), ())],
+)
+def alias(lib, self):
+    """The same tensor once more, in the same memory."""
+    return self[...]
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dim: xp.reshape(g, self_shape),
+    view=True,
+    node="UnsqueezeBackward0",
+    batch=lifted_dims(0),
+    samples=[((2, 3), (1,)), ((2,), (1,)), ((), (0,))],
+)
+def unsqueeze_dim(lib, self, dim):
+    """A dimension of size one put in front of ``dim``."""
+    return self[NEW_AT[dim]]
+
+
+COLONS = [(slice(None),) * n for n in range(66)]
+NEW_AT = [(*colons, None, ...) for colons in COLONS]
+
+
+def _lift_squeeze(name: str, shape: Any, p: Any, size: int) -> Any:
+    return (("squeeze_dims", (tuple(i + 1 for i, n in enumerate(shape) if n == 1),)),)
+
+
+@linear(
+    transpose=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    view=True,
+    node="SqueezeBackward0",
+    batch=Lifted(_lift_squeeze),
+    samples=[((1, 3, 1), ()), ((), ()), ((2,), ())],
+)
+def squeeze_all(lib, self):
+    """Without the dimensions of size one."""
+    return self.squeeze() if 1 in self.shape else self[...]
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dim: xp.reshape(g, self_shape),
+    view=True,
+    node="SqueezeBackward1",
+    batch=Lifted(lambda name, shape, p, size: ((name, (p[0] + 1,)),) if shape else (("alias", ()),)),
+    samples=[((1, 3, 1), (2,)), ((2, 3), (0,)), ((), (0,))],
+)
+def squeeze_dim(lib, self, dim):
+    """Without this dimension if its size is one."""
+    return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self[...]
+
+
+@linear(
+    transpose=lambda xp, g, self_shape, dim: xp.reshape(g, self_shape),
+    view=True,
+    node="SqueezeBackward2",
+    batch=lifted_dims(0),
+    samples=[((1, 3, 1), ((0, 1, 2),)), ((2, 1), ((0,),)), ((1,), ((),))],
+)
+def squeeze_dims(lib, self, dim):
+    """Without those of these dimensions whose size is one."""
+    ones = tuple(d for d in dim if self.shape[d] == 1)
+    return self.squeeze(ones) if ones else self[...]
+
+
+# ------------------------------------------------------------------------------------------------- arguments and errors
+def payload(input: Any, name: str) -> Any:
+    """The payload of a function's first argument, which must be a Tensor."""
+    try:
+        return input._a
+    except AttributeError:
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}") from None
+
+
+def shape_of_other(other: Any, name: str) -> tuple[int, ...]:
+    """The shape of a method's argument ``other``, which must be a Tensor."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {type_text(other)}")
+    return tuple(other._a.shape)
+
+
+def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:
+    """Ints given one by one or as one tuple or list."""
+    if len(args) == 1 and not hasattr(args[0], "__index__"):
+        args = args[0]
+        if not isinstance(args, (tuple, list)):
+            raise TypeError(
+                f"{name}(): argument '{argument}' (position 1) must be tuple of ints, not {type_text(args)}"
+            )
+    found = []
+    for place, n in enumerate(args):
+        if type(n) is int:
+            found.append(n)
+            continue
+        try:
+            found.append(operator.index(n))
+        except TypeError:
+            raise TypeError(
+                f"{name}(): argument '{argument}' failed to unpack the object at pos {place + 1} with error "
+                f'"type must be tuple of ints,but got {type_text(n)}"'
+            ) from None
+    return tuple(found)
+
+
+def full_size(size: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A size with its -1, if it has one, replaced, and checked against the number of elements of ``shape``."""
+    numel = 1
+    for n in shape:
+        numel *= n
+    known = 1
+    free = -1
+    for i, n in enumerate(size):
+        if n == -1:
+            if free >= 0:
+                raise RuntimeError("only one dimension can be inferred")
+            free = i
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(size)}")
+        else:
+            known *= n
+    if free >= 0:
+        if known == 0 and numel == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size "
+                "-1 can be any value and is ambiguous"
+            )
+        if known and numel % known == 0:
+            return size[:free] + (numel // known,) + size[free + 1 :]
+    elif known == numel:
+        return size
+    raise noted(
+        RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}"),
+        f"Why: a tensor of shape {list(shape)} has {numel} elements, and the sizes asked for multiply to {known}"
+        + (" times the inferred one." if free >= 0 else "."),
+    )
+
+
+def shares(r: Any, a: Any) -> bool:
+    """Whether the array ``r``, just made from ``a`` by ``reshape``, is in a's memory."""
+    return r.base is not None and np.may_share_memory(r, a)
+
+
+# Every view operator's formula names ``self_shape``, whether it needs it or not: so ``tied`` may always store it.
+VIEW, EXPAND, PERMUTE, TRANSPOSE, T_, UNSQUEEZE, SQUEEZE_ALL, SQUEEZE_DIM = (
+    REGISTRY[name]
+    for name in (
+        "view",
+        "expand",
+        "permute",
+        "transpose_dims",
+        "matrix_t",
+        "unsqueeze_dim",
+        "squeeze_all",
+        "squeeze_dim",
+    )
+)

@@ -1,0 +1,379 @@
+"""Discrete Fourier transforms: ``torch.fft``.
+
+Three primitives, as in PyTorch: complex to complex, real to complex (all frequencies, or the first half of them, which
+determine the rest), and half of the frequencies to real. Each is linear over the reals; their transposes are made of
+one another. Normalisation is a plain factor, ``scale``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._base.registry import T, public
+from ..._kinds.dims import normal_dim
+from ..._kinds.linear import linear
+from ..._kinds.out import of_kind, with_out
+from ..._kinds.slow_path import cast, default_np, logical_dtype
+from ..._tape.tensor import Tensor, wrap
+from ..._tensor_api.construct import placed
+from ..linalg.matmul import dtype_name
+
+Ints = tuple[int, ...]
+
+
+# ----------------------------------------------------------------------------------------------------------- primitives
+def _scaled(r: Any, scale: float, dtype: Any) -> Any:
+    if scale != 1:
+        r *= dtype.type(scale)
+    return r
+
+
+@linear(
+    transpose=lambda xp, g, dims, scale, forward: xp.fft_c2c(g, dims, scale, not forward),
+    node="FftC2CBackward0",
+    batch=("dim", ("dims",)),
+    dtypes="c",
+    samples=[((4,), ((0,), 1.0, True)), ((3, 4), ((0, 1), 0.5, False)), ((2, 3, 2), ((1,), 1.0, True))],
+)
+def fft_c2c(lib, self, dims, scale, forward):
+    """``sum_j x_j exp(-+2 pi i j k / n)`` along dims, with minus ``forward``."""
+    if len(dims) == 1:
+        d = dims[0]
+        transform = lib.fft.fft(self, None, d) if forward else lib.fft.ifft(self, None, d, "forward")
+    else:
+        transform = lib.fft.fftn(self, axes=dims) if forward else lib.fft.ifftn(self, axes=dims, norm="forward")
+    return _scaled(transform, scale, self.real.dtype)
+
+
+def _r2c_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, scale: float, onesided: bool) -> Any:
+    if onesided:
+        d = dims[-1]
+        missing = self_shape[d] - g.shape[d]
+        g = xp.constant_pad_nd(g, (0, 0) * (len(self_shape) - 1 - d) + (0, missing), 0)
+    return xp.real(xp.fft_c2c(g, dims, scale, False))
+
+
+@linear(
+    transpose=_r2c_transpose,
+    node="FftR2CBackward0",
+    batch=("dim", ("dims",)),
+    dtypes="f",
+    samples=[((5,), ((0,), 1.0, True)), ((3, 4), ((0, 1), 0.5, True)), ((3, 4), ((1, 0), 1.0, False))],
+)
+def fft_r2c(lib, self, dims, scale, onesided):
+    """The transform of real numbers; ``onesided``: only the first half of the last dim's frequencies."""
+    if len(dims) == 1:
+        transform = (lib.fft.rfft if onesided else lib.fft.fft)(self, None, dims[0])
+    else:
+        transform = lib.fft.rfftn(self, axes=dims) if onesided else lib.fft.fftn(self, axes=dims)
+    return _scaled(transform, scale, self.dtype)
+
+
+def _c2r_transpose(xp: Any, g: Any, self_shape: Any, dims: Ints, size: int, scale: float) -> Any:
+    """The frequencies that stand for two count twice."""
+    r = xp.fft_r2c(g, dims, scale, True)
+    d, n = dims[-1], self_shape[dims[-1]]
+    doubled = size - n
+    if doubled > 0:
+        inner = xp.slice_dim(r, d, 1, 1 + doubled, 1)
+        r = r + xp.constant_pad_nd(inner, (0, 0) * (len(self_shape) - 1 - d) + (1, n - 1 - doubled), 0)
+    return r
+
+
+@linear(
+    transpose=_c2r_transpose,
+    node="FftC2RBackward0",
+    batch=("dim", ("dims",)),
+    dtypes="c",
+    samples=[((3,), ((0,), 4, 1.0)), ((3,), ((0,), 5, 0.5)), ((3, 3), ((0, 1), 4, 1.0)), ((2, 1), ((1,), 1, 1.0))],
+)
+def fft_c2r(lib, self, dims, size, scale):
+    """The real inverse transform of half of the frequencies, of ``size`` in the last of dims."""
+    if len(dims) == 1:
+        return _scaled(lib.fft.irfft(self, size, dims[0], "forward"), scale, self.real.dtype)
+    sizes = [self.shape[d] for d in dims[:-1]] + [size]
+    return _scaled(lib.fft.irfftn(self, sizes, dims, norm="forward"), scale, self.real.dtype)
+
+
+# ------------------------------------------------------------------------------------------------------------ arguments
+def _scale(norm: str | None, n: int, forward: bool) -> float:
+    if norm not in (None, "forward", "backward", "ortho"):
+        raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+    if norm == "ortho":
+        return 1 / math.sqrt(n)
+    return 1 / n if (norm == "forward") == forward else 1.0
+
+
+def _real(name: str, x: Any) -> Any:
+    """A floating tensor; integers become the default dtype."""
+    if logical_dtype(x).kind == "c":
+        raise RuntimeError(f"{name} expects a real input tensor, but got {dtype_name(x)}")
+    return _inexact(x)
+
+
+def _inexact(x: Any) -> Any:
+    return cast(x, default_np()) if logical_dtype(x).kind in "iub" else x
+
+
+def _complex(x: Any) -> Any:
+    dtype = logical_dtype(x)
+    return x if dtype.kind == "c" else cast(x, np.dtype(np.complex128 if dtype.itemsize == 8 else np.complex64))
+
+
+def _dim(x: Any, dim: int) -> int:
+    if not x._a.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return normal_dim(dim, x._a.ndim)
+
+
+def _resized(x: Any, sizes: Ints, dims: Ints) -> Any:
+    """Cut, or filled with zeros behind."""
+    for d, n in zip(dims, sizes, strict=True):
+        now = x._a.shape[d]
+        if n < now:
+            x = T.slice_dim(x, d, 0, n, 1)
+        elif n > now:
+            x = T.constant_pad_nd(x, (0, 0) * (x._a.ndim - 1 - d) + (0, n - now), 0)
+    return x
+
+
+def _check_sizes(sizes: Ints) -> None:
+    for n in sizes:
+        if n < 1:
+            raise RuntimeError(f"Invalid number of data points ({n}) specified")
+
+
+def _sizes(x: Any, s: Any, dim: Any, last_doubles: bool = False) -> tuple[Ints, Ints]:
+    """Dims and the transform's sizes along them; ``last_doubles``: the last one holds half of the frequencies."""
+    rank = x._a.ndim
+    if dim is not None:
+        dims = tuple(_dim(x, d) for d in ((dim,) if isinstance(dim, int) else dim))
+        if len(set(dims)) != len(dims):
+            raise RuntimeError("FFT dims must be unique")
+    elif s is not None:
+        count = 1 if isinstance(s, int) else len(s)
+        if count > rank:
+            raise RuntimeError(f"Got shape with {count} values but input tensor only has {rank} dimensions.")
+        dims = tuple(range(rank - count, rank))
+    else:
+        dims = tuple(range(rank))
+    shape = [x._a.shape[d] for d in dims]
+    if last_doubles and shape:
+        shape[-1] = 2 * (shape[-1] - 1)
+    if s is not None:
+        s = (s,) if isinstance(s, int) else tuple(s)
+        if len(s) != len(dims):
+            raise RuntimeError("When given, dim and shape arguments must have the same length")
+        shape = [now if n == -1 else int(n) for n, now in zip(s, shape, strict=True)]
+    _check_sizes(tuple(shape))
+    return dims, tuple(shape)
+
+
+# -------------------------------------------------------------------------------------------------------- one dimension
+def _c2c(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+    x = _inexact(x)
+    d = _dim(x, dim)
+    size = x._a.shape[d] if n is None else int(n)
+    _check_sizes((size,))
+    scale = _scale(norm, size, forward)
+    x = _resized(x, (size,), (d,))
+    if logical_dtype(x).kind == "c":
+        return T.fft_c2c(x, (d,), scale, forward)
+    r = T.fft_r2c(x, (d,), scale, False)
+    return r if forward else T.conj(r)
+
+
+def _r2c(name: str, x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+    x = _real(name, x)
+    d = _dim(x, dim)
+    size = x._a.shape[d] if n is None else int(n)
+    _check_sizes((size,))
+    r = T.fft_r2c(_resized(x, (size,), (d,)), (d,), _scale(norm, size, forward), True)
+    return r if forward else T.conj(r)
+
+
+def _c2r(x: Any, n: int | None, dim: int, norm: str | None, forward: bool) -> Any:
+    x = _complex(_inexact(x))
+    d = _dim(x, dim)
+    size = 2 * (x._a.shape[d] - 1) if n is None else int(n)
+    _check_sizes((size,))
+    x = _resized(x, (size // 2 + 1,), (d,))
+    return T.fft_c2r(T.conj(x) if forward else x, (d,), size, _scale(norm, size, forward))
+
+
+def _complex_out(name: str) -> Any:
+    return of_kind("c", f"{name} expects a complex output tensor, but got {{Out}}")
+
+
+def _real_out(name: str) -> Any:
+    return of_kind("fV", f"{name} expects a floating point output tensor, but got {{Out}}")
+
+
+@public("fft.fft")
+@with_out(_complex_out("fft"))
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The discrete Fourier transform along a dimension, cut or filled with zeros to ``n``.
+
+    ``norm``: "backward" (default; no factor), "ortho" (1 / sqrt(n)) or "forward" (1 / n).
+
+    >>> import wengert as torch
+    >>> torch.fft.fft(torch.tensor([1., 0., 0., 0.]))
+    tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+    """
+    return _c2c(input, n, dim, norm, True)
+
+
+@public("fft.ifft")
+@with_out(_complex_out("ifft"))
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of ``fft``."""
+    return _c2c(input, n, dim, norm, False)
+
+
+@public("fft.rfft")
+@with_out(_complex_out("rfft"))
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The first ``n // 2 + 1`` frequencies of a real signal, which determine the others."""
+    return _r2c("rfft", input, n, dim, norm, True)
+
+
+@public("fft.irfft")
+@with_out(_real_out("irfft"))
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of ``rfft``: a real signal of length ``n`` (even by default)."""
+    return _c2r(input, n, dim, norm, False)
+
+
+@public("fft.hfft")
+@with_out(_real_out("hfft"))
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The real transform of a signal whose second half is the conjugate of its first, which is given."""
+    return _c2r(input, n, dim, norm, True)
+
+
+@public("fft.ihfft")
+@with_out(_complex_out("ihfft"))
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of ``hfft``."""
+    return _r2c("ihfft", input, n, dim, norm, False)
+
+
+# --------------------------------------------------------------------------------------------------- several dimensions
+def _c2cn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
+    x = _complex(_inexact(x))
+    dims, sizes = _sizes(x, s, dim)
+    x = _resized(x, sizes, dims)
+    return T.fft_c2c(x, dims, _scale(norm, math.prod(sizes), forward), forward) if dims else x.clone()
+
+
+def _r2cn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
+    if logical_dtype(x).kind == "c":
+        if forward:
+            raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {dtype_name(x)}")
+        raise RuntimeError(f"Only supports floating-point dtypes, but found: {dtype_name(x)}")
+    x = _inexact(x)
+    dims, sizes = _sizes(x, s, dim)
+    if not dims:
+        raise RuntimeError(f"{'rfftn' if forward else 'ihfftn'} must transform at least one axis")
+    x = _resized(x, sizes, dims)
+    scale = _scale(norm, math.prod(sizes), forward)
+    if forward:
+        return T.fft_r2c(x, dims, scale, True)
+    r = T.conj(T.fft_r2c(x, dims[-1:], scale, True))
+    return T.fft_c2c(r, dims[:-1], 1.0, False) if len(dims) > 1 else r
+
+
+def _c2rn(x: Any, s: Any, dim: Any, norm: str | None, forward: bool) -> Any:
+    x = _complex(_inexact(x))
+    dims, sizes = _sizes(x, s, dim, True)
+    if not dims:
+        raise RuntimeError(f"{'hfftn' if forward else 'irfftn'} must transform at least one axis")
+    x = _resized(x, (*sizes[:-1], sizes[-1] // 2 + 1), dims)
+    scale = _scale(norm, math.prod(sizes), forward)
+    if not forward:
+        return T.fft_c2r(x, dims, sizes[-1], scale)
+    if len(dims) > 1:
+        x = T.fft_c2c(x, dims[:-1], scale, True)
+        scale = 1.0
+    return T.fft_c2r(T.conj(x), dims[-1:], sizes[-1], scale)
+
+
+def _several(name: str, run: Callable[..., Any], forward: bool, what: str) -> None:
+    """``NAMEn`` over any dims, all by default, and ``NAME2`` over two, the last ones by default."""
+    called = "fftn" if name == "ifft" else name + "n"  # by PyTorch, in its error
+    rule = (_real_out if name in ("irfft", "hfft") else _complex_out)(called)
+
+    def transform_n(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
+        if out is not None:
+            from ..._kinds.out import write_out
+
+            return write_out(out, transform_n, (input, s, dim, norm), None, rule)
+        return run(input, s, dim, norm, forward)
+
+    def transform_2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
+        return transform_n(input, s, dim, norm, out=out)
+
+    for fn, suffix, dims in ((transform_n, "n", "all dimensions"), (transform_2, "2", "the last two dimensions")):
+        fn.__name__ = fn.__qualname__ = name + suffix
+        fn.__doc__ = f"{what} over several dimensions, {dims} by default; ``s``: their sizes. See ``{name}``."
+        public(f"fft.{name}{suffix}")(fn)
+
+
+_several("fft", _c2cn, True, "The discrete Fourier transform")
+_several("ifft", _c2cn, False, "The inverse discrete Fourier transform")
+_several("rfft", _r2cn, True, "Half of the frequencies of a real signal")
+_several("irfft", _c2rn, False, "The real signal of half of its frequencies")
+_several("hfft", _c2rn, True, "The real transform of a Hermitian signal, of which half is given,")
+_several("ihfft", _r2cn, False, "The inverse of the transform of a Hermitian signal")
+
+
+# -------------------------------------------------------------------------------------------------- frequencies, shifts
+def _frequencies(values: Any, dtype: Any, requires_grad: bool, device: Any) -> Any:
+    t = wrap(placed(values.astype(default_np() if dtype is None else dtype.np), device))
+    return t.requires_grad_() if requires_grad else t
+
+
+@public("fft.fftfreq")
+def fftfreq(
+    n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, device: Any = None, **unused: Any
+) -> Tensor:
+    """The frequencies of ``fft``'s results for samples that are ``d`` apart.
+
+    >>> import wengert as torch
+    >>> torch.fft.fftfreq(4)
+    tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
+    """
+    return _frequencies(np.fft.fftfreq(n, d), dtype, requires_grad, device)
+
+
+@public("fft.rfftfreq")
+def rfftfreq(
+    n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False, device: Any = None, **unused: Any
+) -> Tensor:
+    """The frequencies of ``rfft``'s results."""
+    return _frequencies(np.fft.rfftfreq(n, d), dtype, requires_grad, device)
+
+
+def _shifted(input: Any, dim: Any, sign: int) -> Any:
+    rank = input._a.ndim
+    dims = range(rank) if dim is None else (dim,) if isinstance(dim, int) else dim
+    dims = tuple(normal_dim(d, rank) for d in dims)
+    # forth by half a size, rounded down; back by what is left
+    shifts = tuple(n // 2 if sign > 0 else -(n // 2) for n in (input._a.shape[d] for d in dims))
+    return T.roll_dims(input, shifts, dims)
+
+
+@public("fft.fftshift")
+def fftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """The frequencies in ascending order: zero in the middle."""
+    return _shifted(input, dim, 1)
+
+
+@public("fft.ifftshift")
+def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
+    """The inverse of ``fftshift``."""
+    return _shifted(input, dim, -1)

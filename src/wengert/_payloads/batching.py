@@ -1,0 +1,132 @@
+"""The batching rules of vmap: one word in most declarations.
+
+``"elementwise"``   operands broadcast; the batch dimension goes in front of all of them
+``("dim", NAMES)``  the parameters of these names are dimensions (an int or a tuple of ints), counted one further;
+                    operands that are not batched are expanded
+``"shape"``         as "dim" with no dimension: the parameters do not depend on the rank
+``("core", (n, ...))``  the operands' last n dimensions are the operator's own, all in front of them broadcast
+``("fold", k, ...)``    the first k operands (and the outputs) have a leading batch dimension of their own, into which
+                    vmap's is folded; if another operand is batched, the operator runs for each (``"loop"``)
+``"loop"``          the operator runs once for each element: said, never assumed
+a function          ``rule(U, info, inner, mine, parameters)`` -> result (or results) with the batch dimension in front
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.registry import Info, U
+from .transforms import call
+
+
+def batched(info: Info, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...]) -> Any:
+    """Apply an operator's batching rule; ``mine`` tells which of ``inner`` carry the batch dimension."""
+    rule = info.batch
+    if rule == "elementwise":
+        return call(info, _aligned(operands, inner, mine), p)
+    if rule == "shape":
+        return call(info, _expanded(inner, mine), p)
+    if rule == "loop":
+        return loop(info, inner, mine, p)
+    if type(rule) is tuple:
+        if rule[0] == "dim":
+            return call(info, _expanded(inner, mine), _shifted(info, operands, p, rule[1]))
+        if rule[0] == "core":
+            return call(info, _core_aligned(operands, inner, mine, rule[1]), p)
+        if rule[0] == "fold":
+            return _folded(info, inner, mine, p, rule[1])
+    if callable(rule):
+        return rule(U, info, inner, mine, p)
+    if info.name in _OF_VALUES:
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+            f"aten::{info.name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
+            "feature."
+        )
+    raise RuntimeError(f"Batching rule not implemented for aten::{info.name}. We could not generate a fallback.")
+
+
+_OF_VALUES = frozenset(("_unique2", "unique_dim", "_unique_consecutive", "unique_dim_consecutive"))
+
+
+def batch_size(inner: list[Any], mine: list[bool]) -> int:
+    """The size of the batch dimension."""
+    return next(v.shape[0] for v, m in zip(inner, mine, strict=True) if m)
+
+
+def _rank(a: Any) -> int:
+    return getattr(a, "ndim", 0)
+
+
+def _aligned(operands: list[Any], inner: list[Any], mine: list[bool]) -> list[Any]:
+    rank = max(_rank(a) for a in operands)
+    return [
+        U.reshape(v, (v.shape[0],) + (1,) * (rank - _rank(a)) + tuple(v.shape[1:])) if m and _rank(a) < rank else v
+        for v, a, m in zip(inner, operands, mine, strict=True)
+    ]
+
+
+def _expanded(inner: list[Any], mine: list[bool]) -> list[Any]:
+    if all(mine):
+        return inner
+    size = batch_size(inner, mine)
+    return [
+        v if m or v is None or not hasattr(v, "shape") else U.expand(v, (size, *v.shape))
+        for v, m in zip(inner, mine, strict=True)
+    ]
+
+
+def _shifted(info: Info, operands: list[Any], p: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Any, ...]:
+    first = 1 if info.arity < 0 else info.arity
+    rank = max(_rank(a) for a in operands)
+    shifted = list(p)
+    for name in names:
+        i = info.params.index(name) - first
+        shifted[i] = _shift(p[i], rank)
+    return tuple(shifted)
+
+
+def _shift(dim: Any, rank: int) -> Any:
+    if dim is None:
+        return tuple(range(1, rank + 1))
+    if isinstance(dim, int):
+        return dim + 1 if dim >= 0 else dim + rank + 1
+    return tuple(_shift(d, rank) for d in dim)
+
+
+def _core_aligned(operands: list[Any], inner: list[Any], mine: list[bool], core: tuple[int, ...]) -> list[Any]:
+    lead = max(_rank(a) - c for a, c in zip(operands, core, strict=True) if a is not None)
+    out = []
+    for v, a, m, c in zip(inner, operands, mine, core, strict=True):
+        missing = lead - (_rank(a) - c) if a is not None else 0
+        if m and missing > 0:
+            v = U.reshape(v, (v.shape[0],) + (1,) * missing + tuple(v.shape[1:]))
+        out.append(v)
+    return out
+
+
+def _folded(info: Info, inner: list[Any], mine: list[bool], p: tuple[Any, ...], k: int) -> Any:
+    if any(mine[k:]):
+        return loop(info, inner, mine, p)
+    size = batch_size(inner, mine)
+    folded = []
+    for v, m in zip(inner[:k], mine[:k], strict=True):
+        if v is not None and not m:
+            v = U.expand(v, (size, *v.shape))
+        folded.append(None if v is None else U.reshape(v, (v.shape[0] * v.shape[1], *v.shape[2:])))
+    out = call(info, folded + list(inner[k:]), p)
+    if info.outputs == 1:
+        return U.reshape(out, (size, out.shape[0] // size, *out.shape[1:]))
+    return tuple(U.reshape(o, (size, o.shape[0] // size, *o.shape[1:])) for o in out)
+
+
+def loop(info: Info, inner: list[Any], mine: list[bool], p: tuple[Any, ...]) -> Any:
+    """Once for each element, for an operator that has no batched form."""
+    size = batch_size(inner, mine)
+    results = []
+    for i in range(size):
+        one = [U.select(v, 0, i) if m else v for v, m in zip(inner, mine, strict=True)]
+        results.append(call(info, one, p))
+    if info.outputs == 1:
+        return U.stack(results, 0)
+    return tuple(U.stack(list(r), 0) for r in zip(*results, strict=True))

@@ -1,0 +1,178 @@
+"""What operators on bfloat16 give, rounded back to bfloat16.
+
+NumPy has no rule for a bfloat16 array and a Python number, so that ``x * 2.0`` or ``where(x > 0, x, 0.0)`` of
+``ml_dtypes``' arrays is float32 or float64. Once there is a bfloat16 array, this stands around every operator, on the
+slow path (``_base.modes``): it rounds a result that came out wider, computes what PyTorch computes in float32 as a
+whole in float32, and lets the node of such an operator round its cotangents. Programs without bfloat16 never import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._base import dtypes
+from .._base.registry import Info
+from .._kinds.slow_path import unwatch_operators, watch_operators
+from .._tape.node import Node, Port
+from .._tape.tensor import Tensor, wrap
+
+_WIDER = frozenset((np.dtype("f4"), np.dtype("f8")))
+_FLOATING = frozenset((np.dtype("f2"), np.dtype("f4"), np.dtype("f8"), np.dtype("c8"), np.dtype("c16")))
+_OF_THE_FIRST = frozenset(("norm_channels", "norm_layer"))  # statistics and weights may be wider than the input
+_ARRAYS = (np.ndarray, np.generic)
+
+
+def attach(dtype: Any) -> None:
+    """From now on operators round to this dtype, NumPy's of bfloat16."""
+
+    def concerns(args: Any, name: str) -> bool:
+        """Whether the result is bfloat16: an operand is, and none of the same rank in promotion is wider."""
+        sized: list[Any] = []
+        single: list[Any] = []
+        for a in args:
+            for t in a if type(a) in (list, tuple) else (a,):
+                if isinstance(t, Tensor):
+                    payload = t._a
+                    kind = getattr(payload, "dtype", None)
+                    if kind is dtype or kind in _FLOATING:
+                        (sized if payload.ndim else single).append(kind)
+        found = sized or single
+        return dtype in found and (name in _OF_THE_FIRST or all(kind is dtype for kind in found))
+
+    def round_result(info: Info, args: tuple[Any, ...], proceed: Callable[[], Any]) -> Any:
+        if (info.name in _WIDE_INSIDE or info.name in _WIDE_OPERATORS) and concerns(args, info.name):
+            # before an operator in place overwrites what it is made of
+            values = _by_operator(info, args) if info.name in _WIDE_OPERATORS else _in_float32(info.name, args, dtype)
+            result = proceed()
+            _round(result, dtype, info.name)
+            if values is not None:
+                _write(result, values.astype(dtype))
+            return result
+        result = proceed()
+        if info.name != "_to_copy" and concerns(args, info.name):
+            for t in (result,) if isinstance(result, Tensor) else result if isinstance(result, (tuple, list)) else ():
+                _round(t, dtype, info.name)
+        return result
+
+    watch_operators(round_result)
+    _attached.append((round_result, dtype))
+
+
+_attached: list[Any] = []
+
+
+def detach() -> None:
+    """As if there had been no bfloat16 yet: what a test leaves behind must not slow down the next."""
+    while _attached:
+        hook, dtype = _attached.pop()
+        unwatch_operators(hook)
+        del dtypes.BY_NUMPY[dtype]
+        object.__delattr__(dtypes.bfloat16, "np")
+
+
+def _round(t: Any, dtype: Any, name: str) -> None:
+    if not isinstance(t, Tensor):
+        return
+    if isinstance(t._a, _ARRAYS) and t._a.dtype in _WIDER:
+        t._a = t._a.astype(dtype)
+        if t._m is not None:
+            t._m.a = t._a
+    node = t._fn.fx if type(t._fn) is Port else t._fn
+    if node is not None:
+        wide = name in _WIDE_BACKWARD
+        node.__class__ = _rounding.get((type(node), dtype, wide)) or _rounding_class(type(node), dtype, wide)
+
+
+# Operators that PyTorch computes in float32 and rounds once; it does not round numbers before, but for those below.
+# NumPy would round the number, or every step.
+_WIDE_INSIDE: dict[str, Callable[..., Any]] = {
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "_add_scaled": lambda x, y, alpha: x + alpha * y,
+    "_sub_scaled": lambda x, y, alpha: x - alpha * y,
+    "_rsub_scaled": lambda x, y, alpha: y - alpha * x,
+    "rsub": lambda x, y: y - x,
+    "pow": lambda x, y: None if np.ndim(y) == 0 and y in (2, 3) else x**y,  # those are products, each rounded
+    "_rpow": lambda x, base: base**x,
+    "_lerp_number": lambda x, y, w: x + w * (y - x) if w < 0.5 else y - (y - x) * (1 - w),
+    "affine_mm": lambda x, y, c, beta, alpha: beta * c + alpha * (x @ y),
+    "affine_bmm": lambda x, y, c, beta, alpha: beta * c + alpha * (x @ y),
+}
+
+
+# A product and what is added to it, which are rounded together.
+_WITHOUT_NUMBERS = {"linear"}
+_WIDE_INSIDE["linear"] = lambda x, w, b: x @ w.T + b
+
+# Of several steps in one array, of which NumPy would round each.
+_WIDE_OPERATORS = {
+    "_elu", "_gelu", "_hardsigmoid", "_hardswish", "_log_sigmoid", "_mish", "_silu", "_softplus", "log_softmax",
+    "logsumexp", "prod_all", "prod_dim", "rsqrt", "sigmoid", "softmax",
+}  # fmt: skip
+
+# Products, whose cotangents are products and sums of a cotangent in float32, each rounded once.
+_WIDE_BACKWARD = {"linear", "affine_mm", "affine_bmm"}
+
+# of these
+_ROUNDED_FIRST = {"_add_scaled", "_sub_scaled", "_rsub_scaled", "rsub", "pow", "_rpow"}
+
+
+def _in_float32(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
+    """The result before it is rounded; ``None`` where rounding operands is the same, or for transforms' payloads."""
+    values, numbers = [], 0
+    for a in args:
+        payload = a._a if isinstance(a, Tensor) else a
+        if isinstance(payload, _ARRAYS) and payload.dtype == dtype:
+            values.append(payload.astype("f4"))
+        elif isinstance(payload, (int, float)) or (isinstance(payload, _ARRAYS) and payload.ndim == 0):
+            numbers += 1
+            number = np.float32(payload)
+            values.append(number.astype(dtype).astype("f4") if name in _ROUNDED_FIRST else number)
+        else:
+            return None
+    if not numbers and name not in _WITHOUT_NUMBERS:
+        return None
+    with np.errstate(all="ignore"):
+        return _WIDE_INSIDE[name](*values)
+
+
+def _by_operator(info: Info, args: tuple[Any, ...]) -> Any:
+    """The result of an operator on its first operand in float32; ``None`` for transforms' payloads."""
+    payload = args[0]._a
+    if not isinstance(payload, _ARRAYS) or not all(isinstance(a, Tensor) is (i == 0) for i, a in enumerate(args)):
+        return None
+    return info.op(wrap(payload.astype("f4")), *args[1:])._a
+
+
+def _write(t: Any, values: Any) -> None:
+    """Put other elements into the memory of a result."""
+    if not isinstance(t, Tensor) or not isinstance(t._a, _ARRAYS) or t._a.dtype != values.dtype:
+        return
+    if isinstance(t._a, np.ndarray):
+        t._a[...] = values
+    else:
+        t._a = values
+        if t._m is not None:
+            t._m.a = values
+
+
+_rounding: dict[Any, Any] = {}
+
+
+def _rounding_class(cls: type[Node], dtype: Any, wide: bool) -> Any:
+    """The same node class, whose cotangents are rounded; if ``wide``, from one in float32."""
+    if (cls, dtype, wide) in _rounding or cls in _rounding.values():
+        return cls
+
+    def backward(self: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        if wide and isinstance(g, np.ndarray) and g.dtype == dtype:
+            g = g.astype("f4")
+        pairs = cls.backward(self, xp, g, keep)  # type: ignore[attr-defined]
+        return tuple(p.astype(dtype) if isinstance(p, _ARRAYS) and p.dtype in _WIDER else p for p in pairs)
+
+    members = {"__slots__": (), "__module__": cls.__module__, "backward": backward}
+    made = _rounding[cls, dtype, wide] = type(cls.__name__, (cls,), members)
+    return made

@@ -1,0 +1,342 @@
+"""The shape of an operator's result, from those of its operands: for tensors without data (``_payloads.meta``).
+
+A rule is ``rule(info, operands, p)`` and gives the result (a ``Meta``, or a tuple of them); ``None`` where the operands
+do not fit, so that the operator itself, which is then run on arrays that stand for them, says what is wrong. What has
+no rule is always run like that; a rule makes it free of charge, whatever the size. Most operators have theirs by their
+batching rule: ``"elementwise"`` says how shapes go together, ``("dim", ...)`` that the other dims are passed through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._base.registry import REGISTRY, Info
+from .meta import Meta, computed, in_order, like, run, stand_in
+from .transforms import plain_dtype
+
+Rule = Callable[[Info, list[Any], tuple[Any, ...]], Any]
+
+REFUSED = {
+    "_unique2": "_unique2", "_unique_consecutive": "unique_consecutive", "unique_dim": "unique_dim",
+    "unique_dim_consecutive": "unique_dim_consecutive", "bincount": "bincount",
+}  # fmt: skip  # operators whose result's shape depends on elements, by PyTorch's name
+
+
+def rule_for(info: Info) -> Rule | None:
+    """The operator's rule, ``None`` if it has none."""
+    rule = RULES.get(info.name)
+    if rule is None:
+        if info.name.endswith("_values"):  # what was drawn for the operand
+            return like_first
+        if info.batch == "elementwise":
+            return elementwise
+        if info.arity == 1 and type(info.batch) is tuple and info.batch[0] == "dim" and len(info.batch[1]) == 1:
+            return along_dims
+    return rule
+
+
+def _shapes(operands: list[Any]) -> list[tuple[int, ...]]:
+    return [tuple(a.shape) for a in operands if hasattr(a, "shape")]
+
+
+# ------------------------------------------------------------------------------------------------ shapes that broadcast
+def elementwise(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """The operands broadcast; the dtype is that of one element."""
+    shape = np.broadcast_shapes(*_shapes(operands))
+    out = run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p)
+    source = next((a for a in operands if isinstance(a, Meta) and a.shape == shape), None)
+
+    def made(r: Any) -> Meta:
+        return Meta(shape, r.dtype) if source is None else like(source, r.dtype)
+
+    return tuple(map(made, out)) if isinstance(out, tuple) else made(out)
+
+
+def _rank(a: Any) -> int:
+    return len(getattr(a, "shape", ()))
+
+
+def reduced_loss(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """Elementwise, then perhaps one number of all: whether it is, one element tells."""
+    shape = np.broadcast_shapes(*_shapes(operands))
+    out = run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p)
+    return Meta(shape if out.ndim == len(shape) else (), out.dtype)
+
+
+def to_number(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """One number of all elements."""
+    if any(0 in s for s in _shapes(operands)):
+        return None
+    return Meta((), run(info, [stand_in(a, (1,) * _rank(a), one=True) for a in operands], p).dtype)
+
+
+def like_first(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """As the first operand, dense."""
+    return like(operands[0])
+
+
+def like_second(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """Of the first operand's dtype and the second's shape."""
+    return Meta(operands[1].shape, operands[0].dtype)
+
+
+# -------------------------------------------------------------------------------------------------- dims passed through
+_LONG = 4099  # a length in place of a longer one; no parameter is as long
+
+
+def along_dims(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """All dims but those named are passed through: the operator is run with one element in each of the others."""
+    a = operands[0]
+    if a.size <= _LONG:
+        return None
+    dims = p[info.params.index(info.batch[1][0]) - 1]
+    named = range(a.ndim) if dims is None else (dims,) if isinstance(dims, int) else dims
+    named = {d % a.ndim for d in named}
+    longest = _LONG if len(named) == 1 else 2
+    small = tuple(min(n, longest) if d in named else min(n, 1) for d, n in enumerate(a.shape))
+    out = run(info, [stand_in(a, small)], p)
+
+    def made(r: Any) -> Meta:
+        return Meta(_passed(a.shape, small, named, r.shape), r.dtype)
+
+    return tuple(map(made, out)) if isinstance(out, tuple) else made(out)
+
+
+def _passed(shape: Any, small: Any, named: Any, result: Any) -> tuple[int, ...]:
+    """The shape of which ``small`` stands for ``shape``: a named dim is as long as it was, or as the result is."""
+    if len(result) < len(shape):
+        return tuple(n for d, n in enumerate(shape) if d not in named)
+    parts = zip(shape, small, result, strict=True)
+    return tuple(r if d in named and r != s else n for d, (n, s, r) in enumerate(parts))
+
+
+# ------------------------------------------------------------------------------------------------------------- products
+def _product(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    x, y = operands[:2]
+    sx, sy = tuple(x.shape), tuple(y.shape)
+    if not sx or not sy or sx[-1] != sy[-2 if len(sy) > 1 else 0]:
+        return None
+    try:
+        batch = np.broadcast_shapes(sx[:-2], sy[:-2])
+    except ValueError:
+        return None
+    shape = (*batch, *sx[-2:-1], *(sy[-1:] if len(sy) > 1 else ()))
+    return Meta(shape, _promoted(info, operands, p))
+
+
+def _promoted(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """The dtype of a product is that of its factors: they are of one already."""
+    return plain_dtype(operands[0].dtype)
+
+
+def _added_product(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    r = _product(info, operands, p)
+    added = operands[2]
+    if r is None or added is None:
+        return r
+    try:
+        fits = np.broadcast_shapes(r.shape, tuple(added.shape)) == r.shape
+    except ValueError:
+        fits = False
+    return r if fits else None
+
+
+def _contraction(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    x, y = operands
+    a, b, out = p
+    sizes = dict(zip(a, x.shape, strict=True))
+    for label, n in zip(b, y.shape, strict=True):
+        if sizes.setdefault(label, n) != n:
+            return None
+    return Meta(tuple(sizes[label] for label in out), x.dtype)
+
+
+def _outer(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    return Meta((*operands[0].shape, *operands[1].shape), operands[0].dtype)
+
+
+def _layer(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    x, w, b = operands
+    if len(w.shape) != 2 or not x.shape or x.shape[-1] != w.shape[1]:
+        return None
+    shape = (*x.shape[:-1], w.shape[0])
+    if b is not None and tuple(b.shape) not in ((w.shape[0],), (1,), ()):
+        return None
+    return Meta(shape, x.dtype)
+
+
+def _convolution(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    x, w = operands[:2]
+    stride, padding, dilation, groups = p
+    if len(x.shape) != len(w.shape) or x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:
+        return None
+    if not all(isinstance(q, tuple) and all(isinstance(n, int) for n in q) for q in (stride, padding, dilation)):
+        return None
+    sizes = []
+    for n, k, s, q, d in zip(x.shape[2:], w.shape[2:], stride, padding, dilation, strict=True):
+        size = (n + 2 * q - d * (k - 1) - 1) // s + 1
+        if size <= 0:
+            return None
+        sizes.append(size)
+    return Meta((x.shape[0], w.shape[0], *sizes), x.dtype)
+
+
+def _attention(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    q, k, v = operands[:3]
+    try:
+        batch = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    except ValueError:
+        return None
+    return Meta((*batch, q.shape[-2], v.shape[-1]), q.dtype)
+
+
+# --------------------------------------------------------------------------------------------------- joining, reshaping
+def _cat(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    dim = p[0]
+    first = operands[0].shape
+    rest = [(*a.shape[:dim], *a.shape[dim + 1 :]) for a in operands]
+    if any(r != rest[0] or len(a.shape) != len(first) for r, a in zip(rest, operands, strict=True)):
+        return None
+    return Meta((*first[:dim], sum(a.shape[dim] for a in operands), *first[dim + 1 :]), operands[0].dtype)
+
+
+def _stack(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    dim, shape = p[0], operands[0].shape
+    if any(a.shape != shape for a in operands):
+        return None
+    return Meta((*shape[:dim], len(operands), *shape[dim:]), operands[0].dtype)
+
+
+def _of_size(position: int) -> Rule:
+    """The parameter at this position is the result's shape."""
+
+    def rule(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+        return Meta(tuple(p[position]), operands[0].dtype)
+
+    return rule
+
+
+def _reshape(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    return Meta(tuple(p[0]), operands[0].dtype) if math.prod(p[0]) == operands[0].size else None
+
+
+def _repeat(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    a, repeats = operands[0], p[0]
+    shape = (1,) * (len(repeats) - a.ndim) + a.shape
+    return Meta(tuple(n * r for n, r in zip(shape, repeats, strict=True)), a.dtype)
+
+
+def _padded(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    a, pad = operands[0], p[0]
+    shape = list(a.shape)
+    for k in range(len(pad) // 2):
+        shape[-1 - k] += pad[2 * k] + pad[2 * k + 1]
+    return Meta(tuple(shape), a.dtype) if min(shape) >= 0 else None
+
+
+def _last_dims(position: int) -> Rule:
+    """The parameter at this position is the sizes of the result's last dims."""
+
+    def rule(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+        a, sizes = operands[0], tuple(p[position])
+        shape = a.shape[: a.ndim - len(sizes)] + sizes
+        return Meta(shape, a.dtype) if info.outputs == 1 else (Meta(shape, a.dtype), Meta(shape, np.dtype(np.int64)))
+
+    return rule
+
+
+def _embedding(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    weight, indices = operands
+    return Meta((*indices.shape, *weight.shape[1:]), weight.dtype)
+
+
+def _index(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    from .._ops.indexing.index_primitive import result_shape, without_masks
+
+    a, indices = operands[0], operands[1:]
+    dims, arrays = without_masks(p[0], indices)
+    return Meta(result_shape(a.shape, dims, [i.shape for i in arrays]), a.dtype)
+
+
+def _clone(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    a = operands[0]
+    if p[0] == "keep":
+        return like(a)
+    return Meta(a.shape, a.dtype) if p[0] == "C" else in_order(a.shape, a.dtype, (0, *range(2, a.ndim), 1))
+
+
+def _gathered(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    a = operands[0]
+    for name, q in p[0]:
+        each = REGISTRY[name]
+        a = computed(each, [a], q) if each.outputs == 1 else computed(each, [a], q[:-1])[q[-1]]
+    return a
+
+
+def _put_along(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    a, (dim, size) = operands[0], p[:2]
+    return Meta((*a.shape[:dim], size, *a.shape[dim + 1 :]) if a.ndim else (), a.dtype)
+
+
+def _nll(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    return Meta(tuple(operands[1].shape) if p[0] in ("none", 0) else (), operands[0].dtype)
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(
+        ("lower_triangle", "upper_triangle", "flip_dims", "roll_dims", "fill_number", "native_dropout_values",
+         "copy", "scatter", "scatter_add", "scatter_reduce", "hide_future", "keep_past", "softmax_or_zero",
+         "standardize", "standardize_backward", "view_scatter", "norm_layer", "norm_groups", "norm_channels",
+         "norm_by_statistics"),
+        like_first,
+    ),
+    "index_put": lambda info, operands, p: like(operands[0]),
+    "_put_along": _put_along,
+    **dict.fromkeys(
+        ("mean_parts_backward", "mean_windows_backward", "upsample_backward", "pool_scatter"), _last_dims(0)
+    ),
+    "pool_gather": like_second,
+    "clone": _clone,
+    "view_gather": _gathered,
+    **dict.fromkeys(("gather", "_take_along"), like_second),
+    **dict.fromkeys(
+        ("sum_all", "mean_all", "max_all", "min_all", "prod_all", "median_all", "nanmedian_all", "dist"), to_number
+    ),
+    **dict.fromkeys(
+        ("squared_error", "huber", "smooth_l1", "soft_margin", "bernoulli_nll", "bernoulli_logits_nll"), reduced_loss
+    ),
+    **dict.fromkeys(("mat_mat", "bmm", "mat_vec", "vec_mat", "vec_vec", "matmul_nd"), _product),
+    **dict.fromkeys(("affine_mm", "affine_bmm", "affine_mv"), _added_product),
+    "contract": _contraction,
+    "linear": _layer,
+    "column_sums": lambda info, operands, p: Meta(operands[0].shape[1:], operands[0].dtype),
+    **dict.fromkeys(("_log_softmax_backward_data", "_softmax_backward_data", "_glu_backward"), like_first),
+    "convolution": _convolution,
+    "conv_input": lambda info, operands, p: Meta((*operands[0].shape[:1], operands[1].shape[1] * p[4], *p[0]),
+                                                 operands[0].dtype),
+    "conv_weight": lambda info, operands, p: Meta(
+        (operands[1].shape[1], operands[0].shape[1] // p[4], *p[0]), operands[0].dtype
+    ),
+    "attention": _attention,
+    "cat": _cat,
+    "stack": _stack,
+    "reshape": _reshape,
+    "repeat": _repeat,
+    "constant_pad_nd": _padded,
+    "embedding": _embedding,
+    "index": _index,
+    "nll": _nll,
+    "nll_backward": lambda info, operands, p: Meta(tuple(p[0]), operands[0].dtype),
+    **dict.fromkeys(
+        ("sum_to", "select_backward", "slice_backward", "diagonal_backward", "unfold_backward", "as_strided_backward",
+         "view_back"),
+        _of_size(0),
+    ),
+    **dict.fromkeys(("mean_parts", "max_parts", "upsample"), _last_dims(0)),
+    "max_windows": _last_dims(4),
+    "mean_windows": _last_dims(3),
+}  # fmt: skip

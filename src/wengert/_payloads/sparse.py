@@ -1,0 +1,530 @@
+"""Sparse COO tensors: a type of payload, and the operators that it has.
+
+A ``Sparse`` holds the indices and values of the elements that are stored: ``indices`` of shape ``(sparse_dim, nnz)``
+and ``values`` of shape ``(nnz, *dense shape)``. An index may occur more than once, then its values add up;
+``coalesce`` makes each unique and sorts them. Such payloads come from ``embedding(sparse=True)`` and its like as
+gradients, and from ``torch.sparse_coo_tensor``.
+
+Their dtype is another object than NumPy's, so the hot path's test of dtypes leads an operator on a sparse and a dense
+tensor away from it (``_dispatch.mixed``, which calls ``with_dense``). The raw functions of all operators are looked up
+in ``SPARSE`` (``_registry.Impl``): an operator that is not there is PyTorch's error for one that sparse tensors lack.
+A program without sparse tensors does not import this module.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._arrays.library import BY_DTYPE
+from .._base import registry
+from .._base.errors import INTERNAL, noted
+from .._base.registry import RAW, XP, Info
+from .._kinds.general import PLAIN
+from .._tape.tensor import Tensor
+from .transforms import DEEPEST, VALUE_DTYPES
+
+_ARRAY_NAMES = frozenset(name for name in dir(np.ndarray) if not name.startswith("__"))
+SPARSE_DEPTH = DEEPEST + 1  # no transform has it: these dtypes are of sparse payloads only
+
+
+class Sparse:
+    """A sparse array."""
+
+    __slots__ = ("coalesced", "dtype", "indices", "shape", "values")
+    __array_ufunc__ = None
+    is_sparse = True
+
+    def __init__(self, indices: Any, values: Any, shape: tuple[int, ...], coalesced: bool = False) -> None:
+        self.indices = indices
+        self.values = values
+        self.shape = shape
+        self.coalesced = coalesced or indices.shape[1] < 2
+        self.dtype = _dtype(values.dtype)
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
+    nbytes = property(lambda self: self.indices.nbytes + self.values.nbytes)
+
+    def like(self, values: Any, coalesced: bool | None = None) -> Sparse:
+        """Other values at the same places."""
+        return Sparse(self.indices, values, self.shape, self.coalesced if coalesced is None else coalesced)
+
+    def astype(self, dtype: Any, copy: bool = True) -> Sparse:
+        """The values in another NumPy dtype."""
+        return self.like(self.values.astype(getattr(dtype, "base_dtype", dtype)))
+
+    def copy(self) -> Sparse:
+        """The same in memory of its own."""
+        return Sparse(self.indices.copy(), self.values.copy(), self.shape, self.coalesced)
+
+    def become(self, other: Sparse) -> None:
+        """A write in place: tensors that share this array see it; at the same places also those that share values."""
+        if other.indices is self.indices:
+            np.copyto(self.values, other.values, casting="unsafe")
+        else:
+            self.indices, self.values = other.indices, other.values.astype(self.values.dtype, copy=False)
+        self.coalesced = other.coalesced
+
+    def coalesce(self) -> Sparse:
+        """Each index once, in order, with the sum of its values."""
+        if self.coalesced:
+            return self
+        n = self.indices.shape[0]
+        flat = np.ravel_multi_index(tuple(self.indices), self.shape[:n]) if self.indices.size else self.indices[:1]
+        places, own = np.unique(flat.reshape(-1), return_inverse=True)
+        values = np.zeros((places.size, *self.values.shape[1:]), self.values.dtype)
+        np.add.at(values, own, self.values)
+        indices = np.array(np.unravel_index(places, self.shape[:n]), np.int64).reshape(n, places.size)
+        return Sparse(indices, values, self.shape, True)
+
+    def to_dense(self) -> Any:
+        """The array with all its zeros."""
+        a = np.zeros(self.shape, self.values.dtype)
+        if self.coalesced:
+            a[tuple(self.indices)] = self.values
+        else:
+            np.add.at(a, tuple(self.indices), self.values)
+        return a
+
+    def __add__(self, other: Any) -> Any:
+        return other + self if isinstance(other, np.ndarray) else SPARSE.add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return SPARSE.add(other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return SPARSE.mul(self, other)
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: Any) -> Any:
+        return SPARSE.sub(self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return SPARSE.div(self, other)
+
+    def __neg__(self) -> Any:
+        return self.like(-self.values)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _ARRAY_NAMES:  # a function that counts on an array
+            raise missing(_public_name(sys._getframe(1)))
+        raise AttributeError(f"a sparse array has no attribute {name!r}")
+
+    def _no_comparison(self, other: object) -> Any:
+        raise missing("eq.Tensor")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> Any:
+        return Sparse, (self.indices, self.values, self.shape, self.coalesced)
+
+    def __deepcopy__(self, memo: Any) -> Sparse:
+        return self.copy()
+
+    @staticmethod
+    def with_dense(info: Any, *tensors: Any) -> Any:
+        """An operator of several tensors, some of which are sparse."""
+        from .._ops.names import sparse
+
+        mix = sparse.WITH_DENSE.get(info.name)
+        if mix is None:
+            raise missing(info.called)
+        return mix(*tensors)
+
+
+def _dtype(dtype: Any) -> Any:
+    made = VALUE_DTYPES[dtype, SPARSE_DEPTH]
+    BY_DTYPE[made] = SPARSE
+    return made
+
+
+def _public_name(frame: Any) -> str:
+    name = "operation"
+    while frame is not None and INTERNAL[frame.f_code.co_filename]:
+        name = frame.f_code.co_name.strip("_")
+        frame = frame.f_back
+    return name.removesuffix("_public")
+
+
+def missing(operator: str) -> NotImplementedError:
+    """PyTorch's error for an operator that sparse tensors do not have."""
+    return noted(
+        NotImplementedError(
+            f"Could not run 'aten::{operator}' with arguments from the 'SparseCPU' backend. This could be because the "
+            "operator doesn't exist for this backend, or was omitted during the selective/custom build process (if "
+            "using custom build). If you are a Facebook employee using PyTorch on mobile, please visit "
+            "https://fburl.com/ptmfixes for possible resolutions."
+        ),
+        "What to do: tensor.to_dense() gives a tensor that every operator takes.",
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- raw functions
+class Operators:
+    """The raw functions of operators on sparse arrays, by the operators' names."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def refuse(*args: Any) -> Any:
+            raise missing(name.strip("_"))
+
+        return refuse
+
+    def _add_scaled(self, x: Any, y: Any, alpha: Any) -> Any:
+        """``add`` with a factor."""
+        if isinstance(x, Sparse) or not isinstance(y, Sparse):
+            return self.add(x, self.mul(y, alpha) if isinstance(y, Sparse) else y)
+        return dense_plus(np.asarray(x), y, alpha)
+
+    def _sub_scaled(self, x: Any, y: Any, alpha: Any) -> Any:
+        """``sub`` with a factor."""
+        return self._add_scaled(x, y, -alpha)
+
+    def add(self, x: Any, y: Any) -> Any:
+        """Two sparse arrays give a sparse one; a dense one with a sparse one the dense sum."""
+        if not isinstance(x, Sparse):
+            return dense_plus(np.asarray(x), y, 1)
+        if not isinstance(y, Sparse):
+            raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+        return joined(x, y, 1)
+
+    def sub(self, x: Any, y: Any) -> Any:
+        """As ``add``."""
+        if not isinstance(x, Sparse):
+            return dense_plus(np.asarray(x), y, -1)
+        if not isinstance(y, Sparse):
+            raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+        return joined(x, y, -1)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """With a number, or of two arrays: what both store."""
+        if not isinstance(x, Sparse):
+            x, y = y, x
+        if isinstance(y, Sparse):
+            return intersection(x, y)
+        if np.ndim(y) == 0:
+            return x.like(x.values * y)
+        x = x.coalesce()
+        return x.like(x.values * np.broadcast_to(y, x.shape)[tuple(x.indices)])
+
+    def div(self, x: Any, y: Any) -> Any:
+        """By a number."""
+        if not isinstance(x, Sparse) or isinstance(y, Sparse) or np.ndim(y):
+            raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got another one)")
+        return x.like(x.values / y)
+
+    def pow(self, x: Any, y: Any) -> Any:
+        """To a number."""
+        if not isinstance(x, Sparse) or np.ndim(y):
+            raise missing("pow")
+        x = x.coalesce()
+        return x.like(x.values**y)
+
+    def clone(self, x: Any, *layout: Any) -> Sparse:
+        """A copy."""
+        return x.copy()
+
+    def alias(self, x: Any) -> Sparse:
+        """The same."""
+        return x
+
+    def zeros_like(self, x: Any, *rest: Any) -> Sparse:
+        """Nothing stored."""
+        return empty(x)
+
+    def fill_number(self, x: Any, value: Any) -> Sparse:
+        """``zero_``; another number would not be sparse."""
+        if value != 0:
+            raise missing("fill_.Scalar")
+        return empty(x)
+
+    def _to_copy(self, x: Any, dtype: Any) -> Sparse:
+        """In another dtype."""
+        return x.astype(dtype)
+
+    def sum_all(self, x: Any) -> Any:
+        """The sum of all values."""
+        return RAW.sum_all(x.values)
+
+    def sum_dim(self, x: Any, dims: Any, keepdim: bool) -> Any:
+        """Sparse as long as a sparse dimension is left."""
+        if keepdim:
+            raise missing("sum.dim_IntList")
+        return summed(x, dims)
+
+    def linalg_vector_norm(self, x: Any, order: Any, dims: Any, keepdim: bool) -> Any:
+        """Of all elements, for an order above zero, to which zeros add nothing."""
+        if len(dims) != x.ndim or keepdim or order <= 0:
+            raise missing("linalg_vector_norm")
+        return RAW.linalg_vector_norm(x.coalesce().values.reshape(-1), order, (0,), False)
+
+    def mat_mat(self, x: Any, y: Any) -> Any:
+        """Of two sparse matrices: sparse."""
+        from .._ops.names.sparse import scipy_product
+
+        return scipy_product(x, y)
+
+    def copy(self, x: Any, y: Any, *rest: Any) -> Any:
+        """Of one sparse tensor into another."""
+        if not isinstance(x, Sparse) or not isinstance(y, Sparse):
+            raise RuntimeError("copy() between dense and sparse Tensors is not implemented!")
+        return y.astype(x.values.dtype)
+
+    def reshape(self, x: Any, *size: Any) -> Any:
+        """There is none."""
+        raise RuntimeError("reshape is not implemented for sparse tensors")
+
+    def transpose_dims(self, x: Any, dim0: int, dim1: int) -> Sparse:
+        """Two dimensions exchanged, both of them sparse or both dense."""
+        n = len(x.indices)
+        if (dim0 < n) != (dim1 < n):
+            raise RuntimeError("transpose(): can't transpose a sparse dimension with a dense one")
+        shape = list(x.shape)
+        shape[dim0], shape[dim1] = shape[dim1], shape[dim0]
+        if dim0 >= n:
+            return Sparse(x.indices, np.swapaxes(x.values, dim0 - n + 1, dim1 - n + 1), tuple(shape), x.coalesced)
+        order = list(range(n))
+        order[dim0], order[dim1] = dim1, dim0
+        return Sparse(x.indices[order], x.values, tuple(shape), dim0 == dim1 and x.coalesced)
+
+    def matrix_t(self, x: Any) -> Sparse:
+        """A matrix's transpose."""
+        return self.transpose_dims(x, 0, 1) if x.ndim == 2 else x
+
+    def permute(self, x: Any, dims: Any) -> Sparse:
+        """The sparse dimensions in another order."""
+        n = len(x.indices)
+        if tuple(dims[n:]) != tuple(range(n, x.ndim)):
+            raise RuntimeError("permute(): sparse dimensions can only be exchanged with each other")
+        return Sparse(x.indices[list(dims[:n])], x.values, tuple(x.shape[d] for d in dims))
+
+    def unsqueeze_dim(self, x: Any, dim: int) -> Sparse:
+        """One more dimension of size one."""
+        n = len(x.indices)
+        shape = (*x.shape[:dim], 1, *x.shape[dim:])
+        if dim > n:
+            return Sparse(x.indices, np.expand_dims(x.values, dim - n + 1), shape, x.coalesced)
+        return Sparse(np.insert(x.indices, dim, 0, axis=0), x.values, shape, x.coalesced)
+
+    def select(self, x: Any, dim: int, index: int) -> Any:
+        """One row: sparse, or an array if all that is left is dense."""
+        n = len(x.indices)
+        shape = x.shape[:dim] + x.shape[dim + 1 :]
+        if dim >= n:
+            return Sparse(x.indices, x.values[(slice(None),) * (dim - n + 1) + (index,)], shape, x.coalesced)
+        here = x.indices[dim] == index
+        if n == 1:
+            return x.values[here].sum(0)
+        return Sparse(np.delete(x.indices[:, here], dim, 0), x.values[here], shape, x.coalesced)
+
+    def index(self, operands: Any, dims: Any) -> Any:
+        """``index_select`` along a sparse dimension, in rows of the result's order."""
+        if len(operands) != 2 or not isinstance(operands[0], Sparse) or dims[0] >= len(operands[0].indices):
+            raise missing("index.Tensor")
+        x, wanted = operands[0], np.asarray(operands[1])
+        if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
+            raise missing("index.Tensor")
+        order = np.argsort(x.indices[dims[0]], kind="stable")
+        first, last = (np.searchsorted(x.indices[dims[0]], wanted, side, sorter=order) for side in ("left", "right"))
+        counts = last - first
+        chosen = order[np.repeat(last - counts.cumsum(), counts) + np.arange(counts.sum())]
+        indices = x.indices[:, chosen]
+        indices[dims[0]] = np.repeat(np.arange(wanted.size), counts)
+        shape = (*x.shape[: dims[0]], wanted.size, *x.shape[dims[0] + 1 :])
+        return Sparse(indices, x.values[chosen], shape)
+
+    def unbind(self, x: Any, dim: int) -> Any:
+        """Every row."""
+        return tuple(self.select(x, dim, i) for i in range(x.shape[dim]))
+
+    def cat(self, xs: Any, dim: int) -> Sparse:
+        """One after the other along a sparse dimension."""
+        if not all(isinstance(x, Sparse) for x in xs):
+            raise TypeError("Concatenating sparse tensors, but a dense tensor was found")
+        n = len(xs[0].indices)
+        if dim >= n:
+            raise missing("cat")
+        indices, start = [], 0
+        for x in xs:
+            moved = x.indices.copy()
+            moved[dim] += start
+            start += x.shape[dim]
+            indices.append(moved)
+        shape = (*xs[0].shape[:dim], start, *xs[0].shape[dim + 1 :])
+        return Sparse(np.concatenate(indices, 1), np.concatenate([x.values for x in xs]), shape)
+
+    def stack(self, xs: Any, dim: int) -> Sparse:
+        """Side by side along a new dimension."""
+        return self.cat([self.unsqueeze_dim(x, dim) for x in xs], dim)
+
+    def any_dim(self, x: Any, dims: Any, keepdim: bool) -> Any:
+        """Whether anything stored is not zero, over all dims."""
+        if len(dims) != x.ndim or keepdim:
+            raise missing("any.dim")
+        return np.bool_(x.coalesce().values.any())
+
+    def sum_to(self, x: Any, shape: Any) -> Any:
+        """Undoing broadcasting: there was none."""
+        if tuple(shape) == x.shape:
+            return x
+        return RAW.sum_to(x.to_dense(), shape)
+
+    def conj(self, x: Any) -> Sparse:
+        """Conjugated."""
+        return x.like(np.conj(x.values))
+
+
+KEEP_ZERO = (
+    "neg abs sign sgn sin sinh asin asinh tan tanh atan atanh sqrt ceil floor trunc round frac expm1 log1p deg2rad "
+    "rad2deg relu erf erfinv isnan isinf signbit positive conj_physical"
+)
+
+
+def _of_values(name: str) -> Callable[..., Any]:
+    def of_values(self: Operators, x: Sparse, *params: Any) -> Sparse:
+        x = x if name == "neg" else x.coalesce()
+        return x.like(getattr(RAW, name)(x.values, *params))
+
+    of_values.__name__ = name
+    of_values.__doc__ = f"``{name}`` of the values: zeros stay zeros."
+    return of_values
+
+
+for _name in KEEP_ZERO.split():
+    setattr(Operators, _name, _of_values(_name))
+
+SPARSE: Any = Operators()
+XP[Sparse] = SPARSE
+PLAIN[Sparse] = False  # general operators bring it to ``bind``
+_bind_values = registry.bind
+
+
+def bind(info: Info, *args: Any) -> Any:
+    """``_values.bind``, for operators on sparse arrays as well."""
+    operands = args[: info.arity] if info.arity >= 0 else args[0]
+    if any(isinstance(a, Sparse) for a in operands):
+        return getattr(SPARSE, info.name)(*args)
+    return _bind_values(info, *args)
+
+
+registry.bind = bind
+
+
+def empty(x: Sparse) -> Sparse:
+    """Of the same shape, with nothing stored."""
+    n = len(x.indices)
+    return Sparse(np.empty((n, 0), np.int64), np.empty((0, *x.shape[n:]), x.values.dtype), x.shape, True)
+
+
+def joined(x: Sparse, y: Sparse, factor: int) -> Sparse:
+    """``x + factor * y``: coalesced if both are, else one after the other."""
+    if x.shape != y.shape:
+        raise RuntimeError(
+            f"add: expected sizes of 'self' and 'other' to match, but {list(x.shape)} != {list(y.shape)}"
+        )
+    if len(x.indices) != len(y.indices):
+        raise RuntimeError("add: expected 'self' and 'other' to have same number of sparse dimensions")
+    if not y.indices.shape[1]:
+        return x
+    added = y.values if factor == 1 else y.values * y.values.dtype.type(factor)
+    if not x.indices.shape[1]:
+        return y.like(added)
+    both = Sparse(np.concatenate([x.indices, y.indices], 1), np.concatenate([x.values, added]), x.shape)
+    if not (_in_order(x) and _in_order(y)):
+        return both
+    both = both.coalesce()
+    both.coalesced = x.coalesced and y.coalesced
+    return both
+
+
+def _in_order(x: Sparse) -> bool:
+    """Whether indices are unique and sorted, and values in memory as PyTorch merges them: in rows."""
+    if not x.values.flags.c_contiguous:
+        return False
+    if x.coalesced:
+        return True
+    flat = np.ravel_multi_index(tuple(x.indices), x.shape[: len(x.indices)])
+    return bool((flat[1:] > flat[:-1]).all())
+
+
+def dense_plus(a: Any, x: Sparse, factor: Any) -> Any:
+    """``a + factor * x`` for a dense a."""
+    if a.shape != x.shape:
+        a = np.broadcast_to(a, np.broadcast_shapes(a.shape, x.shape))
+    result = a.copy()
+    add_into(result, x, factor)
+    return result
+
+
+def add_into(a: Any, x: Sparse, factor: Any) -> None:
+    """``a += factor * x``, in place."""
+    values = x.values if type(factor) is int and factor == 1 else x.values * x.values.dtype.type(factor)
+    np.add.at(a, tuple(x.indices), values)
+
+
+def intersection(x: Sparse, y: Sparse) -> Sparse:
+    """The products of what both store."""
+    x, y = x.coalesce(), y.coalesce()
+    n = len(x.indices)
+    first, second = (
+        np.ravel_multi_index(tuple(s.indices), s.shape[:n]) if s.indices.size else s.indices[0] for s in (x, y)
+    )
+    _, i, j = np.intersect1d(first, second, assume_unique=True, return_indices=True)
+    return Sparse(x.indices[:, i], x.values[i] * y.values[j], x.shape, True)
+
+
+def summed(x: Sparse, dims: Any) -> Any:
+    """The sum over some dims: sparse as long as a sparse dimension is left, else an array."""
+    x = x.coalesce()
+    n = len(x.indices)
+    left = [d for d in range(n) if d not in dims]
+    dense = tuple(d - n + 1 for d in dims if d >= n)
+    values = x.values.sum(dense) if dense else x.values
+    if not left:
+        return np.asarray(values.sum(0))
+    shape = tuple(s for d, s in enumerate(x.shape) if d not in dims)
+    return Sparse(x.indices[left], values, shape).coalesce()
+
+
+def masked(a: Any, x: Sparse) -> Sparse:
+    """The elements of a dense array where x stores something."""
+    return x.like(np.array(a[tuple(x.indices)]))
+
+
+# ------------------------------------------------------------------------------------------------------------ printing
+def text_of(self: Tensor, indent: int, grad_fn_name: str | None) -> str:
+    """What a sparse tensor prints."""
+    from .._base import dtypes
+    from .._tensor_api.printing import format_array, join_suffixes
+
+    x = self._a
+    default = dtypes.default_dtype.name
+    understood = {default, "complex128" if default == "float64" else "complex64", "int64", "bool"}
+    inner = indent + len("tensor(")
+    name = dtypes.BY_NUMPY[x.values.dtype].name
+
+    def part(label: str, a: Any, dtype_name: str) -> str:
+        text = format_array(a, dtype_name=dtype_name, default_dtype=dtype_name, indent=inner + len(label))
+        return label + (f"{text[:-1]}, size={a.shape})" if a.size == 0 and a.ndim == 1 else text)
+
+    parts = f"tensor({part('indices=', x.indices, 'int64')},\n{' ' * inner}{part('values=', x.values, name)},\n"
+    facts = [f"nnz={x.indices.shape[1]}"]
+    facts += [] if name in understood else [f"dtype=torch.{name}"]
+    facts += ["layout=torch.sparse_coo"]
+    if grad_fn_name is not None:
+        facts.append(f"grad_fn=<{grad_fn_name}>")
+    elif self._fn is not None:
+        facts.append("requires_grad=True")
+    return parts + join_suffixes(f"{' ' * inner}size={x.shape}", facts, inner, column=-2) + ")"

@@ -1,0 +1,471 @@
+"""Transforms are payload types: forward mode (``Dual``), vmap (``Batched``) and a tape of their own (``Lift``).
+
+A Tensor's payload may be one of these values; the tape above never sees the difference. An operator on them arrives
+at ``bind``, which peels the newest transform off its operands, runs the operator on what is inside (of any nesting),
+and applies the transform's rule. ``tag`` says which transform made a value, so that nested ones are not confused.
+
+A value's ``dtype`` is another object than NumPy's (``ValueDtype``), so that the identity test on the hot path sends a
+plain operand that meets a value here, and so does a value of another depth.
+
+NOTE [ Levels ]
+    A tag grows with time, and its low byte is the depth: how many transforms were open when this one was entered. A
+    Tensor's level is the tag of its payload (0 for an array). What an operator is given is first brought to one level,
+    the highest among the operands (``_dispatch.push_down``): a tensor of a lower level goes inside as a constant, with
+    its tape if it is tracked, so each tape stays outside of the transforms that are younger than it.
+    Reverse mode at depth 0 uses the user's own tape. Inside of another transform it needs a tape younger than that: its
+    variables are ``Lift`` values, whose only purpose is their tag.
+    What not to do: put two operands of different levels on one node.
+"""
+
+from __future__ import annotations
+
+import itertools
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from .._arrays.library import BY_DTYPE, also_constants_for
+from .._base import registry
+from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, REAL
+from .._base.registry import XP, Info, T, U
+from .._tape.node import AccumulateGrad, Box, Parts
+from .._tape.tensor import Tensor, wrap
+
+_count = itertools.count(1).__next__
+DEPTH: ContextVar[int] = ContextVar("wengert_depth", default=0)  # how many transforms are open here
+DEEPEST = 0xFF
+
+
+class entered:
+    """``with entered() as tag:`` a transform is open."""
+
+    __slots__ = ("token",)
+
+    def __enter__(self) -> int:
+        depth = DEPTH.get() + 1
+        if depth > DEEPEST:
+            raise RuntimeError(f"transforms are nested more than {DEEPEST} deep")
+        self.token = DEPTH.set(depth)
+        return _count() << 8 | depth
+
+    def __exit__(self, *exc: object) -> None:
+        DEPTH.reset(self.token)
+
+
+def level_of(t: Any) -> int:
+    """The level of a Tensor or payload: the tag of the newest transform that it is under, 0 for none."""
+    while isinstance(t, Tensor):
+        t = t._a
+    return t.tag if isinstance(t, Value) else 0
+
+
+class ValueDtype:
+    """The dtype of a transform's value: NumPy's, in another identity."""
+
+    __slots__ = ("base_dtype", "itemsize", "kind", "name", "type")
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.base_dtype = dtype
+        self.kind = dtype.kind
+        self.itemsize = dtype.itemsize
+        self.name = dtype.name
+        self.type = dtype.type
+
+
+class _ValueDtypes(dict[Any, ValueDtype]):
+    """(any dtype, depth) -> the one object that stands for NumPy's dtype on values of that depth."""
+
+    def __missing__(self, key: Any) -> ValueDtype:
+        dtype, depth = key
+        base = plain_dtype(dtype)
+        if base is not dtype:
+            made = self[key] = self[base, depth]
+            return made
+        made = self[key] = ValueDtype(base)
+        BY_DTYPE[made] = U
+        BY_NUMPY[made] = BY_NUMPY[base]  # type: ignore[index]
+        for group in (INEXACT, FLOATING, COMPLEX, INTEGRAL, REAL):
+            if base in group:
+                group.add(made)  # type: ignore[arg-type]
+        also_constants_for(made, base)
+        return made
+
+
+VALUE_DTYPES = _ValueDtypes()
+
+
+def plain_dtype(dtype: Any) -> Any:
+    """NumPy's dtype behind any payload's."""
+    if isinstance(dtype, ValueDtype):
+        return dtype.base_dtype
+    return dtype if isinstance(dtype, np.dtype) else dtype.np
+
+
+class Value:
+    """A payload that is not a plain array; ``tag`` says which transform made it."""
+
+    __slots__ = ("__weakref__", "tag", "v")
+    __array_ufunc__ = None
+    is_meta = False  # see ``_payloads.meta``
+    tag: int
+    v: Any
+
+    @property
+    def dtype(self) -> ValueDtype:
+        """The elements' dtype."""
+        return VALUE_DTYPES[self.v.dtype, self.tag & DEEPEST]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions that the program sees."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements that the program sees."""
+        n = 1
+        for s in self.shape:
+            n *= s
+        return n
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape that the program sees."""
+        return tuple(self.v.shape)
+
+    def __add__(self, other: Any) -> Any:
+        return U.add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return U.add(self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return U.sub(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return U.add(U.neg(self), other)
+
+    def __mul__(self, other: Any) -> Any:
+        return U.mul(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return U.mul(self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return U.div(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return U.mul(U.reciprocal(self), other)
+
+    def __pow__(self, other: Any) -> Any:
+        return U.pow(self, other)
+
+    def __neg__(self) -> Any:
+        return U.neg(self)
+
+    def __eq__(self, other: object) -> Any:
+        return U.eq(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return U.ne(self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return U.lt(self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return U.le(self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return U.gt(self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return U.ge(self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return U.bitwise_and(self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return U.bitwise_or(self, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return U.bitwise_xor(self, other)
+
+    def __lshift__(self, other: Any) -> Any:
+        return U.bitwise_left_shift(self, other)
+
+    def __rshift__(self, other: Any) -> Any:
+        return U.bitwise_right_shift(self, other)
+
+    def __invert__(self) -> Any:
+        return U.bitwise_not(self)
+
+    __hash__ = object.__hash__
+
+    def __getitem__(self, index: Any) -> Any:
+        return U.getitem(self, index if isinstance(index, tuple) else (index,))
+
+    def ones(self) -> Any:
+        """Ones of this shape and dtype, a constant to every transform."""
+        return np.ones(self.shape, self.dtype.base_dtype)
+
+    @property
+    def mT(self) -> Any:
+        """The last two dimensions exchanged."""
+        n = self.ndim
+        return U.permute(self, (*range(n - 2), n - 1, n - 2))
+
+    def copy(self) -> Any:
+        """Values are never written to."""
+        return self
+
+
+class Dual(Value):
+    """A primal ``v`` and its tangent ``t`` (``None``: zero)."""
+
+    __slots__ = ("t",)
+
+    def __init__(self, v: Any, t: Any, tag: int) -> None:
+        self.v = v
+        self.t = t
+        self.tag = tag
+
+
+class Batched(Value):
+    """Many values at once: ``v`` has the batch dimension in front; the program sees the shape without it."""
+
+    __slots__ = ()
+
+    def __init__(self, v: Any, tag: int) -> None:
+        self.v = v
+        self.tag = tag
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.v.shape[1:])
+
+
+class Lift(Value):
+    """A value as it is, on a tape of its own level."""
+
+    __slots__ = ()
+
+    def __init__(self, v: Any, tag: int) -> None:
+        self.v = v
+        self.tag = tag
+
+
+class Const(Value):
+    """A payload of a lower level next to a value of this depth: constant to its transform."""
+
+    __slots__ = ("depth",)
+
+    def __init__(self, v: Any, depth: int = 0) -> None:
+        self.v = v
+        self.tag = 0
+        self.depth = depth
+
+    @property
+    def dtype(self) -> ValueDtype:
+        return VALUE_DTYPES[self.v.dtype, self.depth]
+
+
+def of_transform(a: Any) -> bool:
+    """Whether a payload is a transform's value, and not an array, or one without data."""
+    return isinstance(a, Value) and not a.is_meta
+
+
+XP[Dual] = XP[Batched] = XP[Const] = XP[Lift] = U
+XP[Tensor] = T
+
+
+# -------------------------------------------------------------------------------------------------------------- binding
+def bind(info: Info, *args: Any) -> Any:
+    """Run one operator on payloads of any nesting: peel the newest transform, apply its rule, go on inside."""
+    if info.arity >= 0:
+        operands, p = list(args[: info.arity]), args[info.arity :]
+    else:
+        operands, p = list(args[0]), args[1:]
+    operands = [a.v if type(a) is Const else a for a in operands]
+    tag = inside = 0
+    for a in operands:
+        if isinstance(a, Value):
+            if a.tag > tag:
+                tag = a.tag
+        elif isinstance(a, Tensor):
+            inside = max(inside, level_of(a))
+    if inside >= tag:  # Tensors are the newest thing here, or no transform is left
+        return _bottom(info, operands, p)
+    mine = [isinstance(a, Value) and a.tag == tag for a in operands]
+    inner = [a.v if m else a for a, m in zip(operands, mine, strict=True)]
+    if any(isinstance(a, Batched) for a, m in zip(operands, mine, strict=True) if m):
+        from .batching import batched
+
+        out = batched(info, operands, inner, mine, p)
+        return Batched(out, tag) if info.outputs == 1 else tuple(Batched(o, tag) for o in out)
+    if any(isinstance(a, Lift) for a, m in zip(operands, mine, strict=True) if m):
+        out = call(info, inner, p)
+        return Lift(out, tag) if info.outputs == 1 else tuple(Lift(o, tag) for o in out)
+    return _dual(info, operands, inner, mine, p, tag)
+
+
+def call(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """``bind`` on a list of operands."""
+    return bind(info, *operands, *p) if info.arity >= 0 else bind(info, operands, *p)
+
+
+def _bottom(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
+    """No transform is left: run on Tensors if there are any, else on arrays."""
+    if any(isinstance(a, Tensor) for a in operands):
+        lifted = [a if isinstance(a, Tensor) or a is None or type(a) in _NUMBERS else wrap(a) for a in operands]
+        out = info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
+        return _bare(out) if info.outputs == 1 else tuple(_bare(o) for o in out)
+    if any(isinstance(a, Value) for a in operands):  # no transform's: arrays without data
+        from .meta import computed
+
+        return computed(info, operands, p)
+    # through a Tensor, so that promotion and integers are treated as they always are
+    lifted = [a if a is None or type(a) in _NUMBERS else wrap(a) for a in operands]
+    if not any(isinstance(a, Tensor) for a in lifted):
+        lifted[0] = wrap(np.asarray(lifted[0]))
+    out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
+    return out._a if info.outputs == 1 else tuple(o._a for o in out)
+
+
+def _bare(t: Tensor) -> Any:
+    """A Tensor as a payload: itself only if it has a history."""
+    return t if t._fn is not None else t._a
+
+
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
+# --------------------------------------------------------------------------------------------------------- forward mode
+def _dual(info: Info, operands: list[Any], inner: list[Any], mine: list[bool], p: tuple[Any, ...], tag: int) -> Any:
+    out = call(info, inner, p)
+    tangents = [a.t if m else None for a, m in zip(operands, mine, strict=True)]
+    if info.node is None or all(t is None for t in tangents):
+        if info.outputs == 1:
+            return Dual(out, None, tag)
+        return tuple(Dual(o, None, tag) for o in out)
+    if info.jvp is not None:
+        t = info.jvp(U, tangents, out, *inner, *p)
+    else:
+        t = transposed_jvp(info, tangents, out, inner, p)
+    if info.outputs == 1:
+        return Dual(out, t, tag)
+    return tuple(Dual(o, k, tag) for o, k in zip(out, t, strict=True))
+
+
+def transposed_jvp(info: Info, tangents: list[Any], out: Any, inner: list[Any], p: tuple[Any, ...]) -> Any:
+    """The tangent from the reverse formula alone: ``vjp(u)`` is linear in ``u``, and its transpose is the jvp.
+
+    The formula is recorded on an arbitrary cotangent ``u`` and walked backward with the tangents as cotangents (the
+    "double-backward trick", J. Townsend 2017).
+    """
+    from .._base.grad_mode import grad_mode
+
+    given = [a for a in (*inner, *tangents) if a is not None and type(a) not in _NUMBERS]
+    if not any(isinstance(a, (Value, Tensor)) for a in given):
+        with grad_mode(True):
+            return _transposed(info, tangents, inner, p, lambda a: a)
+    with grad_mode(True), entered() as tag:  # the tape of this must be younger than the operands' transforms
+        ts = _transposed(info, tangents, inner, p, lambda a: Lift(a, tag))
+    if info.outputs == 1:
+        return _without_lift(ts, tag)
+    return tuple(_without_lift(t, tag) for t in ts)
+
+
+def _without_lift(a: Any, tag: int) -> Any:
+    return a.v if isinstance(a, Lift) and a.tag == tag else a
+
+
+def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any, ...], lift: Any) -> Any:
+    from .._tape.engine import run
+
+    leaves = []
+    for a, t in zip(inner, tangents, strict=True):
+        if a is None or type(a) in _NUMBERS:
+            leaves.append(a)
+            continue
+        leaf = wrap(lift(a))
+        if t is not None:
+            as_leaf(leaf)
+        leaves.append(leaf)
+    recorded = info.core(*leaves, *p) if info.arity >= 0 else info.core(leaves, *p)
+    outs = (recorded,) if info.outputs == 1 else recorded
+    cotangents = [None if y._fn is None else as_leaf(wrap(zeros_payload(y._a))) for y in outs]
+    live = [(y, u) for y, u in zip(outs, cotangents, strict=True) if u is not None]
+    if not live:
+        return None if info.outputs == 1 else (None,) * len(outs)
+    g: Any
+    if info.outputs == 1:
+        node, g = live[0][0]._fn, live[0][1]
+    else:
+        node = live[0][0]._fn.fx
+        g = Parts({k: u for k, u in enumerate(cotangents) if u is not None})
+    pairs = node.backward(T, g, True)
+    tangent_of = {id(x._fn): t for x, t in zip(leaves, tangents, strict=True) if t is not None}
+    roots = []
+    for i in range(0, len(pairs), 2):
+        d = pairs[i + 1]
+        if d is not None and d._fn is not None:
+            roots.append((d._fn, wrap(lift(tangent_of[id(pairs[i])]))))
+    wanted = [u._fn for _, u in live]
+    results: Any = run(roots, keep=True, create_graph=True, inputs=wanted) if roots else [None] * len(wanted)
+    found = iter(results)
+    ts = [None if u is None else _payload_or_none(next(found)) for u in cotangents]
+    return ts[0] if info.outputs == 1 else tuple(ts)
+
+
+def as_leaf(t: Tensor) -> Tensor:
+    box = t._m = Box()
+    box.a = t._a
+    box.cell = None
+    t._fn = AccumulateGrad(t, box)
+    return t
+
+
+def _payload_or_none(t: Any) -> Any:
+    return None if t is None else t._a
+
+
+def zeros_payload(a: Any) -> Any:
+    """Zeros like a payload, of the same nesting."""
+    if isinstance(a, Tensor):
+        return zeros_payload(a._a)
+    if isinstance(a, Const):
+        return zeros_payload(a.v)
+    if isinstance(a, Dual):
+        return Dual(zeros_payload(a.v), None, a.tag)
+    if isinstance(a, Value) and a.is_meta:
+        return a.copy()
+    if isinstance(a, Value):
+        return type(a)(zeros_payload(a.v), a.tag)  # type: ignore[call-arg]
+    return np.zeros(a.shape, a.dtype)
+
+
+def ones_payload(a: Any) -> Any:
+    """Ones like a payload, of the same nesting."""
+    if isinstance(a, Tensor):
+        return ones_payload(a._a)
+    if isinstance(a, Const):
+        return ones_payload(a.v)
+    if isinstance(a, Dual):
+        return Dual(ones_payload(a.v), None, a.tag)
+    if isinstance(a, Value) and a.is_meta:
+        return a.copy()
+    if isinstance(a, Value):
+        return type(a)(ones_payload(a.v), a.tag)  # type: ignore[call-arg]
+    return np.ones(a.shape, a.dtype)
+
+
+def zeros(shape: Any, dtype: Any) -> Any:
+    """Plain zeros, a constant to every transform."""
+    return np.zeros(shape, plain_dtype(dtype))
+
+
+U.zeros = zeros
+T.zeros = lambda shape, dtype: wrap(zeros(shape, dtype))
+registry.RAW.zeros = np.zeros
+registry.bind = bind

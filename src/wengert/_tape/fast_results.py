@@ -1,0 +1,104 @@
+"""Tensors whose arrays are there already: for functions too hot to go through their operator's template.
+
+Each does what the templates of ``_kinds.elementwise`` and ``_kinds.general`` do after the array library's function, and
+nothing before: the caller has made sure that no mode is on (``M`` is empty) and that the payloads are plain NumPy
+arrays. The node's line is that of the caller's caller.
+"""
+
+from __future__ import annotations
+
+from sys import _getframe as getframe
+from typing import Any
+
+from .._base import errors as lines
+from .._base.registry import Info
+from .._kinds.slow_path import MULTI_OUTPUT_VIEW
+from .node import Port, ticks
+from .tensor import Tensor, make, new
+
+
+def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any) -> Tensor:
+    """What the view operator ``info`` with the parameters ``p`` makes of ``input``; ``r`` is its array."""
+    t = make()
+    t._m = None
+    t._a = r
+    t._v = (input, info, p, 0)
+    fx = input._fn
+    if fx is None:
+        t._fn = None
+        return t  # type: ignore[no-any-return]
+    n = info.node()
+    n.fx = fx
+    n.seq = next(ticks)
+    n.h = None
+    n.p = p
+    n.shape = input._a.shape
+    f = getframe(2)
+    n.code = c = f.f_code
+    if c is not lines.user_code:
+        f = lines.user_frame(f)
+        n.code = f.f_code
+    n.lasti = f.f_lasti
+    t._fn = n
+    return t  # type: ignore[no-any-return]
+
+
+def tied_parts(info: Info, input: Tensor, p: tuple[Any, ...], arrays: Any, saved: list[Any]) -> tuple[Tensor, ...]:
+    """The same for a view operator with several outputs; ``saved`` is what its formula names."""
+    fx = input._fn
+    n = c = None
+    if fx is not None:
+        n = info.node()
+        n.fx = (fx,)
+        n.s = saved
+        n.seq = next(ticks)
+        n.h = None
+        f = getframe(2)
+        n.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            n.code = f.f_code
+        n.lasti = f.f_lasti
+        c = n.code
+        n.meta = [(a.shape, a.dtype) for a in arrays]
+    tensors = []
+    for k, a in enumerate(arrays):
+        t = make()
+        t._m = None
+        t._a = a
+        t._v = (input, info, (*p, k), MULTI_OUTPUT_VIEW)
+        if n is None:
+            t._fn = None
+        else:
+            t._fn = m = new(Port)
+            m.fx = n
+            m.k = k
+            m.seq = next(ticks)
+            m.h = None
+            m.code = c
+            m.lasti = n.lasti
+        tensors.append(t)
+    return tuple(tensors)
+
+
+def recorded(info: Info, edges: tuple[Any, ...], saved: list[Any], r: Any) -> Tensor:
+    """What the general operator ``info`` makes of operands with these nodes; ``r`` is its array.
+
+    ``saved``: what its formulas name, in the order in which they first name it. One node at least is not ``None``.
+    """
+    t = make()
+    t._m = None
+    t._a = r
+    n = info.node()
+    n.fx = edges
+    n.s = saved
+    n.seq = next(ticks)
+    n.h = None
+    f = getframe(2)
+    n.code = c = f.f_code
+    if c is not lines.user_code:
+        f = lines.user_frame(f)
+        n.code = f.f_code
+    n.lasti = f.f_lasti
+    t._fn = n
+    return t  # type: ignore[no-any-return]

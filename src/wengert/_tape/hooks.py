@@ -1,0 +1,220 @@
+"""Calling hooks during a backward pass, in PyTorch's order, with PyTorch's refusals.
+
+For one tensor: its own hooks in the order of registration, then what ``retain_grad`` keeps (as if it were the last
+hook); then the node's pre-hooks, the node, the node's post-hooks. Hooks see Tensors; the engine goes on with payloads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.errors import noted
+from .._base.grad_mode import grad_mode
+from .._base.registry import T
+from .._kinds.slow_path import type_text
+from .node import AccumulateGrad, Hooks, Node, Parts
+from .tensor import Tensor, wrap
+
+
+def _as_tensor(g: Any) -> Any:
+    return g if g is None or isinstance(g, Tensor) else wrap(g)
+
+
+def _back(value: Any, like: Any) -> Any:
+    """A hook's result in the form in which the pass carries cotangents."""
+    return value if isinstance(like, Tensor) or value is None else value._a
+
+
+def call_tensor_hooks(n: Node, h: Hooks, g: Any, create_graph: bool) -> Any:
+    """``tensor.register_hook`` hooks, then ``retain_grad``; ``g`` is ``None`` where no cotangent arrived."""
+    if h.tensor_pre:
+        given = _as_tensor(g)  # one object for all of them: a hook may leave a note on it for the next
+        with grad_mode(create_graph):
+            for hook in list(h.tensor_pre.values()):
+                result = hook(given)
+                if result is not None:
+                    _check_one(result, given, hook)
+                    given = result
+        g = _back(given, g)
+    if h.retain is not None and g is not None:
+        tensor = h.retain()
+        if tensor is not None:
+            _retain(tensor, g)
+    return g
+
+
+def _retain(tensor: Tensor, g: Any) -> None:
+    own = g.clone() if isinstance(g, Tensor) else wrap(g.copy())
+    old = tensor.__dict__.get("_grad")
+    if old is None:
+        tensor.__dict__["_grad"] = own
+    else:
+        with grad_mode(isinstance(g, Tensor)):
+            tensor.__dict__["_grad"] = old + own
+
+
+# ------------------------------------------------------------------------------------------------------------- refusals
+def _name(hook: Any) -> str:
+    return getattr(hook, "__name__", "<unknown>")
+
+
+def _check_one(result: Any, given: Any, hook: Any) -> None:
+    """What a hook returned instead of one gradient."""
+    if given is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    if not isinstance(result, Tensor):
+        raise noted(
+            TypeError(f"expected Variable, but hook returned '{type_text(result)}'"),
+            "Why: a hook gives a new gradient (a Tensor) or None, which leaves the gradient as it is.",
+            f"Which: {_place(hook)}",
+        )
+    if result.dtype is not given.dtype:
+        raise noted(
+            RuntimeError(
+                f"hook '{_name(hook)}' has changed the type of value (was {given.type()} got {result.type()})"
+            ),
+            f"Which: {_place(hook)}",
+        )
+    if tuple(result.shape) != tuple(given.shape):
+        raise noted(
+            RuntimeError(f"hook '{_name(hook)}' has changed the size of value"),
+            f"Which: {_place(hook)}; it was given shape {list(given.shape)} and returned {list(result.shape)}.",
+        )
+
+
+def _place(hook: Any) -> str:
+    code = getattr(hook, "__code__", None)
+    return repr(hook) if code is None else f'File "{code.co_filename}", line {code.co_firstlineno}, in {code.co_name}'
+
+
+def _check_all(result: Any, given: tuple[Any, ...], hook: Any) -> tuple[Any, ...]:
+    """What a hook returned instead of a tuple of gradients."""
+    if not isinstance(result, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type_text(result)}'")
+    if len(result) != len(given):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(result)}, but expected "
+            f"{len(given)})"
+        )
+    for r, g in zip(result, given, strict=True):
+        if r is not None:
+            _check_one(r, g, hook)
+    return result
+
+
+# ----------------------------------------------------------------------------------------------------------- node hooks
+def call_prehooks(h: Hooks, gs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
+    """``node.register_prehook`` hooks: each may give new grad_outputs."""
+    given = tuple(_as_tensor(g) for g in gs)
+    with grad_mode(create_graph):
+        for hook in list((h.pre or {}).values()):
+            result = hook(given)
+            if result is not None:
+                given = _check_all(result, given, hook)
+    return tuple(_back(r, g) for r, g in zip(given, gs, strict=True))
+
+
+def call_node(n: Node, g: Any, keep: bool, create_graph: bool) -> tuple[Any, ...]:
+    """One backward step with the node's own hooks around it."""
+    from .engine import xp_of
+
+    h = n.h
+    assert h is not None
+    many = type(g) is Parts
+    gs = tuple(g.parts.get(k) for k in range(max(len(getattr(n, "meta", ())), 1))) if many else (g,)
+    if h.pre:
+        gs = call_prehooks(h, gs, create_graph)
+    if many:
+        g = Parts({k: v for k, v in enumerate(gs) if v is not None})
+        nothing = not g.parts
+    else:
+        g = gs[0]
+        nothing = g is None
+    if nothing and not n.runs_on_nothing:
+        pairs = tuple(x for m in n.edges() if m is not None for x in (m, None))
+    else:
+        pairs = n.backward(
+            T if create_graph else None if type(g) is Parts or g is None else xp_of(g),
+            Parts({}) if nothing else g,
+            keep,
+        )
+    if h.post:
+        pairs = _call_posthooks(n, h, pairs, gs, create_graph)
+    return pairs
+
+
+def call_on_nothing(n: Node, h: Hooks, create_graph: bool) -> None:
+    """The node's hooks where no cotangent arrived: they are given ``None`` and can change nothing."""
+    count = max(len(getattr(n, "meta", ())), 1)
+    gs = call_prehooks(h, (None,) * count, create_graph)
+    if h.post:
+        _call_posthooks(n, h, tuple(x for m in n.edges() if m is not None for x in (m, None)), gs, create_graph)
+
+
+def _call_posthooks(
+    n: Node, h: Hooks, pairs: tuple[Any, ...], gs: tuple[Any, ...], create_graph: bool
+) -> tuple[Any, ...]:
+    """``node.register_hook`` hooks: each may give new grad_inputs, one for each edge."""
+    edges = n.edges()
+    found = iter(pairs[1::2])
+    aligned: list[Any] = [None if edge is None else next(found) for edge in edges]
+    given, outputs = tuple(_as_tensor(a) for a in aligned), tuple(_as_tensor(g) for g in gs)
+    with grad_mode(create_graph):
+        for hook in list((h.post or {}).values()):
+            result = hook(given, outputs)
+            if result is not None:
+                given = _check_all(result, given, hook)
+    aligned = [_back(r, a) for r, a in zip(given, aligned, strict=True)]
+    return tuple(x for edge, value in zip(edges, aligned, strict=True) if edge is not None for x in (edge, value))
+
+
+def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> None:
+    """What is called after a leaf's ``.grad`` was accumulated: its own hooks, then those of its node."""
+    if not h.post_accumulate and not h.post:
+        return
+    with grad_mode(create_graph):
+        if h.post_accumulate:
+            variable = m.variable
+            for hook in list(h.post_accumulate.values()):
+                result = hook(variable)
+                if result is not None:
+                    _refuse_result(result)
+        if h.post:
+            given = (_as_tensor(g),)
+            for hook in list(h.post.values()):
+                result = hook((), given)
+                if result is not None:
+                    _check_all(result, (), hook)
+
+
+def _refuse_result(result: Any) -> None:
+    """A hook after accumulation has nothing to return."""
+    if not isinstance(result, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type_text(result)}'")
+    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def call_directly(n: Node, grads: tuple[Any, ...]) -> Any:
+    """``node(*grads)``: one backward step by itself, recorded where recording is on. What was saved is kept."""
+    count = max(len(getattr(n, "meta", ())), 1)
+    for i, g in enumerate(grads):
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(f"argument {i} is not a Variable")
+    if len(grads) != count:
+        raise TypeError(f"expected {count} arguments, got {len(grads)} instead")
+    if type(n) is AccumulateGrad:
+        from .engine import accumulate
+
+        if grads[0] is not None:
+            accumulate(n, grads[0]._a, False)
+        return ()
+    given = {k: g for k, g in enumerate(grads) if g is not None}
+    if not given and not n.runs_on_nothing:
+        return None if len(n.edges()) == 1 else (None,) * len(n.edges())
+    pairs = n.backward(T, Parts(given) if count > 1 or not given else grads[0], True)
+    found = iter(pairs[1::2])
+    results = tuple(None if edge is None else next(found) for edge in n.edges())
+    return results[0] if len(results) == 1 else results
+
+
+__all__ = ["call_directly", "call_leaf_hooks", "call_node", "call_on_nothing", "call_prehooks", "call_tensor_hooks"]

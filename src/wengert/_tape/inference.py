@@ -1,0 +1,144 @@
+"""Tensors made under ``inference_mode``: they may be computed with, but never be saved for a backward pass.
+
+Such a tensor's version cell is an ``InferenceCell``, which its views and aliases share. As long as any lives that is
+a reason to leave the hot path for operators that record: ``refuse_saved`` looks whether they saved one. (A value that
+is saved by another way is found in the backward pass: the cell's sequence number is later than every node's.)
+
+The tensor's array is a view that NumPy does not write to. So the direct ways of writing in place fail, and go where
+they always go then, to ``_alias.writable``, which knows whether the mode is on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._base.errors import noted
+from .._base.modes import M, inference_tensors, is_inference_mode_enabled
+from .node import Box, Cell, Port, box_of, view_of
+from .tensor import Tensor
+
+
+class InferenceCell(Cell):
+    """The version cell of a tensor made in inference mode, which counts nothing."""
+
+    __slots__ = ()
+    read_only = True  # for _tensor.alias_payload
+
+    def __init__(self) -> None:
+        super().__init__()
+        if not inference_tensors:
+            M.append("inference tensors")
+        inference_tensors.append(None)
+
+    def __del__(self) -> None:
+        inference_tensors.pop()
+        if not inference_tensors:
+            M.remove("inference tensors")
+
+    def shown(self) -> int:
+        """There is none to be shown: RuntimeError."""
+        raise RuntimeError("Inference tensors do not track version counter.")
+
+    @property
+    def seq(self) -> Any:  # type: ignore[override]
+        """Later than every node."""
+        return float("inf")
+
+    @seq.setter
+    def seq(self, value: Any) -> None:
+        """Writes are not counted."""
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        """There are no versions."""
+        return 0
+
+    @version.setter
+    def version(self, value: int) -> None:
+        """Writes are not counted."""
+
+
+def mark(t: Tensor) -> Tensor:
+    """Make a new tensor one of inference mode."""
+    box = box_of(t)
+    box.cell = InferenceCell()
+    if type(t._a) is np.ndarray:
+        t._a = box.a = locked(t._a)
+    return t
+
+
+def locked(a: Any) -> Any:
+    """The same memory as an array that NumPy does not write to."""
+    a = a[...]
+    a.flags.writeable = False
+    return a
+
+
+def mark_if_on(t: Tensor) -> Tensor:
+    """The same for a tensor that was just made, if the mode is on."""
+    return mark(t) if is_inference_mode_enabled() else t
+
+
+def mark_results(info: Any, result: Any) -> Any:
+    """Mark what an operator made in the mode; a view is what its base is."""
+    if not info.view:
+        for t in result if isinstance(result, (tuple, list)) else (result,):
+            mark(t)
+    return result
+
+
+def is_inference(t: Tensor) -> bool:
+    """Whether a tensor was made in inference mode, or is a view of such."""
+    while True:
+        box = t._m
+        if box is not None and box.cell is not None:
+            return isinstance(box.cell, InferenceCell)
+        view = view_of(t)
+        if view is None:
+            return False
+        t = view[0]
+
+
+def refuse_saved(result: Any) -> None:
+    """PyTorch's error if the node that made an operator's result saved a tensor of inference mode."""
+    for t in result if isinstance(result, (tuple, list)) else (result,):
+        n = t._fn if isinstance(t, Tensor) else None
+        n = n.fx if type(n) is Port else n
+        if n is None or not n.seq:
+            continue
+        for name in type(n).__slots__:
+            if _holds_one(getattr(n, name, None)):
+                t._fn = None
+                raise not_saved()
+
+
+def _holds_one(saved: Any) -> bool:
+    if type(saved) is Box:
+        return isinstance(saved.cell, InferenceCell)
+    return type(saved) is list and any(_holds_one(v) for v in saved)
+
+
+def refuse_write(t: Tensor) -> None:
+    """PyTorch's error for a write in place to a tensor of inference mode outside of the mode."""
+    if is_inference(t) and not is_inference_mode_enabled():
+        raise noted(
+            RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+                "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more "
+                "details."
+            ),
+            "Why: the tensor was made under inference_mode, where no versions are counted.",
+        )
+
+
+def not_saved() -> RuntimeError:
+    """The error of a formula that needs such a tensor."""
+    return noted(
+        RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
+            "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
+    )

@@ -1,0 +1,286 @@
+"""The in-place forms: ``exp_`` from ``exp``, ``+=`` from ``add``.
+
+A plain tensor that nothing watches is written to by NumPy's own function. All else runs the operator and writes its
+result into the tensor's memory, version and history (``_tape.views``).
+"""
+
+from __future__ import annotations
+
+from sys import _getframe as getframe
+from typing import Any
+
+import numpy as np
+
+from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
+from .._base import errors as lines
+from .._base.dtypes import FLOATING
+from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks
+from .._base.registry import Info, own
+from .._kinds.slow_path import quiet_views, slow_hooks, type_text, writes
+from .node import cell_of, tick, ticks
+from .tensor import Tensor, stale_views, wrap
+from .views import (
+    bump,
+    check_inplace,
+    check_result,
+    rebind,
+    recorded_inplace,
+    refresh_for_write,
+    refuse_quiet_view,
+    writable,
+)
+
+SCALARS = frozenset((float, int))
+ndarray = np.ndarray
+
+
+def inplace_form(info: Info) -> Any:
+    """``exp_`` from ``exp``: the same operator, written into its first argument."""
+    ufunc = info.ufunc or (getattr(lib, info.libname, None) if info.decl is None else None)
+    op = info.op
+    if not isinstance(ufunc, np.ufunc) or ufunc.nin != info.arity or ufunc.nout != 1:
+        return inplace_of(op, info.name + "_", composed=False)
+    name, doc = info.name + "_", f"In-place form of ``{info.name}``."
+    if info.arity == 1:
+        return own(_unary_inplace(ufunc, op, _fallback), name, doc=doc)
+    numbers = SCALARS.intersection(info.numbers)
+    form = own(_binary_inplace(ufunc, op, _fallback, numbers), name, doc=doc)
+    # As a Python operator (``+=``) it is the same, but an unknown operand is given its own chance.
+    form.as_operator = own(_binary_inplace(ufunc, op, operator_fallback, numbers), name, doc=doc)
+    return form
+
+
+def _fallback(op: Any, self: Any, *args: Any) -> Any:
+    try:
+        return apply_inplace(op, self, args)
+    except (TypeError, AttributeError):  # the only trace of an operand that overrides operators (_overrides)
+        from .._tensor_api.override_sites import recovered
+
+        return recovered(f"{op.__name__}_", (self, *args))
+
+
+def python_operand(other: Any) -> Any:
+    """What stands on the right of a Python operator, as an operator takes it; ``NotImplemented`` if unknown."""
+    if isinstance(other, np.generic):
+        return other.item()
+    if isinstance(other, (Tensor, bool, int, float, complex)):
+        return other
+    return wrap(other) if isinstance(other, np.ndarray) else NotImplemented
+
+
+def operator_fallback(op: Any, self: Any, other: Any) -> Any:
+    """An in-place operator on whatever stands on its right."""
+    operand = python_operand(other)
+    if operand is not NotImplemented:
+        return apply_inplace(op, self, (operand,))
+    if hasattr(type(other), "__torch_function__"):
+        from .._tensor_api.override_sites import from_inplace
+
+        return from_inplace(f"{op.__name__}_", self, other)
+    return NotImplemented
+
+
+def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
+    """The in-place form, called ``name``, of a public function: its result is written into its first argument.
+
+    ``composed``: the function may save more of its first argument than the operators know, such as a view of it.
+    """
+    apply = apply_composed_inplace if composed else apply_inplace
+
+    def form(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return apply(fn, self, args, kwargs)
+        except (TypeError, AttributeError):  # as in _fallback
+            from .._tensor_api.override_sites import recovered
+
+            return recovered(name, (self, *args), kwargs)
+
+    form.__name__ = form.__qualname__ = name
+    form.__doc__ = f"In-place form of ``{name.rstrip('_')}``."
+    form.__module__ = "wengert"
+    return form
+
+
+def unrecorded(self: Tensor, fy: Any) -> bool:
+    """Whether a write into self is nothing that the tape, or anything else that watches operators, must see."""
+    if quiet_views:
+        refuse_quiet_view(self)
+    if EVERY:
+        return False
+    if self._fn is None and fy is None:
+        return True
+    state = MODE.get()
+    return state is not None and not state.grad
+
+
+def _unary_inplace(ufunc: Any, op: Any, otherwise: Any) -> Any:
+    def form(self: Any) -> Any:
+        a = getattr(self, "_a", None)
+        if type(a) is not np.ndarray or a.dtype not in FLOATING or not unrecorded(self, None):
+            return otherwise(op, self)
+        try:
+            ufunc(a, a)
+        except (ValueError, TypeError):  # read-only memory, or no such operator of floats: the other path says so
+            return otherwise(op, self)
+        except ARITHMETIC:
+            pass  # see ``warned``
+        written(self, getframe(1))
+        return self
+
+    return form
+
+
+def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
+    """The path that plain floating tensors take: the ufunc writes into the memory itself."""
+
+    def form(self: Any, other: Any) -> Any:
+        try:
+            a = self._a
+            if type(other) in numbers:
+                b = NUMBERS[a.dtype][other]
+                fy = None
+            else:
+                b = other._a
+                fy = other._fn
+                if b.dtype is not a.dtype:
+                    return otherwise(op, self, other)
+        except AttributeError:
+            return otherwise(op, self, other)
+        if type(a) is not ndarray or a.dtype not in FLOATING:
+            return otherwise(op, self, other)
+        if EVERY or quiet_views:
+            if not unrecorded(self, fy):
+                return otherwise(op, self, other)
+        elif self._fn is not None or fy is not None:
+            state = MODE.get()
+            if state is None or state.grad:
+                return otherwise(op, self, other)
+        try:
+            ufunc(a, b, a)
+        except (ValueError, TypeError):  # as above, or self would have to be broadcast
+            return otherwise(op, self, other)
+        except ARITHMETIC:
+            warned(ufunc, a, b)
+        box = self._m
+        cell = None if box is None else box.cell
+        if cell is None or cell.writes is None:
+            written(self, getframe(1))
+            return self
+        f = getframe(1)  # as ``written`` does
+        cell.code = c = f.f_code
+        if c is not lines.user_code:
+            f = lines.user_frame(f)
+            cell.code = f.f_code
+        cell.lasti = f.f_lasti
+        cell.version += 1
+        cell.writes.append(cell.seq)
+        cell.seq = next(ticks)
+        return self
+
+    return form
+
+
+def warned(ufunc: Any, a: Any, b: Any) -> None:
+    """After ``ufunc(a, b, a)`` raised a warning that the program made an error of (``-W error``).
+
+    NumPy raises it after the loop, when the values are written; but not if it worked on a copy, as the operands
+    overlap.
+    """
+    if isinstance(b, np.ndarray) and b is not a and np.may_share_memory(a, b):
+        silently(ufunc, a, b, a)
+
+
+def written(self: Tensor, frame: Any) -> None:
+    """``bump`` where it is hot: one write by the line that ``frame`` is at."""
+    box = self._m
+    cell = None if box is None else box.cell
+    if cell is None:
+        cell = cell_of(self)
+    code = frame.f_code
+    if code is not lines.user_code:
+        frame = lines.user_frame(frame)
+        code = frame.f_code
+    cell.version += 1
+    if cell.seq:
+        if cell.writes is None:
+            cell.remember()
+        else:
+            cell.writes.append(cell.seq)
+    cell.seq = tick()
+    cell.code = code
+    cell.lasti = frame.f_lasti
+
+
+def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Tensor:
+    """Run ``op(self, *args)`` and write the result into ``self``: its memory, its version and its history."""
+    if slow_hooks and getattr(writes, "op", None) is not op:
+        return _announced(op, self, args, kwargs)
+    if not isinstance(self, Tensor):
+        raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
+    if stale_views and is_grad_enabled():
+        refresh_for_write(self)
+    if quiet_views:
+        refuse_quiet_view(self)
+    if _tracked(self, args, kwargs):
+        check_inplace(self, True)
+        if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
+            a = self._a
+            if saved_tensors_hooks() and isinstance(a, np.ndarray):
+                a = a.copy()  # what a hook is given outlives the write
+            return recorded_inplace(op, wrap(a, self._fn), self, args, kwargs or {})
+    source = self
+    if self._fn is not None:
+        source = wrap(self._a)
+    result = op(source, *args, **kwargs) if kwargs else op(source, *args)
+    if result is NotImplemented:
+        return result
+    a, r = self._a, result._a
+    if type(a) is ndarray is type(r) and r.dtype is a.dtype and r.shape == a.shape and a.flags.writeable:
+        if r is not a:
+            a[...] = r
+        written(self, getframe(1))
+        return self
+    check_result(self, result)
+    a = writable(self)
+    if isinstance(a, np.ndarray) and isinstance(result._a, (np.ndarray, np.generic)):
+        if result._a is not a:
+            np.copyto(a, result._a, casting="unsafe")
+    else:
+        rebind(self, result._a, 1)
+    bump(self)
+    return self
+
+
+def _announced(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Tensor:
+    """``apply_inplace`` under whoever watches operators: they can tell that this one is its in-place form."""
+    outer = getattr(writes, "op", None)
+    writes.op = op
+    try:
+        return apply_inplace(op, self, args, kwargs)
+    finally:
+        writes.op = outer
+
+
+def apply_composed_inplace(
+    fn: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> Tensor:
+    """``apply_inplace`` for a function composed of operators: what they save of ``self`` must outlive the write."""
+    if isinstance(self, Tensor) and _tracked(self, args, kwargs) and is_grad_enabled():
+        if stale_views:
+            refresh_for_write(self)
+        check_inplace(self, True)
+        a = self._a
+        return recorded_inplace(
+            fn, wrap(a.copy() if isinstance(a, np.ndarray) else a, self._fn), self, args, kwargs or {}
+        )
+    return apply_inplace(fn, self, args, kwargs)
+
+
+def _tracked(self: Tensor, args: Any, kwargs: Any) -> bool:
+    """Whether self or an argument has a history."""
+    if self._fn is not None:
+        return True
+    for a in (*args, *kwargs.values()) if kwargs else args:  # noqa: SIM110  a generator takes three times as long
+        if isinstance(a, Tensor) and a._fn is not None:
+            return True
+    return False

@@ -1,0 +1,488 @@
+"""Graph nodes, what they save, and the check that a saved value is still what it was.
+
+A tensor's ``_fn`` is the node that made it (or ``None``); a leaf's is its ``AccumulateGrad``, which owns ``.grad``.
+A node points to the nodes of its inputs, never to a tensor: what a formula names is saved as the ``Box`` of the
+tensor, which holds the array and no history, so a graph has no reference cycle whatever is written in place later.
+
+NOTE [ Sequence numbers ]
+    A node's ``seq`` is drawn after its inputs were read, so a node is younger than every node it points to, and
+    youngest-first is a topological order. Writes in place draw from the same counter: a saved value is stale
+    exactly if its storage was written after the node was made. Nothing is stored at forward time for that check.
+    What not to do: give a node a number before its inputs are known, or change it later to a smaller one.
+
+NOTE [ Boxes ]
+    ``Box`` is (array, cell). It is made when a tensor is first saved, written or aliased, and lives in the tensor's
+    ``_m``. Tensors that share a version counter (views, detached) have boxes with the same ``Cell``; a box whose
+    ``cell`` is ``None`` was never written and has no alias.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+ticks = itertools.count(1)  # the hot path draws with next(ticks), everything else with tick()
+tick: Callable[[], int] = ticks.__next__
+
+
+class Box:
+    """A tensor's array and its version cell: what a node saves."""
+
+    __slots__ = ("a", "cell")
+    a: Any
+    cell: Any
+
+
+class Cell:
+    """The version of one storage: how often, when last and by which line it was written."""
+
+    __slots__ = ("code", "lasti", "rebased", "seq", "version", "writer", "writes")
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.seq = 0
+        self.writer: str | None = None  # the name of the node that the latest recorded write made
+        self.rebased = 0  # when the history of the base was last rewritten: older views must look theirs up again
+        self.writes: deque[int] | None = (
+            None  # earlier sequence numbers, so that a message can tell the expected version
+        )
+        self.code: Any = None
+        self.lasti = 0
+
+    def shown(self) -> int:
+        """The version, for ``Tensor._version``."""
+        return self.version
+
+    def version_at(self, seq: int) -> int:
+        """The version that a node with this sequence number saw."""
+        return self.version - (self.seq > seq) - sum(1 for w in self.writes or () if w > seq)
+
+    def write(self, seq: int, code: Any = None, lasti: int = 0) -> None:
+        """Count one write."""
+        self.version += 1
+        if self.seq:
+            self.remember()
+        self.seq = seq
+        self.code = code
+        self.lasti = lasti
+
+    def remember(self) -> None:
+        """Keep the number of the latest write before another one takes its place."""
+        if self.writes is None:
+            self.writes = deque(maxlen=64)
+        self.writes.append(self.seq)
+
+
+class _FreedCell:
+    seq = float("inf")
+
+
+FREED = Box()
+FREED.a = None
+FREED.cell = _FreedCell()
+
+
+class Hooks:
+    """What is rarely there: hooks of a node and of the tensors that it made."""
+
+    __slots__ = ("grad_dtype", "metadata", "ports", "post", "post_accumulate", "pre", "retain", "tensor_pre", "trace")
+
+    def __init__(self) -> None:
+        self.tensor_pre: dict[int, Any] | None = None  # tensor.register_hook
+        self.retain: Any = None  # weak reference of the tensor whose .grad is kept
+        self.pre: dict[int, Any] | None = None  # node.register_prehook
+        self.post: dict[int, Any] | None = None  # node.register_hook
+        self.post_accumulate: dict[int, Any] | None = None
+        self.metadata: dict[Any, Any] | None = None
+        self.ports: dict[int, Any] | None = None  # weak references of the ports that have hooks of their own
+        self.trace: Any = None  # where the node was made, in anomaly mode
+        self.grad_dtype: tuple[Any] | None = None  # a leaf's Tensor.grad_dtype: (NumPy's dtype,), or (None,) for any
+
+
+hooked_leaves: list[None] = []  # one entry for each leaf with hooks: then it matters when a leaf accumulates
+
+
+class LeafHooks(Hooks):
+    """The hooks of a leaf; as long as any live, a pass lets leaves accumulate as soon as they are complete."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        hooked_leaves.append(None)
+
+    def __del__(self) -> None:
+        hooked_leaves.pop()
+
+
+OTHER_ORDER = Hooks()  # of every leaf that does not lie row by row: its gradient takes the way of those with hooks
+
+
+class RemovableHandle:
+    """What ``register_hook`` returns: ``remove()`` takes the hook away; also a context manager.
+
+    ``hooks`` is the dict that the hook is entered into, under the handle's ``id``; ``extra_dict`` is one more, or a
+    list of such, from which it is taken away too. They must be of a class that can be referred to weakly.
+    """
+
+    next_id = 0
+
+    def __init__(self, hooks: Any, *, extra_dict: Any = None) -> None:
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+        more = [] if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]
+        self._refs = [weakref.ref(d) for d in (hooks, *more)]
+
+    @property
+    def hooks_dict_ref(self) -> Any:
+        """The weak reference of the dict."""
+        return self._refs[0]
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        for ref in self._refs:
+            hooks = ref()
+            if hooks is not None:
+                hooks.pop(self.id, None)
+
+    def __getstate__(self) -> Any:
+        return (self._refs[0](), self.id, tuple(ref() for ref in self._refs[1:]))  # PyTorch's form
+
+    def __setstate__(self, state: Any) -> None:
+        hooks, self.id, *extra = state
+        more = extra[0] or () if extra else ()
+        self._refs = [weakref.ref(HookDict() if d is None else d) for d in (hooks, *more)]
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)  # ids that come later must be others
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+class HookDict(dict[int, Any]):
+    """A dict that can be referred to weakly, so that a handle does not keep a graph alive."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Node:
+    """A step of the tape: what made a tensor, and how its cotangent goes back to its inputs."""
+
+    __slots__ = ("__weakref__", "code", "h", "lasti", "seq")
+    h: Hooks | None
+    seq: int
+    saved_names: tuple[str, ...] = ()
+    outputs = 1
+    by_user = False  # whether its backward step is the user's code
+    runs_on_nothing = False  # whether backward is called where no cotangent arrives (_engine.NothingArrives)
+
+    def edges(self) -> tuple[Node | None, ...]:
+        """The node of each input, ``None`` where the input needs no gradient."""
+        return ()
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        """``(node, cotangent, node, cotangent, ...)`` of the inputs that need one; frees what was saved unless keep."""
+        raise NotImplementedError
+
+    def saved(self, name: str) -> Any:
+        """The saved value of this name, as ``_saved_NAME`` gives it."""
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '_saved_{name}'")
+
+    def release(self) -> None:
+        """Let go of saved values."""
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """``(node, output index)`` of each input; ``(None, 0)`` where the input needs no gradient."""
+        inputs = self.edges()
+        return tuple((m.fx, m.k) if type(m) is Port else (m if m is None else m.looked_at(), 0) for m in inputs)
+
+    def looked_at(self) -> Node:
+        """This node as somebody sees it first; where its operator has several names in PyTorch, under the right one."""
+        return self
+
+    def name(self) -> str:
+        """The node's name, as PyTorch names it."""
+        return type(self.looked_at()).__name__
+
+    def _sequence_nr(self) -> int:
+        return int(self.seq)  # that of a node between others (ops._unfused) is no whole number
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dict for whoever wants to note something on this node."""
+        h = hooks_of(self)
+        if h.metadata is None:
+            h.metadata = {}
+        return h.metadata
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after this node ran; it may return new grad_inputs."""
+        h = hooks_of(self)
+        if h.post is None:
+            h.post = HookDict()
+        return _add_hook(h.post, fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before this node runs; it may return new grad_outputs."""
+        h = hooks_of(self)
+        if h.pre is None:
+            h.pre = HookDict()
+        return _add_hook(h.pre, fn)
+
+    def __call__(self, *grads: Any) -> Any:
+        """The cotangents of the inputs from those of the outputs, as Tensors; nothing further down runs.
+
+        A leaf's node accumulates into ``.grad``.
+        """
+        from .hooks import call_directly
+
+        return call_directly(self, grads)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
+    def __dir__(self) -> list[str]:
+        from .saved_names import names_of
+
+        names = (n for n in object.__dir__(self) if not n.startswith(("_saved_", "_raw_saved_")))
+        return [*names, *("_saved_" + n for n in names_of(self))]
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+class _Saved:
+    """``_saved_NAME``, for every class of nodes that saves something under this name.
+
+    These stand on ``Node`` in place of a ``__getattr__``: where a class has one, CPython looks up each slot of its
+    instances the long way, and a backward pass takes half as long again.
+    """
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        if node is None:
+            return self
+        from .saved_names import named_value
+
+        return named_value(node, self.key)
+
+
+class _RawSaved(_Saved):
+    """``_raw_saved_NAME``: the same as an object that hooks can be put on."""
+
+    __slots__ = ()
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        if node is None:
+            return self
+        from ..autograd._saved_hooks import SavedTensor, place_of
+
+        node = getattr(node, "keeper", node)  # one that was taken apart (ops._unfused)
+        if place_of(node, self.key) is None:
+            raise AttributeError(f"'{type(node).__name__}' object has no attribute '_raw_saved_{self.key}'")
+        return SavedTensor(node, self.key)
+
+
+def name_saved(*keys: str) -> None:
+    """Let nodes have ``_saved_NAME`` and ``_raw_saved_NAME`` of these names."""
+    for key in keys:
+        if "_saved_" + key not in Node.__dict__:
+            setattr(Node, "_saved_" + key, _Saved(key))
+            setattr(Node, "_raw_saved_" + key, _RawSaved(key))
+
+
+name_saved("self", "other", "result", "input", "exponent", "self_sym_sizes")
+name_saved(  # names in _saved_names that no formula has
+    "alpha", "self_sym_numel", "sparse", "weight_sym_argsize_0", "training", "indices", "inverse", "L", "Q", "R", "S",
+    "U", "Vh", "S_sym_argsize_minus_1", "eigenvalues", "eigenvectors", "full_matrices", "kernel_size", "split_size",
+    "ceil_mode", "normalized_shape",
+)  # fmt: skip
+
+
+_named: dict[tuple[type, str], type] = {}
+
+
+def named(node: Any, name: str) -> Any:
+    """The node, called otherwise: that of an operator which is another one under a name of its own."""
+    cls = type(node)
+    made = _named.get((cls, name))
+    if made is None:
+        made = _named[cls, name] = type(name, (cls,), {"__slots__": (), "__module__": cls.__module__})
+    node.__class__ = made
+    return node
+
+
+def hooks_of(node: Node) -> Hooks:
+    """The node's hooks, made on first need."""
+    if node.h is None or node.h is OTHER_ORDER:
+        node.h = Hooks() if node.seq else LeafHooks()
+        if type(node) is Port:
+            h = hooks_of(node.fx)
+            if h.ports is None:
+                h.ports = {}
+            h.ports[node.k] = weakref.ref(node)
+    return node.h
+
+
+def _add_hook(hooks: dict[int, Any], fn: Callable[..., Any]) -> RemovableHandle:
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = fn
+    return handle
+
+
+class Port(Node):
+    """One of several outputs of a node. The public surface shows the node and the index instead."""
+
+    __slots__ = ("fx", "k")
+    fx: Node
+    k: int
+
+    def __init__(self, node: Node, k: int) -> None:
+        self.fx = node
+        self.k = k
+        self.seq = tick()
+        self.h = None
+        self.code = node.code
+        self.lasti = node.lasti
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return (self.fx,)
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        return (self.fx, Parts({self.k: g}))
+
+
+def port_of(node: Node, k: int) -> Port:
+    """The port of one output of a node: the one that has hooks, else one more that stands for that output."""
+    h = node.h
+    if h is not None and h.ports is not None and k in h.ports:
+        port = h.ports[k]()
+        if port is not None:
+            return port
+    return Port(node, k)
+
+
+class Parts:
+    """Cotangents of a node's outputs by index; an output that nothing used is absent."""
+
+    __slots__ = ("parts",)
+    dtype = None
+
+    def __init__(self, parts: dict[int, Any]) -> None:
+        self.parts = parts
+
+
+_accumulate_lock = threading.Lock()
+
+
+class AccumulateGrad(Node):
+    """The node of a leaf: it owns ``.grad`` and holds the tensor weakly, so leaf and graph make no cycle."""
+
+    __slots__ = ("box", "cls", "grad", "ref")
+    __module__ = "builtins"  # as it prints in PyTorch
+    lock = _accumulate_lock
+
+    def __init__(self, tensor: Any, box: Box) -> None:
+        self.seq = 0
+        self.h = None
+        self.code = None
+        self.lasti = 0
+        self.grad: Any = None
+        self.box = box
+        self.cls = type(tensor)
+        self.ref = weakref.ref(tensor)
+
+    @property
+    def variable(self) -> Any:
+        """The leaf tensor; made again on its memory if the program has dropped it."""
+        tensor = self.ref()
+        if tensor is None:
+            tensor = _remake(self)
+            self.ref = weakref.ref(tensor)
+        return tensor
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        return ()
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {id(self):#x}>"
+
+
+def _remake(node: AccumulateGrad) -> Any:
+    tensor = object.__new__(node.cls)
+    tensor._a = node.box.a
+    tensor._m = node.box
+    tensor._fn = node
+    return tensor
+
+
+def leaf_node(tensor: Any) -> AccumulateGrad:
+    """Make a tensor a leaf that requires grad."""
+    box = tensor._m
+    if box is None:
+        box = box_of(tensor)
+    node = tensor._fn = AccumulateGrad(tensor, box)
+    a = box.a
+    if a.ndim > 1 and hasattr(type(a), "flags") and not a.flags.c_contiguous:
+        node.h = OTHER_ORDER
+    return node
+
+
+def box_of(tensor: Any) -> Box:
+    """The tensor's box, made on first need; a view's shares the cell of its base."""
+    box = tensor._m
+    if box is None:
+        box = Box()
+        box.a = tensor._a
+        box.cell = None
+        try:
+            parent = tensor._v[0]
+        except AttributeError:
+            pass
+        else:
+            box.cell = cell_of(parent)
+        tensor._m = box
+    return box
+
+
+def cell_of(tensor: Any) -> Cell:
+    """The version cell that the tensor shares with its base, views and detached aliases."""
+    chain = []
+    while True:  # a loop, not recursion: a view may be many views deep
+        box = tensor._m
+        if box is not None and box.cell is not None:
+            cell = box.cell
+            break
+        chain.append(tensor)
+        view = view_of(tensor)
+        if view is None:
+            cell = Cell()
+            break
+        tensor = view[0]
+    for t in chain:
+        box = t._m
+        if box is None:
+            box = t._m = Box()
+            box.a = t._a
+        box.cell = cell
+    return cell
+
+
+def view_of(tensor: Any) -> tuple[Any, ...] | None:
+    """``(parent, operator, parameters, creation)`` of a view, else ``None``."""
+    return getattr(tensor, "_v", None)

@@ -1,0 +1,134 @@
+"""Reading what a node saved: the check that it is still valid, and its form for each ``xp``."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+from .._base.errors import noted, where
+from .._base.registry import T
+from .inference import InferenceCell, not_saved
+from .node import FREED, AccumulateGrad, Box, Node, Port
+from .tensor import Tensor, wrap
+
+
+def payload_dtype(value: Any) -> Any:
+    """The array library's dtype of a Tensor, array or transform value of any nesting."""
+    while isinstance(value, Tensor):
+        value = value._a
+    return value.dtype
+
+
+def is_complex(value: Any) -> bool:
+    """Whether a Tensor, array or transform value is complex."""
+    return bool(payload_dtype(value).kind == "c")
+
+
+def stale(n: Node, box: Box) -> None:
+    """Raise the error for a saved value that was freed or written since."""
+    if box is FREED:
+        raise noted(
+            RuntimeError(
+                "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+                "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
+                "if you need to access saved tensors after calling backward."
+            ),
+            _made(n),
+            "Why: what this node saved was freed by an earlier backward pass.",
+            "What to do: call the earlier backward with retain_graph=True, or compute the result anew.",
+            code="W001",
+        )
+    cell = box.cell
+    if isinstance(cell, InferenceCell):
+        raise noted(not_saved(), _made(n))
+    raise noted(
+        RuntimeError(
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"[{_type_name(box.a)} {list(box.a.shape)}]{producer_name(n, box)} is at version {cell.version}; "
+            f"expected version {cell.version_at(n.seq)} instead. Hint: {_hint()}"
+        ),
+        _made(n),
+        f"Written in place by: {where(cell.code, cell.lasti)}" if cell.code is not None else "",
+        f"Why: the derivative of {n.name()} needs the value that was there before it was overwritten.",
+        "What to do: use the out-of-place form (x = x + 1 rather than x += 1), or clone() the tensor before writing.",
+        code="W002",
+    )
+
+
+def _made(n: Node) -> str:
+    place = where(n.code, n.lasti)
+    return f"Where: {n.name()} was made at {place}" if place else ""
+
+
+def _hint() -> str:
+    anomaly_mode = sys.modules.get("wengert.autograd.anomaly_mode")
+    if anomaly_mode is not None and anomaly_mode.is_anomaly_enabled():
+        return (
+            "the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+            "question was changed in there or anywhere later. Good luck!"
+        )
+    return (
+        "enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
+
+
+def _type_name(a: Any) -> str:
+    names = {"float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
+             "int64": "torch.LongTensor", "int32": "torch.IntTensor", "uint8": "torch.ByteTensor",
+             "bool": "CPUBoolType", "int16": "torch.ShortTensor", "int8": "torch.CharTensor",
+             "complex64": "CPUComplexFloatType", "complex128": "CPUComplexDoubleType",
+             "bfloat16": "CPUBFloat16Type"}  # fmt: skip
+    return names.get(getattr(a.dtype, "name", ""), str(a.dtype))
+
+
+def producer_name(n: Node, box: Box) -> str:
+    """Which node made what a saved value is now: the latest recorded write, or else one of n's inputs, or n itself.
+
+    Nothing for a leaf.
+    """
+    saved = [(getattr(n, "f" + name, None), getattr(n, name, None)) for name in ("x", "y")]
+    fn: Node | None = n
+    for edge, value in (*saved, *getattr(n, "boxed_edges", ())):
+        if value is box:
+            fn = edge
+            break
+    k = 0
+    if fn is not n and box.cell.writer is not None:
+        return f", which is output 0 of {short_name(box.cell.writer)},"
+    if type(fn) is Port:
+        fn, k = fn.fx, fn.k
+    if fn is None or type(fn) is AccumulateGrad:
+        return ""
+    return f", which is output {k} of {short_name(fn.name())},"
+
+
+def short_name(name: str) -> str:
+    """A node's name as this message has it: ``MulBackward0`` -> ``Mul``."""
+    return re.sub(r"Backward\d*$", "", name)
+
+
+def unbox(n: Node, box: Any, fn: Node | None, xp: Any) -> Any:
+    """A saved value as ``xp`` wants it: under ``create_graph`` a Tensor with its history, else the array.
+
+    What is not a box (a Python scalar, ``None``, a shape) is given as it is.
+    """
+    if not isinstance(box, Box):
+        return box
+    cell = box.cell
+    if cell is not None and cell.seq > n.seq:
+        stale(n, box)
+    if xp is not T:
+        return box.a
+    return tensor_of(box, fn)
+
+
+def tensor_of(box: Box, fn: Node | None) -> Tensor:
+    """The Tensor of a box, with the history it had when it was saved; a leaf is the leaf itself."""
+    if type(fn) is AccumulateGrad and fn.box is box:
+        return fn.variable
+    t = wrap(box.a, fn)
+    t._m = box
+    return t

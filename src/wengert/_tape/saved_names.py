@@ -1,0 +1,144 @@
+"""What PyTorch calls the values that a node saved, where our formulas call or keep them otherwise.
+
+Looked at by ``dir(grad_fn)`` and for a ``_saved_NAME`` that the node itself does not know; imported then. So tools that
+draw or print a graph (torchviz and its like) see PyTorch's names. What only PyTorch's formula needs and ours did not
+save is not named.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .node import Node
+
+_NO_SIZES = frozenset(  # view operators whose formula does not look at the input's shape
+    ("AliasBackward0", "CloneBackward0", "PermuteBackward0", "TBackward0", "ToCopyBackward0", "TransposeBackward0",
+     "UnsqueezeBackward0")
+)  # fmt: skip
+_INTERNAL = frozenset(  # our formulas' own
+    ("along", "bias_shape", "chain", "input_shape", "memory_format", "own", "self_dtype", "self_shape", "shape",
+     "tensors_from1", "tensors_from2", "tensors_shape", "value_dtype", "weight_shape")
+)  # fmt: skip
+
+
+def _first(value: Any) -> Any:
+    return value[0]
+
+
+def _whole(value: Any) -> Any:
+    """An index as PyTorch shows it: as an unsigned number, if it is negative."""
+    value = -100 if value is None else value  # nll_loss's default
+    return value if value >= 0 else value + 2**64
+
+
+_SIZE_ONLY = ("self_sym_sizes",)
+_POOL = ("ceil_mode", "dilation", "kernel_size<kernel", "padding", "result1", "stride")
+
+# node -> its names: NAME, NAME<SOURCE for what is kept by another name, (NAME, source, function of it), (NAME, value)
+_NAMES: dict[str, tuple[Any, ...]] = {
+    "AddBackward0": (("alpha", 1),),
+    "SubBackward0": (("alpha", 1),),
+    "RsubBackward0": (("alpha", 1),),
+    "MeanBackward0": (("self_sym_numel", "self_sym_sizes", math.prod), "self_sym_sizes"),
+    "MeanBackward1": ("dim", "keepdim", ("self_sym_numel", "self_sym_sizes", math.prod), "self_sym_sizes"),
+    "ViewBackward0": _SIZE_ONLY,
+    "UnsafeViewBackward0": _SIZE_ONLY,
+    "ReshapeAliasBackward0": _SIZE_ONLY,
+    "ExpandBackward0": _SIZE_ONLY,
+    "SplitBackward0": ("dim", "self_sym_sizes", "split_size"),
+    "ToCopyBackward0": (),
+    "CatBackward0": ("dim",),
+    "StackBackward0": ("dim",),
+    "EmbeddingBackward0": (
+        "indices",
+        ("padding_idx", "padding_idx", _whole),
+        "scale_grad_by_freq",
+        ("sparse", False),
+        ("weight_sym_argsize_0", "weight_shape", _first),
+    ),
+    "IndexSelectBackward0": (
+        ("dim", "dims", _first),
+        ("index", "tensors_from1", _first),
+        ("self_sym_sizes", "tensors_shape", _first),
+    ),
+    "IndexBackward0": (("indices", "tensors_from1", tuple), ("self_sym_sizes", "tensors_shape", _first)),
+    "MaskedFillBackward0": ("mask",),
+    "MaskedFillBackward1": ("mask",),
+    "NativeLayerNormBackward0": ("input", "normalized_shape<along", "weight"),
+    "NativeGroupNormBackward0": ("input", "weight"),
+    "NativeBatchNormBackward0": ("eps", "input", ("training", True), "weight"),
+    "LinalgInvExBackward0": ("inverse<result",),
+    "LinalgCholeskyExBackward0": ("L<result",),
+    "LinalgEighBackward0": ("eigenvalues<result0", "eigenvectors<result1"),
+    "LinalgEigBackward0": ("eigenvalues<result0", "eigenvectors<result1"),
+    "LinalgQrBackward0": ("Q<result0", "R<result1", "mode"),
+    "LinalgSvdBackward0": (
+        "S<result1",
+        ("S_sym_argsize_minus_1", "result1", lambda s: s.shape[-1]),
+        "U<result0",
+        "Vh<result2",
+        "full_matrices<full",
+    ),
+    "MaxPool2DWithIndicesBackward0": _POOL,
+    "MaxPool3DWithIndicesBackward0": _POOL,
+    "NllLossBackward0": (("ignore_index", "ignore_index", _whole), "reduction", "target", "weight"),
+    "NllLoss2DBackward0": (("ignore_index", "ignore_index", _whole), "reduction", "target", "weight"),
+}
+_NAMES["DivBackward2"] = ()
+
+
+def _entries(n: Any) -> dict[str, Any]:
+    """PyTorch's name -> (source, function) or (value,)."""
+    listed = _NAMES.get(type(n).__name__)
+    if listed is None or "alpha" in n.saved_names:
+        names = [name for name in n.saved_names if name not in _INTERNAL]
+        if "self_shape" in n.saved_names or (hasattr(n, "shape") and type(n).__name__ not in _NO_SIZES):
+            names.append("self_sym_sizes")
+        listed = tuple(dict.fromkeys(names))
+    found: dict[str, Any] = {}
+    for entry in listed:
+        if isinstance(entry, tuple):
+            found[entry[0]] = entry[1:]
+        else:
+            name, _, source = entry.partition("<")
+            found[name] = (source or name, None)
+    return found
+
+
+def names_of(n: Node) -> list[str]:
+    """The names under which ``dir`` shows what a node saved."""
+    return [name for name in _entries(n) if _known(n, name)]
+
+
+def _known(n: Any, name: str) -> bool:
+    try:
+        named_value(n, name)
+    except AttributeError:
+        return False
+    except RuntimeError:  # freed
+        return True
+    return True
+
+
+def named_value(n: Any, name: str) -> Any:
+    """The value of PyTorch's name; names that only our formulas have are found too."""
+    how = _entries(n).get(name)
+    if how is None:
+        return n.saved(name)
+    if len(how) == 1:
+        return how[0]
+    source, change = how
+    value = _kept(n, source)
+    return value if change is None else change(value)
+
+
+def _kept(n: Any, name: str) -> Any:
+    try:
+        return n.saved(name)
+    except AttributeError:
+        if name != "self_sym_sizes":
+            raise
+    if hasattr(n, "shape"):  # the linear kind keeps it there
+        return n.shape
+    return n.saved("self_shape")

@@ -1,0 +1,334 @@
+"""Tensor: a payload, the node that made it, and rare metadata.
+
+``_a``  the payload: a NumPy array (a NumPy scalar for a 0-dimensional result), another library's array, or the value
+        of a transform (``Dual``, ``Batched``)
+``_fn`` the node that made it, ``None`` if it needs no gradient; a leaf's is its ``AccumulateGrad``
+``_m``  its ``Box`` once it was saved, written or aliased
+``_v``  for a view (parent, operator, parameters, how it was made); unset otherwise
+
+Operators and most methods are put on the class by ``_tensor_api.publish`` from what the ``ops`` modules declare.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .._base.dtypes import BY_NUMPY, device, make_size
+from .node import AccumulateGrad, Box, Node, Port, box_of, cell_of, hooks_of, leaf_node, view_of
+
+new: Any = object.__new__
+CPU = device("cpu")
+META = device("meta")
+
+
+def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The ``__torch_function__`` of a class that overrides nothing; see ``_tensor_api.torch_function``."""
+    from .._tensor_api.torch_function import run_disabled
+
+    return run_disabled(func, types, args, kwargs)
+
+
+DISABLED = _disabled_torch_function_impl
+
+
+def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The ``__torch_dispatch__`` of a class that has none; no subclass is asked by it here."""
+    return func(*args, **(kwargs or {}))
+
+
+class TensorMeta(type):
+    """The class of ``Tensor`` and its subclasses: it makes ``Tensor(3, 4)`` the legacy constructor.
+
+    ``Tensor`` itself has no ``__new__`` written in Python, so that operators can make their results at C speed
+    (``make``). A subclass finds one all the same, in a mixin, for ``super().__new__(cls, data)``.
+    """
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], members: dict[str, Any], **kwargs: Any) -> Any:
+        if any(base.__dict__.get("_is_root", False) for base in bases):
+            bases = (*bases, _LegacyNew)
+        cls = super().__new__(mcls, name, bases, members, **kwargs)
+        if "_is_root" not in members and getattr(cls, "__torch_function__", DISABLED) is not DISABLED:
+            from .._tensor_api.override_sites import new_subclass
+
+            new_subclass(cls)
+        return cls
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls.__dict__.get("_is_root", False):
+            return _LegacyNew.__new__(cls, *args, **kwargs)
+        return type.__call__(cls, *args, **kwargs)
+
+    def __repr__(cls) -> str:
+        # as PyTorch's classes print, by the names that users import them by
+        package, _, module = cls.__module__.partition(".")
+        if package != __package__.partition(".")[0]:
+            return type.__repr__(cls)
+        return f"<class 'torch.{cls.__qualname__ if module == '_tensor' else f'{module}.{cls.__qualname__}'}'>"
+
+
+class _LegacyNew:
+    __slots__ = ()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        from .._tensor_api.legacy_types import legacy_new
+
+        return legacy_new(cls, args, kwargs)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+
+class _Late:
+    """What properties need of ``_tape.graph``, which imports this module: filled in by it."""
+
+    grad_of_other: Any
+    set_data: Any
+    set_grad: Any
+    set_requires_grad: Any
+
+
+late = _Late()
+
+
+def _looked_up(self: Tensor) -> Node | None:
+    try:
+        return current_fn(self)
+    except RuntimeError:  # made under no_grad, and its base was written since: there is no history to be found
+        return None
+
+
+def _of_recorded(view: tuple[Any, ...]) -> bool:
+    """Whether the base of a view without a history has one: PyTorch calls such a view a leaf that requires grad.
+
+    It is made under ``no_grad``, or before its base was given ``requires_grad``. Its own use is not recorded.
+    """
+    base = view[0]
+    while (further := getattr(base, "_v", None)) is not None:
+        base = further[0]
+    return base._fn is not None
+
+
+class Tensor(metaclass=TensorMeta):
+    """A multi-dimensional array that can record what is computed from it.
+
+    Made by ``tensor``, ``zeros``, ... or, as in old programs, ``Tensor(3, 4)`` (uninitialised) and ``Tensor([1.])``.
+
+    >>> import wengert as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> w.grad
+    tensor([2., 4.])
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_a", "_fn", "_m", "_v")
+    _a: Any
+    _fn: Node | None
+    _m: Box | None
+    _v: tuple[Any, ...]
+
+    _is_root = True
+    __array_priority__ = 1000
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What a subclass makes of a function: it runs as on tensors, and its results are of the subclass."""
+        from .._tensor_api.torch_function import default
+
+        return default(cls, func, types, args, kwargs)
+
+    # ------------------------------------------------------------------------------------------------------ facts
+    @property
+    def shape(self) -> Any:
+        """The size of each dimension.
+
+        >>> import wengert as torch
+        >>> torch.ones(2, 3).shape
+        torch.Size([2, 3])
+        """
+        return make_size(self._a.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The element type, such as ``torch.float32``."""
+        return BY_NUMPY[self._a.dtype]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._a.ndim
+
+    @property
+    def device(self) -> device:
+        """Where the tensor lives: ``device(type='cpu')``, or ``device(type='meta')`` for one without data."""
+        return CPU if type(self._a) is np.ndarray else device_of(self._a)
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operators on this tensor are recorded."""
+        if self._fn is not None and not stale_views:
+            return True
+        a = self._a
+        if type(a) is not np.ndarray or a.base is None:  # no view; asking for an unset slot takes ten times as long
+            return (current_fn(self) if stale_views else self._fn) is not None
+        view = view_of(self)
+        if view is None:
+            return self._fn is not None
+        return (bool(stale_views) and _looked_up(self) is not None) or _of_recorded(view)
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        late.set_requires_grad(self, value)
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for a tensor made by the user, or one that needs no gradient."""
+        fn = current_fn(self)
+        return fn is None or type(fn) is AccumulateGrad
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor; ``None`` for a leaf."""
+        fn = current_fn(self)
+        if fn is None and type(self._a) is np.ndarray and self._a.base is not None:  # as in requires_grad
+            view = view_of(self)
+            if view is not None and _of_recorded(view):
+                from .views import refuse_written
+
+                refuse_written(self)
+        if fn is None or type(fn) is AccumulateGrad:
+            return None
+        return fn.fx if type(fn) is Port else fn.looked_at()
+
+    @property
+    def output_nr(self) -> int:
+        """Which of its node's outputs this tensor is."""
+        fn = self._fn
+        return fn.k if type(fn) is Port else 0
+
+    @property
+    def _version(self) -> int:
+        box = self._m
+        if box is None:
+            if view_of(self) is None:
+                return 0
+            box = box_of(self)
+        return 0 if box.cell is None else box.cell.shown()
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have accumulated here; ``None`` before the first."""
+        fn = self._fn
+        return fn.grad if type(fn) is AccumulateGrad else late.grad_of_other(self)
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        fn = self._fn
+        if value is None and type(fn) is AccumulateGrad:
+            fn.grad = None
+        else:
+            late.set_grad(self, value)
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory outside of the graph, with a version count of its own."""
+        a = self._a
+        if type(a) is not np.ndarray:
+            a = alias_payload(self)
+        t = make() if type(self) is Tensor else new(type(self))
+        t._a = a
+        t._fn = None
+        t._m = None
+        return t
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if getattr(value, "_a", None) is not self._a:  # as in ``w.data -= step``, which was done in place
+            late.set_data(self, value)
+
+
+def device_of(a: Any) -> device:
+    """Where a payload, or what is inside of a transform's, lives."""
+    while not isinstance(a, (np.ndarray, np.generic)):
+        if getattr(a, "is_meta", False):
+            return META
+        inner = a._a if isinstance(a, Tensor) else getattr(a, "v", None)
+        if inner is None:  # a sparse array
+            break
+        a = inner
+    return CPU
+
+
+make: Any = type.__call__.__get__(Tensor)  # a bare Tensor: its slots are set by whoever calls this
+
+
+def wrap(a: Any, fn: Node | None = None) -> Tensor:
+    """A Tensor on a payload."""
+    t = make()
+    t._a = a
+    t._fn = fn
+    t._m = None
+    return t
+
+
+def note_view(base: Tensor, view: Tensor) -> None:
+    """Remember a view of a transform's value: it shares no memory, so a write to the base has to look for it."""
+    views = base.__dict__.setdefault("_views", [])
+    if len(views) & 31 == 31:
+        views[:] = [ref for ref in views if ref() is not None]
+    views.append(weakref.ref(view))
+
+
+def alias_payload(tensor: Tensor, view: Tensor | None = None) -> Any:
+    """The payload in a form whose memory can be shared: a NumPy scalar becomes a 0-dimensional array for good.
+
+    ``view``: the tensor that will share it.
+    """
+    a = tensor._a
+    if isinstance(a, np.generic):
+        a = tensor._a = np.array(a)
+        if tensor._m is not None:
+            tensor._m.a = a
+            if getattr(tensor._m.cell, "read_only", False):
+                a.flags.writeable = False
+    elif view is not None and hasattr(a, "tag"):
+        note_view(tensor, view)
+    return a
+
+
+stale_views: dict[int, Any] = {}  # memory with views whose history may be out of date; see _alias
+
+
+def current_fn(tensor: Tensor) -> Node | None:
+    """The tensor's node, looked up again first if the tensor is a view of something written since."""
+    if stale_views:
+        from .views import refresh
+
+        refresh(tensor)
+    return tensor._fn
+
+
+def shared_cell(tensor: Tensor) -> Any:
+    """The version cell of a tensor, made so that an alias can share it."""
+    return cell_of(tensor)
+
+
+__all__ = [
+    "CPU",
+    "META",
+    "Tensor",
+    "alias_payload",
+    "current_fn",
+    "device_of",
+    "hooks_of",
+    "leaf_node",
+    "make",
+    "new",
+    "wrap",
+]

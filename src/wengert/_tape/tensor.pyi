@@ -1,0 +1,1457 @@
+# Made by tools/make_stubs.py; do not edit.
+from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+
+from .._base.constants import Size as _Size
+from .._base.constants import device as _device
+from .._base.constants import layout as _layout
+from .._base.constants import memory_format as _memory_format
+from .._base.dtypes import dtype as _dtype
+from .._tape.node import Node as _Node
+from .._tensor_api.storage import TypedStorage as _TypedStorage
+from .._tensor_api.storage import UntypedStorage as _UntypedStorage
+from ..random import Generator as _Generator
+
+Number: TypeAlias = _bool | _int | _float | _complex
+hooks_of: Any
+leaf_node: Any
+
+new: Any
+
+CPU: Any
+
+META: Any
+
+def _disabled_torch_function_impl(func: Any, types: Any, args: Any=(), kwargs: Any=None) -> Any: ...
+
+DISABLED: Any
+
+def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any=(), kwargs: Any=None) -> Any: ...
+
+class TensorMeta(type):
+    def __getattr__(self, name: _str) -> Any: ...
+
+class _LegacyNew:
+    def __getattr__(self, name: _str) -> Any: ...
+
+class _Late:
+    def __getattr__(self, name: _str) -> Any: ...
+
+late: Any
+
+def _looked_up(self: Tensor) -> _Node | None: ...
+
+def _of_recorded(view: _tuple[Any, ...]) -> _bool: ...
+
+def device_of(a: Any) -> _device: ...
+
+make: Any
+
+def wrap(a: Any, fn: _Node | None=None) -> Tensor: ...
+
+def note_view(base: Tensor, view: Tensor) -> None: ...
+
+def alias_payload(tensor: Tensor, view: Tensor | None=None) -> Any: ...
+
+stale_views: Any
+
+def current_fn(tensor: Tensor) -> _Node | None: ...
+
+def shared_cell(tensor: Tensor) -> Any: ...
+
+class Tensor(metaclass=TensorMeta):
+    """A multi-dimensional array that can record what is computed from it."""
+    _a: Any
+    _fn: Any
+    _m: Any
+    _v: Any
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def H(self) -> Tensor:
+        """A matrix transposed and conjugated."""
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its dimensions in reverse order."""
+    def __abs__(self) -> Tensor:
+        """The absolute value of each element; its derivative at 0 is 0."""
+    def __add__(self, other: Any, /) -> Tensor:
+        """Sum of each pair of elements, broadcasting."""
+    def __and__(self, other: Any, /) -> Tensor:
+        """And of each pair of bits; of bools."""
+    def __array__(self, dtype: Any = None, copy: _bool | None = None) -> np.ndarray: ...
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
+    def __array_ufunc__(self, ufunc: Any, method: _str, *inputs: Any, **options: Any) -> Any: ...
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: _bool = False) -> Tensor: ...
+    def __bool__(self) -> _bool:
+        """Whether the one element is not zero; RuntimeError if there are more or fewer."""
+    def __complex__(self) -> _complex: ...
+    def __contains__(self, element: Any) -> _bool: ...
+    def __deepcopy__(self, memo: _dict[_int, Any]) -> Tensor: ...
+    def __dir__(self) -> _list[_str]: ...
+    def __div__(self, other: Any, /) -> Tensor:
+        """Quotient of each pair of elements, broadcasting; integers give the default dtype."""
+    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:
+        """The tensor's memory for another library (the DLPack protocol); one that requires grad is refused."""
+    def __dlpack_device__(self) -> _tuple[_int, _int]:
+        """(1, 0): the CPU."""
+    def __eq__(self, other: Any, /) -> Tensor:  # type: ignore[override]
+        """Whether the elements are equal, as bools."""
+    def __float__(self) -> _float: ...
+    def __floordiv__(self, other: Any, /) -> Tensor:
+        """Quotient rounded down; it has no derivative."""
+    def __format__(self, spec: _str) -> _str: ...
+    def __ge__(self, other: Any, /) -> Tensor:
+        """Whether the first element is larger or equal, as bools."""
+    def __getitem__(self, key: Any) -> Tensor:
+        """``x[...]``: a view if everything is an int, a slice, ``None`` or ``...``; else a copy of what is asked for."""
+    def __gt__(self, other: Any, /) -> Tensor:
+        """Whether the first element is the larger one, as bools."""
+    def __hash__(self) -> _int: ...
+    def __iadd__(self, other: Any, /) -> Tensor:
+        """In-place form of ``add``."""
+    def __iand__(self, other: Any, /) -> Tensor:
+        """In-place form of ``bitwise_and``."""
+    def __idiv__(self, other: Any, /) -> Tensor:
+        """In-place form of ``div``."""
+    def __ifloordiv__(self, other: Any, /) -> Tensor:
+        """In-place form of ``floor_divide``."""
+    def __ilshift__(self, other: Any, /) -> Tensor:
+        """In-place form of ``bitwise_left_shift``."""
+    def __imod__(self, other: Any, /) -> Tensor:
+        """In-place form of ``remainder``."""
+    def __imul__(self, other: Any, /) -> Tensor:
+        """In-place form of ``mul``."""
+    def __index__(self) -> _int: ...
+    def __int__(self) -> _int: ...
+    def __invert__(self) -> Tensor:
+        """``bitwise_not``."""
+    def __ior__(self, other: Any, /) -> Tensor:
+        """In-place form of ``bitwise_or``."""
+    def __ipow__(self, other: Any, /) -> Tensor:
+        """In-place form of ``pow``."""
+    def __irshift__(self, other: Any, /) -> Tensor:
+        """In-place form of ``bitwise_right_shift``."""
+    def __isub__(self, other: Any, /) -> Tensor:
+        """In-place form of ``sub``."""
+    def __iter__(self) -> Iterator[Tensor]: ...
+    def __itruediv__(self, other: Any, /) -> Tensor:
+        """In-place form of ``div``."""
+    def __ixor__(self, other: Any, /) -> Tensor:
+        """In-place form of ``bitwise_xor``."""
+    def __le__(self, other: Any, /) -> Tensor:
+        """Whether the first element is smaller or equal, as bools."""
+    def __len__(self) -> _int: ...
+    def __lshift__(self, other: Any, /) -> Tensor:
+        """The bits moved to the left, which multiplies by powers of two."""
+    def __lt__(self, other: Any, /) -> Tensor:
+        """Whether the first element is the smaller one, as bools."""
+    def __matmul__(self, other: Any, /) -> Tensor:
+        """``a @ b``: see ``matmul``."""
+    def __mod__(self, other: Any, /) -> Tensor:
+        """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
+    def __mul__(self, other: Any, /) -> Tensor:
+        """Product of each pair of elements, broadcasting."""
+    def __ne__(self, other: Any, /) -> Tensor:  # type: ignore[override]
+        """Whether the elements differ, as bools."""
+    def __neg__(self) -> Tensor:
+        """Each element with its sign changed."""
+    def __or__(self, other: Any, /) -> Tensor:
+        """Or of each pair of bits; of bools."""
+    def __pos__(self) -> Tensor:
+        """The tensor itself; an error for bools."""
+    def __pow__(self, other: Any, /) -> Tensor:
+        """Each element to the power of the other operand's, broadcasting."""
+    def __radd__(self, other: Any, /) -> Tensor:
+        """Sum of each pair of elements, broadcasting."""
+    def __rand__(self, other: Any, /) -> Tensor:
+        """``and`` with a number on the left."""
+    def __rdiv__(self, other: Any, /) -> Tensor:
+        """A number divided by each element, as PyTorch does: the reciprocal times the number."""
+    def __reduce_ex__(self, protocol: Any) -> _tuple[Any, ...]: ...
+    def __repr__(self, *, tensor_contents: Any = None) -> _str: ...
+    def __reversed__(self) -> Tensor: ...
+    def __rfloordiv__(self, other: Any, /) -> Tensor:
+        """``floordiv`` with a number on the left."""
+    def __rlshift__(self, other: Any, /) -> Tensor:
+        """``lshift`` with a number on the left."""
+    def __rmatmul__(self, other: Any, /) -> Tensor:
+        """``a @ b`` where a is no Tensor."""
+    def __rmod__(self, other: Any, /) -> Tensor:
+        """``mod`` with a number on the left."""
+    def __rmul__(self, other: Any, /) -> Tensor:
+        """Product of each pair of elements, broadcasting."""
+    def __ror__(self, other: Any, /) -> Tensor:
+        """``or`` with a number on the left."""
+    def __rpow__(self, other: Any, /) -> Tensor:
+        """A number (or what else stands on the left) to the power of each element."""
+    def __rrshift__(self, other: Any, /) -> Tensor:
+        """``rshift`` with a number on the left."""
+    def __rshift__(self, other: Any, /) -> Tensor:
+        """The bits moved to the right, which divides by powers of two and rounds down."""
+    def __rsub__(self, other: Any, /) -> Tensor:
+        """The second operand less the first."""
+    def __rtruediv__(self, other: Any, /) -> Tensor:
+        """A number divided by each element, as PyTorch does: the reciprocal times the number."""
+    def __rxor__(self, other: Any, /) -> Tensor:
+        """``xor`` with a number on the left."""
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
+    def __sub__(self, other: Any, /) -> Tensor:
+        """Difference of each pair of elements, broadcasting."""
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What a subclass makes of a function: it runs as on tensors, and its results are of the subclass."""
+    def __truediv__(self, other: Any, /) -> Tensor:
+        """Quotient of each pair of elements, broadcasting; integers give the default dtype."""
+    def __xor__(self, other: Any, /) -> Tensor:
+        """Exclusive or of each pair of bits; of bools."""
+    @property
+    def _backward_hooks(self) -> Any:
+        """The hooks of ``register_hook`` by their handles' ids; ``None`` if there are none."""
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor that this one is a view of; ``None`` if it is no view."""
+    @property
+    def _cdata(self) -> _int:
+        """A number that no other living tensor has. PyTorch's is the address of a C++ object; pyro compares them."""
+    def _coalesced_(self, coalesced: _bool) -> Tensor:
+        """Say, unchecked, that each index occurs once and in order, or that this is not known."""
+    def _dimI(self) -> _int:
+        """How many dimensions are sparse; 0 for a dense tensor."""
+    def _dimV(self) -> _int:
+        """How many dimensions are dense."""
+    def _indices(self) -> Tensor:
+        """``indices``, whatever the tensor."""
+    def _is_all_true(self) -> Tensor:
+        """Whether all elements of a bool tensor are True."""
+    def _is_any_true(self) -> Tensor:
+        """Whether an element of a bool tensor is True."""
+    _is_root: ClassVar[_bool]
+    def _is_view(self) -> _bool:
+        """Whether this tensor is a view of another."""
+    @staticmethod
+    def _make_subclass(cls: _type, data: Tensor, require_grad: _bool = False, **kwargs: Any) -> Tensor:
+        """A leaf of a subclass on the memory of ``data``, outside of its history."""
+    @staticmethod
+    def _make_wrapper_subclass(cls: _type, size: Any, *args: Any, **kwargs: Any) -> Tensor:
+        """Not there: a tensor without memory of its own would need ``__torch_dispatch__``. NotImplementedError."""
+    def _nnz(self) -> _int:
+        """How many elements (or dense parts) are stored."""
+    @property
+    def _post_accumulate_grad_hooks(self) -> Any:
+        """The hooks of ``register_post_accumulate_grad_hook`` by their handles' ids; ``None`` if there are none."""
+    def _refuse_export(self) -> None:
+        """Raises BufferError if the tensor requires grad: what another library computes is not recorded."""
+    def _typed_storage(self) -> _TypedStorage:
+        """``storage()`` without its warning."""
+    def _values(self) -> Tensor:
+        """``values``, whatever the tensor, and not recorded."""
+    @property
+    def _version(self) -> _int: ...
+    def _view_func(self, new_base: Tensor) -> Tensor | None:
+        """The view that this one is of its base, of another tensor of the same sizes and strides; ``None`` for no view."""
+    def abs(self) -> Tensor:
+        """The absolute value of each element; its derivative at 0 is 0."""
+    def abs_(self) -> Tensor:
+        """In-place form of ``abs``, for real tensors."""
+    def absolute(self) -> Tensor:
+        """The absolute value of each element; its derivative at 0 is 0."""
+    def absolute_(self) -> Tensor:
+        """In-place form of ``abs``, for real tensors."""
+    def acos(self) -> Tensor:
+        """The angle in radians whose cosine each element is."""
+    def acos_(self) -> Tensor:
+        """In-place form of ``acos``."""
+    def acosh(self) -> Tensor:
+        """The inverse hyperbolic cosine of each element; nan below 1."""
+    def acosh_(self) -> Tensor:
+        """In-place form of ``acosh``."""
+    def add(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+        """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
+    def add_(self, other: Tensor | Number, third: Any = None, *, alpha: _int = 1) -> Tensor:
+        """In-place form of ``add``."""
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+        """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+        """In-place form of ``addbmm``."""
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
+        """``input + value * tensor1 / tensor2``, broadcasting."""
+    def addcdiv_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: _int = 1) -> Tensor:
+        """In-place form of ``addcdiv``."""
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
+        """``input + value * tensor1 * tensor2``, broadcasting."""
+    def addcmul_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: _int = 1) -> Tensor:
+        """In-place form of ``addcmul``."""
+    def addmm(self, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+        """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+        """In-place form of ``addmm``."""
+    def addmv(self, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+        """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
+    def addmv_(self, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+        """In-place form of ``addmv``."""
+    def addr(self, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+        """``beta * input + alpha * outer(vec1, vec2)``."""
+    def addr_(self, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+        """In-place form of ``addr``."""
+    def adjoint(self) -> Tensor:
+        """Each matrix of a batch transposed and conjugated."""
+    def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
+    def allclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
+        """Whether all elements are close (``isclose``), as a Python bool."""
+    def amax(self, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
+        """The largest element over one, several or all dims; equal ones share the gradient evenly."""
+    def amin(self, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
+        """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> Any:
+        """The smallest and the largest element, of all or along a dim."""
+    def angle(self) -> Tensor:
+        """The angle of each complex number in radians; of a real one 0 or pi."""
+    def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Replace each element by a Python function of it; slow, and never recorded."""
+    def arccos(self) -> Tensor:
+        """The angle in radians whose cosine each element is."""
+    def arccos_(self) -> Tensor:
+        """In-place form of ``acos``."""
+    def arccosh(self) -> Tensor:
+        """The inverse hyperbolic cosine of each element; nan below 1."""
+    def arccosh_(self) -> Tensor:
+        """In-place form of ``acosh``."""
+    def arcsin(self) -> Tensor:
+        """The angle in radians whose sine each element is."""
+    def arcsin_(self) -> Tensor:
+        """In-place form of ``asin``."""
+    def arcsinh(self) -> Tensor:
+        """The inverse hyperbolic sine of each element."""
+    def arcsinh_(self) -> Tensor:
+        """In-place form of ``asinh``."""
+    def arctan(self) -> Tensor:
+        """The angle in radians whose tangent each element is."""
+    def arctan2(self, other: Tensor | Number) -> Tensor:
+        """The angle in radians of the point (other, input), between -pi and pi."""
+    def arctan2_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``atan2``."""
+    def arctan_(self) -> Tensor:
+        """In-place form of ``atan``."""
+    def arctanh(self) -> Tensor:
+        """The inverse hyperbolic tangent of each element."""
+    def arctanh_(self) -> Tensor:
+        """In-place form of ``atanh``."""
+    def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+        """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones."""
+    def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+        """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones."""
+    def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
+        """Indices that put the elements in order along a dim; equal elements keep their order."""
+    def argwhere(self) -> Tensor:
+        """``nonzero``: a row for each element that is not zero."""
+    def as_strided(self, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+        """A view of the tensor's storage with any sizes and strides (counted in elements)."""
+    def as_strided_(self, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+        """In-place form of ``as_strided``."""
+    def as_strided_scatter(self, src: Tensor, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+        """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
+    def as_subclass(self, cls: _type) -> Tensor:
+        """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
+    def asin(self) -> Tensor:
+        """The angle in radians whose sine each element is."""
+    def asin_(self) -> Tensor:
+        """In-place form of ``asin``."""
+    def asinh(self) -> Tensor:
+        """The inverse hyperbolic sine of each element."""
+    def asinh_(self) -> Tensor:
+        """In-place form of ``asinh``."""
+    def atan(self) -> Tensor:
+        """The angle in radians whose tangent each element is."""
+    def atan2(self, other: Tensor | Number) -> Tensor:
+        """The angle in radians of the point (other, input), between -pi and pi."""
+    def atan2_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``atan2``."""
+    def atan_(self) -> Tensor:
+        """In-place form of ``atan``."""
+    def atanh(self) -> Tensor:
+        """The inverse hyperbolic tangent of each element."""
+    def atanh_(self) -> Tensor:
+        """In-place form of ``atanh``."""
+    def backward(self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False, inputs: Any = None, *, retain_variables: _bool | None = None) -> None:
+        """Accumulate this tensor's gradients into the leaves it was computed from; see ``autograd.backward``."""
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+        """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+        """In-place form of ``baddbmm``."""
+    def bernoulli(self, p: _float | None = None, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
+        """Ones with the probabilities that ``input`` holds (or all with probability ``p``), else zeros."""
+    def bernoulli_(self, p: Any = 0.5, *, generator: _Generator | None = None) -> Tensor:
+        """Fill with ones of probability ``p``, a number or a tensor that broadcasts, and zeros elsewhere."""
+    def bfloat16(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.bfloat16``; itself if it is in that dtype already."""
+    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+        """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements."""
+    def bitwise_and(self, other: Tensor | Number) -> Tensor:
+        """And of each pair of bits; of bools."""
+    def bitwise_and_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``bitwise_and``."""
+    def bitwise_left_shift(self, other: Tensor | Number) -> Tensor:
+        """The bits moved to the left, which multiplies by powers of two."""
+    def bitwise_left_shift_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``bitwise_left_shift``."""
+    def bitwise_not(self) -> Tensor:
+        """Each bit flipped; of bools: not."""
+    def bitwise_not_(self) -> Tensor:
+        """In-place form of ``bitwise_not``."""
+    def bitwise_or(self, other: Tensor | Number) -> Tensor:
+        """Or of each pair of bits; of bools."""
+    def bitwise_or_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``bitwise_or``."""
+    def bitwise_right_shift(self, other: Tensor | Number) -> Tensor:
+        """The bits moved to the right, which divides by powers of two and rounds down."""
+    def bitwise_right_shift_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``bitwise_right_shift``."""
+    def bitwise_xor(self, other: Tensor | Number) -> Tensor:
+        """Exclusive or of each pair of bits; of bools."""
+    def bitwise_xor_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``bitwise_xor``."""
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
+    def bool(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.bool``; itself if it is in that dtype already."""
+    def broadcast_to(self, size: Any) -> Tensor:
+        """``input.expand(size)``."""
+    def byte(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.uint8``; itself if it is in that dtype already."""
+    def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
+        """Fill with Cauchy numbers."""
+    def cdouble(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.complex128``; itself if it is in that dtype already."""
+    def ceil(self) -> Tensor:
+        """The smallest whole number that is not smaller than each element; its derivative is 0."""
+    def ceil_(self) -> Tensor:
+        """In-place form of ``ceil``."""
+    def cfloat(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.complex64``; itself if it is in that dtype already."""
+    def chalf(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.complex32``; itself if it is in that dtype already."""
+    def char(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.int8``; itself if it is in that dtype already."""
+    def cholesky(self, upper: _bool = False) -> Tensor:
+        """Deprecated in PyTorch: see ``linalg.cholesky``."""
+    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+        """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``)."""
+    def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Tensor:
+        """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
+    def chunk(self, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+        """Views of at most ``chunks`` pieces of equal size along a dimension; the last may be smaller."""
+    def clamp(self, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
+        """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
+    def clamp_(self, min: Any = None, max: Any = None) -> Tensor:
+        """In-place form of ``clamp``."""
+    def clamp_max(self, max: Any) -> Tensor:
+        """Each element, at most ``max``: a number, or a tensor that broadcasts."""
+    def clamp_max_(self, max: Any) -> Tensor:
+        """In-place form of ``clamp_max``."""
+    def clamp_min(self, min: Any) -> Tensor:
+        """Each element, at least ``min``: a number, or a tensor that broadcasts."""
+    def clamp_min_(self, min: Any) -> Tensor:
+        """In-place form of ``clamp_min``."""
+    def clip(self, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
+        """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
+    def clip_(self, min: Any = None, max: Any = None) -> Tensor:
+        """In-place form of ``clamp``."""
+    def clone(self, *, memory_format: Any = None) -> Tensor:
+        """A copy that gradients flow through."""
+    def coalesce(self) -> Tensor:
+        """Each index once, in order, with the sum of its values."""
+    def conj(self) -> Tensor:
+        """The complex conjugate; a real tensor itself."""
+    def conj_physical(self, *, out: Tensor | None = None) -> Tensor:
+        """The complex conjugate; a real tensor itself."""
+    def conj_physical_(self) -> Tensor:
+        """In-place form of ``conj_physical``."""
+    def const_data_ptr(self) -> _int:
+        """The address of the first element; 0 if there is none."""
+    def contiguous(self, memory_format: Any = None) -> Tensor:
+        """The tensor itself if its elements lie in memory in row-major order, else a copy in which they do."""
+    def copy_(self, src: Any, non_blocking: _bool = False) -> Tensor:
+        """Write another tensor's values, broadcast and in self's dtype, into self."""
+    def copysign(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        """The absolute value of the first operand with the sign of the second."""
+    def copysign_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``copysign``."""
+    def corrcoef(self) -> Tensor:
+        """Matrix of correlation coefficients; rows are variables, columns observations."""
+    def cos(self) -> Tensor:
+        """The cosine of each element, an angle in radians."""
+    def cos_(self) -> Tensor:
+        """In-place form of ``cos``."""
+    def cosh(self) -> Tensor:
+        """The hyperbolic cosine of each element."""
+    def cosh_(self) -> Tensor:
+        """In-place form of ``cosh``."""
+    def count_nonzero(self, dim: Any = None) -> Tensor:
+        """How many elements are not zero, as int64."""
+    def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+        """Covariance matrix; rows are variables, columns observations."""
+    def cpu(self, memory_format: Any = None) -> Tensor:
+        """The tensor itself: it is on the CPU; an error for one without data."""
+    def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
+        """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
+    def cuda(self, *args: Any, **kwargs: Any) -> Tensor:
+        """There is no cuda: an AssertionError, as in PyTorch built without it."""
+    def cummax(self, dim: _int) -> Any:
+        """Running maximum along a dim, and where it stands: the last of equal ones."""
+    def cummin(self, dim: _int) -> Any:
+        """Running minimum along a dim, and where it stands: the last of equal ones."""
+    def cumprod(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+        """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero."""
+    def cumprod_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+        """In-place form of ``cumprod``."""
+    def cumsum(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+        """Running sum along a dim; integers and bools give int64."""
+    def cumsum_(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+        """In-place form of ``cumsum``."""
+    @property
+    def data(self) -> Tensor:
+        """The same memory outside of the graph, with a version count of its own."""
+    @data.setter
+    def data(self, value: Tensor) -> None: ...
+    def data_ptr(self) -> _int:
+        """The address of the first element; 0 if there is none."""
+    def deg2rad(self) -> Tensor:
+        """Degrees in radians."""
+    def deg2rad_(self) -> Tensor:
+        """In-place form of ``deg2rad``."""
+    def dense_dim(self) -> _int:
+        """How many dimensions are dense."""
+    def det(self) -> Tensor:
+        """The determinant of each square matrix; its derivative is right for singular matrices too."""
+    def detach(self) -> Tensor:
+        """The same memory without history: a leaf that needs no gradient, and shares the version counter."""
+    def detach_(self) -> Tensor:
+        """Cut the tensor off its history, in place."""
+    @property
+    def device(self) -> _device:
+        """Where the tensor lives: ``device(type='cpu')``, or ``device(type='meta')`` for one without data."""
+    def diag(self, diagonal: _int = 0) -> Tensor:
+        """A vector as the diagonal of a matrix, or a copy of a matrix's diagonal."""
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+        """The last dimension as a diagonal of two dimensions of the result, zeros elsewhere."""
+    def diagflat(self, offset: _int = 0) -> Tensor:
+        """All elements as the diagonal of a matrix."""
+    def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """A view of the diagonal of two dimensions, as a new last dimension."""
+    def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """A copy of ``input`` with ``src`` on a diagonal."""
+    def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+        """The n-th difference of neighbours along a dim; ``prepend`` and ``append`` are attached along it first."""
+    def digamma(self) -> Tensor:
+        """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
+    def digamma_(self) -> Tensor:
+        """In-place form of ``digamma``."""
+    def dim(self) -> _int:
+        """The number of dimensions."""
+    def dim_order(self, *, ambiguity_check: Any = False) -> _tuple[_int, ...]:
+        """The dimensions in the order in which they lie in memory, the outermost first."""
+    def dist(self, other: Tensor, p: _int | _float = 2) -> Tensor:
+        """The p-norm of the difference of two tensors, which broadcast."""
+    def div(self, other: Any, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
+        """``input / other``, broadcasting; integers give the default dtype."""
+    def div_(self, other: Any, *, rounding_mode: _str | None = None) -> Tensor:
+        """In-place form of ``div``."""
+    def divide(self, other: Any, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
+        """``input / other``, broadcasting; integers give the default dtype."""
+    def divide_(self, other: Any, *, rounding_mode: _str | None = None) -> Tensor:
+        """In-place form of ``div``."""
+    def dot(self, tensor: Tensor) -> Tensor:
+        """Sum of the products of the elements of two vectors."""
+    def double(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.float64``; itself if it is in that dtype already."""
+    def dsplit(self, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+        """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
+    @property
+    def dtype(self) -> _dtype:
+        """The element type, such as ``torch.float32``."""
+    def eig(self, *args: Any, **kwargs: Any) -> Any:
+        """Removed from PyTorch. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
+    def element_size(self) -> _int:
+        """Bytes per element."""
+    def eq(self, other: Tensor | Number) -> Tensor:
+        """Whether the elements are equal, as bools."""
+    def eq_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``eq``."""
+    def equal(self, other: Tensor) -> _bool:
+        """Whether two tensors have the same shape and the same elements, as a Python bool."""
+    def erf(self) -> Tensor:
+        """The error function of each element."""
+    def erf_(self) -> Tensor:
+        """In-place form of ``erf``."""
+    def erfc(self) -> Tensor:
+        """One less the error function of each element, exact also where that is near 1."""
+    def erfc_(self) -> Tensor:
+        """In-place form of ``erfc``."""
+    def erfinv(self) -> Tensor:
+        """The number whose error function each element is, for elements between -1 and 1."""
+    def erfinv_(self) -> Tensor:
+        """In-place form of ``erfinv``."""
+    def exp(self) -> Tensor:
+        """e to the power of each element."""
+    def exp2(self) -> Tensor:
+        """Two to the power of each element."""
+    def exp2_(self) -> Tensor:
+        """In-place form of ``exp2``."""
+    def exp_(self) -> Tensor:
+        """In-place form of ``exp``."""
+    def expand(self, *size: Any, implicit: _bool = False, **given: Any) -> Tensor:
+        """A view in which dimensions of size one, and new ones in front, seem repeated; -1 keeps a dimension's size."""
+    def expand_as(self, other: Tensor) -> Tensor:
+        """``self.expand(other.shape)``."""
+    def expm1(self) -> Tensor:
+        """``exp(x) - 1``, exact also near 0."""
+    def expm1_(self) -> Tensor:
+        """In-place form of ``expm1``."""
+    def exponential_(self, lambd: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
+        """Fill with exponential numbers of rate ``lambd``."""
+    def fill_(self, value: Any) -> Tensor:
+        """Write one value, a number or a 0-dimensional tensor, everywhere."""
+    def fill_diagonal_(self, fill_value: _float, wrap: _bool = False) -> Tensor:
+        """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
+    def fix(self) -> Tensor:
+        """Each element without its fraction; its derivative is 0."""
+    def fix_(self) -> Tensor:
+        """In-place form of ``trunc``."""
+    def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+        """The dimensions from ``start_dim`` to ``end_dim`` made one; a 0-dimensional tensor becomes one-dimensional."""
+    def flip(self, *dims: Any, **given: Any) -> Tensor:
+        """A copy with some dimensions in reverse order."""
+    def fliplr(self) -> Tensor:
+        """A copy with the columns in reverse order."""
+    def flipud(self) -> Tensor:
+        """A copy with the rows in reverse order."""
+    def float(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.float32``; itself if it is in that dtype already."""
+    def float_power(self, exponent: Any) -> Tensor:
+        """``pow`` in double precision (complex128 if an operand is complex)."""
+    def float_power_(self, exponent: Any) -> Tensor:
+        """In-place form of ``float_power``, for double precision only."""
+    def floor(self) -> Tensor:
+        """The largest whole number that is not larger than each element; its derivative is 0."""
+    def floor_(self) -> Tensor:
+        """In-place form of ``floor``."""
+    def floor_divide(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        """Quotient rounded down; it has no derivative."""
+    def floor_divide_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``floor_divide``."""
+    def fmax(self, other: Tensor | Number) -> Tensor:
+        """The larger of each pair of elements; of nan and a number the number."""
+    def fmin(self, other: Tensor | Number) -> Tensor:
+        """The smaller of each pair of elements; of nan and a number the number."""
+    def fmod(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        """What is left of dividing, with the sign of the dividend, as C's ``fmod``."""
+    def fmod_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``fmod``."""
+    def frac(self) -> Tensor:
+        """The fraction of each element, with its sign."""
+    def frac_(self) -> Tensor:
+        """In-place form of ``frac``."""
+    def frexp(self) -> Any:
+        """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``."""
+    def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
+        """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
+    def gcd(self, other: Tensor | Number) -> Tensor:
+        """The greatest common divisor of each pair of integers."""
+    def gcd_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``gcd``."""
+    def ge(self, other: Tensor | Number) -> Tensor:
+        """Whether the first element is larger or equal, as bools."""
+    def ge_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``ge``."""
+    def geometric_(self, p: _float, *, generator: _Generator | None = None) -> Tensor:
+        """Fill with numbers of trials up to the first success, of probability ``p``."""
+    def geqrf(self) -> Any:
+        """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
+    def ger(self, vec2: Tensor) -> Tensor:
+        """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
+    def get_device(self) -> _int:
+        """The number of the accelerator: -1, as tensors are on the CPU."""
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have accumulated here; ``None`` before the first."""
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None: ...
+    @grad.deleter
+    def grad(self) -> None: ...
+    @property
+    def grad_dtype(self) -> Any:
+        """The dtype of ``.grad``, which is the tensor's unless the program sets another; ``None`` for any."""
+    @grad_dtype.setter
+    def grad_dtype(self, value: Any) -> None: ...
+    @property
+    def grad_fn(self) -> _Node | None:
+        """The node that made this tensor; ``None`` for a leaf."""
+    def greater(self, other: Tensor | Number) -> Tensor:
+        """Whether the first element is the larger one, as bools."""
+    def greater_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``gt``."""
+    def greater_equal(self, other: Tensor | Number) -> Tensor:
+        """Whether the first element is larger or equal, as bools."""
+    def greater_equal_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``ge``."""
+    def gt(self, other: Tensor | Number) -> Tensor:
+        """Whether the first element is the larger one, as bools."""
+    def gt_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``gt``."""
+    def half(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.float16``; itself if it is in that dtype already."""
+    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
+        """Each element, or 0 if its absolute value is at most ``lambd``."""
+    def hash_tensor(self, dim: Any = (), *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
+        """A hash (uint64) of the elements along dims, of all by default: the exclusive or of their 64-bit patterns."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """0 of a negative element, 1 of a positive one, and that of ``values`` of 0."""
+    def heaviside_(self, values: Tensor) -> Tensor:
+        """In-place form of ``heaviside``."""
+    def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
+        """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
+    def histogram(self, bins: _int | Tensor, *, range: _tuple[_float, _float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Any = None) -> Any:
+        """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
+    def hsplit(self, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+        """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
+    def hypot(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
+    def hypot_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``hypot``."""
+    def i0(self) -> Tensor:
+        """The modified Bessel function of the first kind of order 0."""
+    def i0_(self) -> Tensor:
+        """In-place form of ``i0``."""
+    def igamma(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only."""
+    def igamma_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``igamma``."""
+    def igammac(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
+    def igammac_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``igammac``."""
+    @property
+    def imag(self) -> Tensor:
+        """A view of the imaginary part of a complex tensor."""
+    @imag.setter
+    def imag(self, value: Tensor) -> None: ...
+    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+        """A copy of ``input`` with ``alpha`` times the parts of ``source`` added at some indices of a dimension."""
+    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+        """In-place form of ``index_add``."""
+    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+        """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+        """In-place form of ``index_copy``."""
+    def index_fill(self, dim: _int, index: Tensor, value: Any) -> Tensor:
+        """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension."""
+    def index_fill_(self, dim: _int, index: Tensor, value: Any) -> Tensor:
+        """In-place form of ``index_fill``."""
+    def index_put(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+        """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points."""
+    def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+        """In-place form of ``index_put``."""
+    def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
+        """A copy of ``input`` in which all that ``source`` has for an index of a dimension is reduced to one value."""
+    def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
+        """In-place form of ``index_reduce``."""
+    def index_select(self, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """A copy of the parts of ``input`` at some indices of a dimension."""
+    def indices(self) -> Tensor:
+        """The places of the stored elements, of shape ``(sparse_dim, nnz)``; of a coalesced tensor only."""
+    def inner(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
+    def int(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.int32``; itself if it is in that dtype already."""
+    def inverse(self) -> Tensor:
+        """The inverse of each square matrix."""
+    def is_coalesced(self) -> _bool:
+        """Whether each index occurs once, in order."""
+    def is_complex(self) -> _bool:
+        """Whether the dtype is a complex one."""
+    def is_conj(self) -> _bool:
+        """False: here a tensor's memory holds its elements as they are, all of them."""
+    def is_contiguous(self, memory_format: Any = ...) -> _bool:
+        """Whether the elements lie in memory in row-major order, or in that of ``memory_format``."""
+    @property
+    def is_cpu(self) -> _bool:
+        """Whether the tensor is on the CPU."""
+    @property
+    def is_cuda(self) -> _bool:
+        """False: no tensor here is of kind 'cuda'."""
+    def is_distributed(self) -> _bool:
+        """False: here a tensor's memory holds its elements as they are, all of them."""
+    def is_floating_point(self) -> _bool:
+        """Whether the dtype is a floating one."""
+    def is_inference(self) -> _bool:
+        """Whether the tensor was made under ``inference_mode``."""
+    @property
+    def is_ipu(self) -> _bool:
+        """False: no tensor here is of kind 'ipu'."""
+    @property
+    def is_leaf(self) -> _bool:
+        """True for a tensor made by the user, or one that needs no gradient."""
+    @property
+    def is_maia(self) -> _bool:
+        """False: no tensor here is of kind 'maia'."""
+    @property
+    def is_meta(self) -> _bool:
+        """Whether the tensor is on device "meta": it has a shape and a dtype and no data."""
+    @property
+    def is_mkldnn(self) -> _bool:
+        """False: no tensor here is of kind 'mkldnn'."""
+    @property
+    def is_mps(self) -> _bool:
+        """False: no tensor here is of kind 'mps'."""
+    @property
+    def is_mtia(self) -> _bool:
+        """False: no tensor here is of kind 'mtia'."""
+    def is_neg(self) -> _bool:
+        """False: here a tensor's memory holds its elements as they are, all of them."""
+    @property
+    def is_nested(self) -> _bool:
+        """False: no tensor here is of kind 'nested'."""
+    def is_nonzero(self) -> _bool:
+        """Whether the one element is not zero; RuntimeError if there are more or fewer."""
+    def is_pinned(self, device: Any = None) -> _bool:
+        """False: there is no accelerator."""
+    @property
+    def is_quantized(self) -> _bool:
+        """False: no tensor here is of kind 'quantized'."""
+    def is_same_size(self, other: Tensor) -> _bool:
+        """Whether two tensors have the same shape."""
+    def is_set_to(self, tensor: Tensor) -> _bool:
+        """Whether two tensors are the same memory seen in the same way: shape, strides and offset."""
+    def is_shared(self) -> _bool:
+        """Whether processes forked from this one see the tensor's memory: see ``share_memory_``."""
+    def is_signed(self) -> _bool:
+        """Whether the dtype has negative numbers."""
+    @property
+    def is_sparse(self) -> _bool:
+        """Whether a tensor's payload is sparse."""
+    @property
+    def is_sparse_csr(self) -> _bool:
+        """False: no tensor here is of kind 'sparse_csr'."""
+    @property
+    def is_vulkan(self) -> _bool:
+        """False: no tensor here is of kind 'vulkan'."""
+    @property
+    def is_xla(self) -> _bool:
+        """False: no tensor here is of kind 'xla'."""
+    @property
+    def is_xpu(self) -> _bool:
+        """False: no tensor here is of kind 'xpu'."""
+    def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
+        """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``."""
+    def isfinite(self) -> Tensor:
+        """Whether each element is neither infinite nor nan."""
+    def isinf(self) -> Tensor:
+        """Whether each element is infinite; of a complex one, whether a part is."""
+    def isnan(self) -> Tensor:
+        """Whether each element is not a number; of a complex one, whether a part is."""
+    def isneginf(self) -> Tensor:
+        """Whether each element is minus infinity."""
+    def isposinf(self) -> Tensor:
+        """Whether each element is plus infinity."""
+    def isreal(self) -> Tensor:
+        """Whether each element's imaginary part is zero."""
+    def istft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
+        """The signal whose ``stft`` is ``input``, ``(B, N, frames)`` or ``(N, frames)``, in the sense of least squares."""
+    def item(self) -> Any:
+        """The one element as a Python number."""
+    @property
+    def itemsize(self) -> _int:
+        """Bytes per element."""
+    def kron(self, other: Tensor) -> Tensor:
+        """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
+        """The k-th smallest element along a dim (k counts from 1), and where it is."""
+    @property
+    def layout(self) -> _layout:
+        """How the elements are stored: ``torch.strided`` or ``torch.sparse_coo``."""
+    def lcm(self, other: Tensor | Number) -> Tensor:
+        """The least common multiple of each pair of integers."""
+    def lcm_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``lcm``."""
+    def ldexp(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        """``input * 2 ** other``."""
+    def ldexp_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``ldexp``."""
+    def le(self, other: Tensor | Number) -> Tensor:
+        """Whether the first element is smaller or equal, as bools."""
+    def le_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``le``."""
+    def lerp(self, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
+        """``input + weight * (end - input)``; the weight is a number or a tensor."""
+    def lerp_(self, end: Tensor, weight: Any) -> Tensor:
+        """In-place form of ``lerp``."""
+    def less(self, other: Tensor | Number) -> Tensor:
+        """Whether the first element is the smaller one, as bools."""
+    def less_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``lt``."""
+    def less_equal(self, other: Tensor | Number) -> Tensor:
+        """Whether the first element is smaller or equal, as bools."""
+    def less_equal_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``le``."""
+    def lgamma(self) -> Tensor:
+        """The logarithm of the absolute value of the gamma function of each element."""
+    def lgamma_(self) -> Tensor:
+        """In-place form of ``lgamma``."""
+    def log(self) -> Tensor:
+        """The natural logarithm of each element: -inf of 0, nan of a negative one."""
+    def log10(self) -> Tensor:
+        """The logarithm to the base 10 of each element."""
+    def log10_(self) -> Tensor:
+        """In-place form of ``log10``."""
+    def log1p(self) -> Tensor:
+        """``log(1 + x)``, exact also near 0."""
+    def log1p_(self) -> Tensor:
+        """In-place form of ``log1p``."""
+    def log2(self) -> Tensor:
+        """The logarithm to the base 2 of each element."""
+    def log2_(self) -> Tensor:
+        """In-place form of ``log2``."""
+    def log_(self) -> Tensor:
+        """In-place form of ``log``."""
+    def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: _Generator | None = None) -> Tensor:
+        """Fill with numbers whose logarithm is normal with this mean and standard deviation."""
+    def log_softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
+        """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1."""
+    def logaddexp(self, other: Tensor | Number) -> Tensor:
+        """``log(exp(input) + exp(other))`` without overflow."""
+    def logaddexp2(self, other: Tensor | Number) -> Tensor:
+        """``log2(2 ** input + 2 ** other)`` without overflow."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """Logarithm of the running sum of exponentials along a dim, without overflow."""
+    def logdet(self) -> Tensor:
+        """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
+    def logical_and(self, other: Tensor | Number) -> Tensor:
+        """Whether both elements are other than zero."""
+    def logical_and_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``logical_and``."""
+    def logical_not(self) -> Tensor:
+        """Whether each element is zero."""
+    def logical_not_(self) -> Tensor:
+        """In-place form of ``logical_not``."""
+    def logical_or(self, other: Tensor | Number) -> Tensor:
+        """Whether at least one of the elements is other than zero."""
+    def logical_or_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``logical_or``."""
+    def logical_xor(self, other: Tensor | Number) -> Tensor:
+        """Whether just one of the elements is other than zero."""
+    def logical_xor_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``logical_xor``."""
+    def logit(self, eps: _float | None = None) -> Tensor:
+        """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given."""
+    def logit_(self, eps: _float | None = None) -> Tensor:
+        """In-place form of ``logit``."""
+    def logsumexp(self, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
+        """Logarithm of the sum of exponentials along one or several dims, without overflow."""
+    def long(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.int64``; itself if it is in that dtype already."""
+    def lstsq(self, *args: Any, **kwargs: Any) -> Any:
+        """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
+    def lt(self, other: Tensor | Number) -> Tensor:
+        """Whether the first element is the smaller one, as bools."""
+    def lt_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``lt``."""
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> Any:
+        """Deprecated in PyTorch: see ``linalg.lu_factor``."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """Deprecated in PyTorch: see ``linalg.lu_solve``."""
+    @property
+    def mH(self) -> Tensor:
+        """Each matrix of a batch transposed and conjugated."""
+    @property
+    def mT(self) -> Tensor:
+        """The last two dimensions exchanged: each matrix of a batch transposed."""
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+        """Replace each element by a Python function of it and of two other tensors' elements."""
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+        """Replace each element by a Python function of it and of another tensor's element."""
+    def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
+        """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true."""
+    def masked_fill_(self, mask: Tensor, value: Any) -> Tensor:
+        """In-place form of ``masked_fill``."""
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """A copy of ``input`` with the first elements of ``source``, in order, where ``mask`` is true."""
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
+        """In-place form of ``masked_scatter``."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """A vector of the elements where the bool tensor ``mask`` is true, both broadcast."""
+    def matmul(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks."""
+    def matrix_exp(self) -> Tensor:
+        """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
+    def matrix_power(self, n: _int) -> Tensor:
+        """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
+    def matrix_rank(self, *args: Any, **kwargs: Any) -> Any:
+        """Removed from PyTorch. Please use the `torch.linalg.matrix_rank` function instead."""
+    def max(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Largest elements."""
+    def maximum(self, other: Tensor | Number) -> Tensor:
+        """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
+    def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
+        """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes."""
+    def median(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
+        """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
+    def min(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
+    def minimum(self, other: Tensor | Number) -> Tensor:
+        """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
+    def mm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> Any:
+        """The most frequent element along a dim (the smallest of several), and where it is last."""
+    def module_load(self, other: Tensor, assign: _bool = False) -> Tensor:
+        """What a parameter becomes when ``other`` is loaded into it: ``other`` itself, or this tensor with its values."""
+    def moveaxis(self, source: Any, destination: Any) -> Tensor:
+        """A view with some dimensions moved to other positions, the others in their order."""
+    def movedim(self, source: Any, destination: Any) -> Tensor:
+        """A view with some dimensions moved to other positions, the others in their order."""
+    def msort(self) -> Tensor:
+        """The elements in order along the first dim."""
+    def mul(self, other: Tensor | Number) -> Tensor:
+        """Product of each pair of elements, broadcasting."""
+    def mul_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``mul``."""
+    def multinomial(self, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
+        """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
+    def multiply(self, other: Tensor | Number) -> Tensor:
+        """Product of each pair of elements, broadcasting."""
+    def multiply_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``mul``."""
+    def mv(self, vec: Tensor) -> Tensor:
+        """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
+    def mvlgamma(self, p: _int) -> Tensor:
+        """The logarithm of the multivariate gamma function of dimension p."""
+    def mvlgamma_(self, p: _int) -> Tensor:
+        """In-place form of ``mvlgamma``."""
+    @property
+    def name(self) -> Any:
+        """``None``: kept for programs that ask."""
+    def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+        """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
+    def nan_to_num_(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+        """In-place form of ``nan_to_num``."""
+    def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+        """Mean of the elements that are not nan."""
+    def nanmedian(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
+        """The median of the elements that are not nan, as ``median``."""
+    def nanquantile(self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+        """The q-th quantiles of the elements that are not nan; see ``quantile``."""
+    def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+        """Sum of the elements that are not nan."""
+    def narrow(self, dim: _int, start: Any, length: _int) -> Tensor:
+        """A view of ``length`` elements of a dimension, from ``start`` on."""
+    def narrow_copy(self, *args: Any, **kwargs: Any) -> Tensor:
+        """``narrow``, as a copy."""
+    @property
+    def nbytes(self) -> _int:
+        """Bytes of all elements together."""
+    @property
+    def ndim(self) -> _int:
+        """The number of dimensions."""
+    def ndimension(self) -> _int:
+        """The number of dimensions."""
+    def ne(self, other: Tensor | Number) -> Tensor:
+        """Whether the elements differ, as bools."""
+    def ne_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``ne``."""
+    def neg(self) -> Tensor:
+        """Each element with its sign changed."""
+    def neg_(self) -> Tensor:
+        """In-place form of ``neg``."""
+    def negative(self) -> Tensor:
+        """Each element with its sign changed."""
+    def negative_(self) -> Tensor:
+        """In-place form of ``neg``."""
+    def nelement(self) -> _int:
+        """The number of elements."""
+    def new(self, *args: Any, **kwargs: Any) -> Tensor:
+        """PyTorch 0.1's form of ``new_empty`` (given sizes) and ``new_tensor`` (given a list)."""
+    def new_empty(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+        """Uninitialised, of this tensor's dtype."""
+    def new_empty_strided(self, size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False) -> Tensor:
+        """Uninitialised, with given strides, of this tensor's dtype."""
+    def new_full(self, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False) -> Tensor:
+        """One value everywhere, of this tensor's dtype."""
+    def new_ones(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+        """Ones of this tensor's dtype."""
+    def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False) -> Tensor:
+        """A new leaf with a copy of the data, of this tensor's dtype."""
+    def new_zeros(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+        """Zeros of this tensor's dtype."""
+    def nextafter(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        """The next number after each element in the direction of the other."""
+    def nextafter_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``nextafter``."""
+    def nonzero(self, *, as_tuple: _bool = False, out: Tensor | None = None) -> Any:
+        """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
+    def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
+        """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
+    def norm(self, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
+        """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
+    def normal(self, std: Any = 1.0, *, generator: _Generator | None = None) -> Tensor:
+        """Normal numbers around this tensor (PyTorch 0.1's form of ``torch.normal(mean, std)``)."""
+    def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
+        """Fill with normal numbers."""
+    def not_equal(self, other: Tensor | Number) -> Tensor:
+        """Whether the elements differ, as bools."""
+    def not_equal_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``ne``."""
+    def numel(self) -> _int:
+        """The number of elements."""
+    def numpy(self, *, force: _bool = False) -> np.ndarray:
+        """The elements as a NumPy array that shares the tensor's memory."""
+    def orgqr(self, tau: Tensor) -> Tensor:
+        """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
+    def ormqr(self, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False) -> Tensor:
+        """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
+    def outer(self, vec2: Tensor) -> Tensor:
+        """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
+    @property
+    def output_nr(self) -> _int:
+        """Which of its node's outputs this tensor is."""
+    def permute(self, *order: Any, dims: Any = None) -> Tensor:
+        """A view with the dimensions in another order."""
+    def pin_memory(self, device: Any = None) -> Tensor:
+        """Raises RuntimeError: there is no accelerator to pin memory for."""
+    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
+        """``linalg.pinv`` with another name for its relative tolerance."""
+    def polygamma(self, n: _int) -> Tensor:
+        """The derivative of order n of ``digamma``."""
+    def polygamma_(self, n: _int) -> Tensor:
+        """In-place form of ``polygamma``."""
+    def positive(self) -> Tensor:
+        """The tensor itself; an error for bools."""
+    def pow(self, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+        """Each element to the power of the exponent's; either may be a number."""
+    def pow_(self, exponent: Any) -> Tensor:
+        """In-place form of ``pow``."""
+    def prelu(self, weight: Tensor) -> Tensor:
+        """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1."""
+    def prod(self, dim: _int | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+        """Product of all elements, or along one dim. Its gradient is right where elements are zero, in every order."""
+    def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
+    def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """In-place form of ``put``."""
+    def qr(self, some: _bool = True) -> Any:
+        """Deprecated in PyTorch: see ``linalg.qr``."""
+    def quantile(self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+        """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one."""
+    def rad2deg(self) -> Tensor:
+        """Radians in degrees."""
+    def rad2deg_(self) -> Tensor:
+        """In-place form of ``rad2deg``."""
+    def random_(self, *args: Any, generator: _Generator | None = None, **kwargs: Any) -> Tensor:
+        """Fill with integers: ``random_()`` up to the dtype's largest; ``random_(to)``, ``random_(from, to)`` below ``to``."""
+    def ravel(self) -> Tensor:
+        """All elements in one dimension; a view if the tensor is contiguous."""
+    @property
+    def real(self) -> Tensor:
+        """A view of the real part; a real tensor itself."""
+    @real.setter
+    def real(self, value: Tensor) -> None: ...
+    def reciprocal(self) -> Tensor:
+        """One over each element."""
+    def reciprocal_(self) -> Tensor:
+        """In-place form of ``reciprocal``."""
+    def register_hook(self, hook: Any) -> Any:
+        """Call ``hook(grad)`` with this tensor's gradient in each backward pass; it may return a new gradient."""
+    def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
+        """Call ``hook(tensor)`` after this leaf's ``.grad`` was accumulated in a backward pass."""
+    def reinforce(self, reward: Any) -> None:
+        """Set the reward of a stochastic result, for the backward pass that follows (legacy)."""
+    def relu(self) -> Tensor:
+        """Each element, or 0 if it is negative."""
+    def relu_(self) -> Tensor:
+        """In-place form of ``relu``."""
+    def remainder(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
+    def remainder_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``remainder``."""
+    def renorm(self, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:
+        """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm."""
+    def renorm_(self, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:
+        """In-place form of ``renorm``."""
+    def repeat(self, *repeats: Any, **given: Any) -> Tensor:
+        """A copy with the tensor several times side by side along each dimension; more numbers add dimensions in front."""
+    def repeat_interleave(self, repeats: Any = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+        """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says."""
+    @property
+    def requires_grad(self) -> _bool:
+        """Whether operators on this tensor are recorded."""
+    @requires_grad.setter
+    def requires_grad(self, value: _bool) -> None: ...
+    def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
+        """Turn recording for this leaf on or off, in place."""
+    def reshape(self, *size: Any, shape: Any = None) -> Tensor:
+        """The same elements in another shape: a view where the memory allows it, else a copy."""
+    def reshape_as(self, other: Tensor) -> Tensor:
+        """``self.reshape(other.shape)``."""
+    def resize(self, *sizes: Any) -> Tensor:
+        """*Legacy:* another shape for the same number of elements, as ``reshape``."""
+    def resize_(self, *sizes: Any, memory_format: Any = None) -> Tensor:
+        """Another size on the same memory, in row-major order; more memory is taken if it does not suffice."""
+    def resize_as(self, tensor: Tensor) -> Tensor:
+        """*Legacy:* ``self.resize(tensor.shape)``."""
+    def resize_as_(self, other: Tensor, *, memory_format: Any = None) -> Tensor:
+        """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
+    def resolve_conj(self) -> Tensor:
+        """The tensor itself: conjugates and negatives are always computed."""
+    def resolve_neg(self) -> Tensor:
+        """The tensor itself: conjugates and negatives are always computed."""
+    def retain_grad(self) -> None:
+        """Keep this intermediate result's gradient in ``.grad``."""
+    @property
+    def retains_grad(self) -> _bool:
+        """Whether ``retain_grad`` is in force for this intermediate result."""
+    def roll(self, shifts: Any, dims: Any = None) -> Tensor:
+        """A copy with the elements moved along dimensions, those pushed out coming in at the other end."""
+    def rot90(self, k: _int = 1, dims: Any = (0, 1)) -> Tensor:
+        """A copy turned by ``k`` quarters in the plane of two dimensions, from the first towards the second."""
+    def round(self, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
+        """The nearest whole number, the even one of two; with ``decimals`` so many digits behind the point."""
+    def round_(self, *, decimals: _int | None = None) -> Tensor:
+        """In-place form of ``round``."""
+    def rsqrt(self) -> Tensor:
+        """One over the square root of each element."""
+    def rsqrt_(self) -> Tensor:
+        """In-place form of ``rsqrt``."""
+    def scatter(self, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
+        """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
+    def scatter_(self, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
+        """In-place form of ``scatter``."""
+    def scatter_add(self, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
+    def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+        """In-place form of ``scatter_add``."""
+    def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
+        """A copy of ``input`` in which all that ``src`` has for a place is reduced to one value."""
+    def scatter_reduce_(self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
+        """In-place form of ``scatter_reduce``."""
+    def select(self, dim: _int, index: _int) -> Tensor:
+        """A view of the part at one index of a dimension, which goes away."""
+    def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
+        """A copy of ``input`` with ``src`` at one index of a dimension."""
+    def set_(self, source: Any = None, storage_offset: _int = 0, size: Any = None, stride: Any = None) -> Tensor:
+        """Make a tensor use another's memory and size; without a source, none."""
+    def sgn(self) -> Tensor:
+        """The sign; of a complex number the number of absolute value one in its direction, 0 of 0."""
+    def sgn_(self) -> Tensor:
+        """In-place form of ``sgn``."""
+    @property
+    def shape(self) -> _Size:
+        """The size of each dimension."""
+    def share_memory_(self) -> Tensor:
+        """Move the elements to memory that other processes see and write to."""
+    def short(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype ``torch.int16``; itself if it is in that dtype already."""
+    def sigmoid(self) -> Tensor:
+        """``1 / (1 + exp(-x))``."""
+    def sigmoid_(self) -> Tensor:
+        """In-place form of ``sigmoid``."""
+    def sign(self) -> Tensor:
+        """-1, 0 or 1, as each element's sign; 0 of nan."""
+    def sign_(self) -> Tensor:
+        """In-place form of ``sign``."""
+    def signbit(self) -> Tensor:
+        """Whether each element's sign bit is set: also that of -0."""
+    def sin(self) -> Tensor:
+        """The sine of each element, an angle in radians."""
+    def sin_(self) -> Tensor:
+        """In-place form of ``sin``."""
+    def sinc(self) -> Tensor:
+        """``sin(pi x) / (pi x)``, and 1 at 0."""
+    def sinc_(self) -> Tensor:
+        """In-place form of ``sinc``."""
+    def sinh(self) -> Tensor:
+        """The hyperbolic sine of each element."""
+    def sinh_(self) -> Tensor:
+        """In-place form of ``sinh``."""
+    def size(self, dim: _int | None = None) -> Any:
+        """The size of each dimension, or of one."""
+    def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+        """A copy of ``input`` with ``src`` in a slice of a dimension."""
+    def slogdet(self) -> Any:
+        """See ``linalg.slogdet``."""
+    def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
+        """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first."""
+    def solve(self, *args: Any, **kwargs: Any) -> Any:
+        """Removed from PyTorch. `torch.solve` is deprecated in favor of `torch.linalg.solve`."""
+    def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool | None = False) -> Any:
+        """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest."""
+    def sparse_dim(self) -> _int:
+        """How many dimensions are sparse; 0 for a dense tensor."""
+    def sparse_mask(self, mask: Tensor) -> Tensor:
+        """The elements of a dense tensor where ``mask``, a sparse one of its shape, stores something."""
+    def split(self, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
+        """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list."""
+    def split_with_sizes(self, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+        """Views of pieces of these sizes along a dimension."""
+    def sqrt(self) -> Tensor:
+        """The square root of each element; nan of a negative one."""
+    def sqrt_(self) -> Tensor:
+        """In-place form of ``sqrt``."""
+    def square(self, *, out: Tensor | None = None) -> Tensor:
+        """The square of each element."""
+    def square_(self) -> Tensor:
+        """In-place form of ``square``."""
+    def squeeze(self, dim: Any = None, *, axis: Any = None) -> Tensor:
+        """A view without the dimensions of size one: all of them, or those named."""
+    def squeeze_(self, dim: Any = None) -> Tensor:
+        """In-place form of ``squeeze``."""
+    def std(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+    def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
+        """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
+    def storage(self) -> _TypedStorage:
+        """The memory that the tensor and its views share, counted in elements; ``untyped_storage`` is today's form."""
+    def storage_offset(self) -> _int:
+        """How many elements the first one lies behind the beginning of the storage."""
+    def stride(self, dim: _int | None = None) -> Any:
+        """How many elements lie between neighbours in each dimension, or in one."""
+    def sub(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+        """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
+    def sub_(self, other: Tensor | Number, third: Any = None, *, alpha: _int = 1) -> Tensor:
+        """In-place form of ``sub``."""
+    def subtract(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+        """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
+    def subtract_(self, other: Tensor | Number, third: Any = None, *, alpha: _int = 1) -> Tensor:
+        """In-place form of ``sub``."""
+    def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
+        """Sum of the elements: of all of them, or along one or several dims."""
+    def sum_to_size(self, *size: Any) -> Tensor:
+        """The elements summed until the shape is ``size``, from which ``self``'s shape must be a broadcast."""
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> Any:
+        """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
+    def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
+        """A view with two dimensions exchanged."""
+    def swapaxes_(self, dim0: _int, dim1: _int) -> Tensor:
+        """In-place form of ``transpose``."""
+    def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
+        """A view with two dimensions exchanged."""
+    def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
+        """In-place form of ``transpose``."""
+    def symeig(self, *args: Any, **kwargs: Any) -> Any:
+        """Removed from PyTorch. The default behavior has changed from using the upper triangular portion to the lower one."""
+    def t(self) -> Tensor:
+        """A matrix transposed; tensors of fewer dimensions as they are."""
+    def t_(self) -> Tensor:
+        """In-place form of ``t``."""
+    def take(self, index: Tensor) -> Tensor:
+        """The elements at some numbers, counted in row-major order."""
+    def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
+        """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row."""
+    def tan(self) -> Tensor:
+        """The tangent of each element, an angle in radians."""
+    def tan_(self) -> Tensor:
+        """In-place form of ``tan``."""
+    def tanh(self) -> Tensor:
+        """The hyperbolic tangent of each element."""
+    def tanh_(self) -> Tensor:
+        """In-place form of ``tanh``."""
+    def tensor_split(self, indices_or_sections: Any = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+        """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
+    def tile(self, *dims: Any, **given: Any) -> Tensor:
+        """``repeat``, the numbers counted from the last dimension."""
+    def to(self, *args: Any, **kwargs: Any) -> Tensor:
+        """The tensor in another dtype or on another device: itself if nothing changes and ``copy`` is not asked for."""
+    def to_dense(self, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
+        """A sparse tensor with all its zeros; a dense one is itself. Converted if ``dtype`` is given."""
+    def to_sparse(self, sparse_dim: Any = None, *, layout: Any = None, **_: Any) -> Tensor:
+        """The tensor with only its elements stored that are not zero, of the first ``sparse_dim`` dimensions."""
+    def to_sparse_coo(self, sparse_dim: Any = None, *, layout: Any = None, **_: Any) -> Tensor:
+        """The tensor with only its elements stored that are not zero, of the first ``sparse_dim`` dimensions."""
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers, of a 0-dimensional tensor the number."""
+    def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Any:
+        """The k largest (or smallest) elements along a dim, always in order, and where they are."""
+    def trace(self) -> Tensor:
+        """The sum of a matrix's diagonal."""
+    def transpose(self, dim0: _int, dim1: _int) -> Tensor:
+        """A view with two dimensions exchanged."""
+    def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
+        """In-place form of ``transpose``."""
+    def triangular_solve(self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> Any:
+        """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
+    def tril(self, diagonal: _int = 0) -> Tensor:
+        """A copy with zeros above a diagonal (0: the main one) of the last two dimensions."""
+    def tril_(self, diagonal: _int = 0) -> Tensor:
+        """In-place form of ``tril``."""
+    def triu(self, diagonal: _int = 0) -> Tensor:
+        """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
+    def triu_(self, diagonal: _int = 0) -> Tensor:
+        """In-place form of ``triu``."""
+    def true_divide(self, other: Any, *, out: Tensor | None = None) -> Tensor:
+        """``div`` without rounding."""
+    def true_divide_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``div``."""
+    def trunc(self) -> Tensor:
+        """Each element without its fraction; its derivative is 0."""
+    def trunc_(self) -> Tensor:
+        """In-place form of ``trunc``."""
+    def type(self, dtype: Any = None, non_blocking: _bool = False, **kwargs: Any) -> Any:
+        """The name of the tensor's type, or the tensor converted to another."""
+    def type_as(self, other: Tensor) -> Tensor:
+        """The tensor in the dtype of another."""
+    def unbind(self, dim: _int = 0) -> _tuple[Tensor, ...]:
+        """Views of the parts at each index of a dimension."""
+    def unflatten(self, dim: _int, sizes: Any) -> Tensor:
+        """One dimension made several; one of ``sizes`` may be -1."""
+    def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
+        """A view of all windows of ``size`` elements along a dimension, every ``step`` elements, in a new last dimension."""
+    def uniform_(self, *args: Any, generator: _Generator | None = None, **kwargs: Any) -> Tensor:
+        """Fill with numbers uniform on [from, to): ``uniform_(from=0, to=1)``."""
+    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+        """The different elements, or slices along a dim, always in order."""
+    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+        """The first of each run of equal elements, or of equal slices along a dim."""
+    def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+        """``chunk``, of copies that may be written to in place."""
+    def unsafe_split(self, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
+        """``split``, of copies that may be written to in place."""
+    def unsafe_split_with_sizes(self, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+        """``split_with_sizes``, of copies that may be written to in place."""
+    def unsqueeze(self, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
+        """A view with a dimension of size one at position ``dim``."""
+    def unsqueeze_(self, dim: _int) -> Tensor:
+        """In-place form of ``unsqueeze``."""
+    def untyped_storage(self) -> _UntypedStorage:
+        """The memory that the tensor and its views share, counted in bytes."""
+    def values(self) -> Tensor:
+        """The stored elements, of shape ``(nnz, *dense shape)``; of a coalesced tensor only."""
+    def var(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+    def vdot(self, other: Tensor) -> Tensor:
+        """``dot`` with the first vector conjugated."""
+    def view(self, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+        """The same memory in another shape, or, given a dtype, its bytes as elements of another type."""
+    def view_as(self, other: Tensor) -> Tensor:
+        """``self.view(other.shape)``."""
+    @property
+    def volatile(self) -> _bool:
+        """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy)."""
+    @volatile.setter
+    def volatile(self, value: _bool) -> None: ...
+    def vsplit(self, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+        """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
+    def where(self, condition: Tensor, other: Any) -> Tensor:
+        """``self`` where the condition holds, else ``other``."""
+    def xlogy(self, other: Tensor | Number) -> Tensor:
+        """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
+    def xlogy_(self, other: Tensor | Number) -> Tensor:
+        """In-place form of ``xlogy``."""
+    def xpu(self, *args: Any, **kwargs: Any) -> Tensor:
+        """There is no xpu: an AssertionError, as in PyTorch built without it."""
+    def zero_(self) -> Tensor:
+        """Write zeros everywhere."""

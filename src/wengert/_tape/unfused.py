@@ -1,0 +1,283 @@
+"""The graph that a fused node stands for, made when somebody looks at it.
+
+``linear`` is ``addmm(bias, input, weight.t())`` in PyTorch, and a batched ``matmul`` is a product of matrices between
+views; here each is one node. Who asks such a node for ``next_functions`` shall find PyTorch's nodes. So when it is
+first asked, the node becomes the head of that graph: its step is done by real nodes from then on, on which hooks can
+be registered and at which a gradient can be asked for. A graph that nobody looks at pays nothing.
+
+The nodes between have sequence numbers between those of the fused node and of the nodes drawn before it, so the order
+of a pass stays what it was. A node whose saved values are freed already cannot be taken apart and is shown as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._base.registry import REGISTRY
+from .node import FREED, AccumulateGrad, Box, Cell, Node, name_saved, named
+
+_classes: dict[type, type] = {}
+
+
+def shown_as(N: Any, graph: Callable[[Any], Node | None]) -> None:
+    """Nodes of the class ``N`` show the graph that ``graph(node)`` makes; ``None``: they show what they have."""
+
+    def next_functions(n: Any) -> Any:
+        _take_apart(n, graph)
+        return Node.next_functions.fget(n)  # type: ignore[attr-defined]
+
+    def names(n: Any) -> list[str]:
+        _take_apart(n, graph)
+        return Node.__dir__(n)
+
+    def register_hook(n: Any, fn: Any) -> Any:  # it is given the cotangents of the node's own inputs
+        _take_apart(n, graph)
+        return Node.register_hook(n, fn)
+
+    def register_prehook(n: Any, fn: Any) -> Any:
+        _take_apart(n, graph)
+        return Node.register_prehook(n, fn)
+
+    def call(n: Any, *grads: Any) -> Any:
+        _take_apart(n, graph)
+        return Node.__call__(n, *grads)
+
+    N.next_functions = property(next_functions, doc=Node.next_functions.__doc__)
+    N.__dir__, N.register_hook, N.register_prehook, N.__call__ = names, register_hook, register_prehook, call
+
+
+def _take_apart(n: Any, graph: Callable[[Any], Node | None]) -> None:
+    if type(n).__dict__.get("taken_apart"):
+        return
+    head = graph(n)
+    if head is not None:
+        n.__class__ = _head_class(type(n))
+        n.fx = head
+
+
+def _head_class(cls: Any) -> Any:
+    """A class of the same layout whose nodes leave everything to the first node of their graph, kept in ``fx``."""
+    made = _classes.get(cls)
+    if made is None:
+        made = _classes[cls] = type(
+            cls.__name__,
+            (cls,),
+            {
+                "__slots__": (),
+                "__module__": cls.__module__,
+                "taken_apart": True,
+                "edges": lambda n: n.fx.edges(),
+                "backward": lambda n, xp, g, keep: n.fx.backward(xp, g, keep),
+                "release": lambda n: n.fx.release(),
+                "saved": lambda n, key: n.fx.saved(key),
+                "keeper": property(lambda n: getattr(n.fx, "layer", n.fx)),
+                "shape": property(lambda n: n.fx.shape),
+                "saved_names": property(lambda n: n.fx.saved_names),
+            },
+        )
+    return made
+
+
+# --------------------------------------------------------------------------------------------------- nodes of the graph
+def node_of(operator: str, after: Node, step: float, **slots: Any) -> Any:
+    """A node of a registered operator that comes ``step`` before ``after``, made at the same line."""
+    n = REGISTRY[operator].node()
+    n.seq = after.seq - step
+    n.h = None
+    n.code, n.lasti = after.code, after.lasti
+    for key, value in slots.items():
+        setattr(n, key, value)
+    return n
+
+
+def copy_of(n: Any) -> Any:
+    """Another node with everything that ``n`` has but its hooks."""
+    other = type(n)()
+    for cls in type(n).__mro__[:-1]:
+        for slot in cls.__dict__.get("__slots__", ()):
+            if slot != "__weakref__" and hasattr(n, slot):
+                setattr(other, slot, getattr(n, slot))
+    other.h = None
+    return other
+
+
+def let_go(n: Any) -> None:
+    """Let a node that was taken apart hold no value any longer."""
+    for slot in ("x", "y"):
+        if isinstance(getattr(n, slot), Box):
+            setattr(n, slot, FREED)
+
+
+def reshaped(box: Any, shape: tuple[int, ...]) -> Any:
+    """A saved value in another shape, watched by the same version cell; a shape alone stays a shape."""
+    if type(box) is tuple:
+        return shape
+    if box.cell is None:
+        box.cell = Cell()
+    other = Box()
+    other.a = box.a.reshape(shape)
+    other.cell = box.cell
+    return other
+
+
+def shape_of(value: Any) -> tuple[int, ...] | None:
+    """The shape of what a product saved of an operand; ``None`` if that was freed or packed."""
+    if type(value) is tuple:
+        return value
+    return tuple(value.a.shape) if type(value) is Box and value.a is not None else None
+
+
+def viewed(edge: Node | None, value: Any, shape: tuple[int, ...], n: Node, step: float) -> Node | None:
+    """What ``reshape`` to this shape is in PyTorch's graph: a view, or a copy that is seen in the new shape."""
+    if edge is None:
+        return None
+    old = shape_of(value)
+    a = value.a if type(value) is Box else None
+    if not isinstance(a, np.ndarray) or a.flags.c_contiguous:
+        return node_of("view", n, step, fx=edge, p=(shape,), shape=old)  # type: ignore[no-any-return]
+    if np.may_share_memory(a.reshape(shape), a):
+        return named(node_of("view", n, step, fx=edge, p=(shape,), shape=old), "ReshapeAliasBackward0")
+    clone = node_of("clone", n, step + 0.05, fx=edge, p=("C",))
+    return node_of("reshape", n, step, fx=clone, p=(shape,), shape=old)  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------------------------------------- the products' graphs
+def matmul_graph(n: Any) -> Node | None:
+    """A batch of matrices times a matrix, a vector or another batch: products of what the views make of them."""
+    sx, sy = shape_of(n.x), shape_of(n.y)
+    if sx is None or sy is None or len(sx) < 3:
+        return None
+    *lead, rows, k = sx
+    if len(sy) > 2:
+        return _batched(n, sx, sy)
+    many = int(np.prod(lead, dtype=np.int64)) * rows
+    left = viewed(n.fx, n.x, (many, k), n, 0.4)
+    product = node_of(
+        "mat_mat" if len(sy) == 2 else "mat_vec", n, 0.2, fx=left, fy=n.fy, x=reshaped(n.x, (many, k)), y=n.y, p=()
+    )
+    return _head(n, product, (many, *sy[1:]), (*lead, rows, *sy[1:]))
+
+
+def _head(n: Any, product: Node, inner: tuple[int, ...], outer: tuple[int, ...]) -> Node:
+    let_go(n)
+    return node_of("reshape", n, 0, fx=product, p=(outer,), shape=inner)  # type: ignore[no-any-return]
+
+
+def _batched(n: Any, sx: tuple[int, ...], sy: tuple[int, ...]) -> Node:
+    """Two batches: both expanded to the same batch dimensions, which are seen as one."""
+    batch = np.broadcast_shapes(sx[:-2], sy[:-2])
+    many = int(np.prod(batch, dtype=np.int64))
+    edges: list[Any] = []
+    kept: list[Any] = []
+    for edge, value, shape, step in ((n.fx, n.x, sx, 0.4), (n.fy, n.y, sy, 0.5)):
+        size, flat = (*batch, *shape[-2:]), (many, *shape[-2:])
+        wide = value
+        if shape != size:
+            wide = size if type(value) is tuple else _expanded(value, size)
+        if edge is not None:
+            edge = node_of("expand", n, step + 0.2, fx=edge, p=(size,), shape=shape)
+        edges.append(viewed(edge, wide, flat, n, step))
+        kept.append(reshaped(wide, flat))
+    product = node_of("bmm", n, 0.2, fx=edges[0], fy=edges[1], x=kept[0], y=kept[1], p=())
+    return _head(n, product, (many, sx[-2], sy[-1]), (*batch, sx[-2], sy[-1]))
+
+
+def _expanded(box: Box, size: tuple[int, ...]) -> Box:
+    wide: Box = reshaped(box, box.a.shape)
+    wide.a = np.broadcast_to(box.a, size)
+    return wide
+
+
+def row_graph(n: Any) -> Node | None:
+    """A vector times a matrix: a product of two matrices, the first of one row."""
+    sx, sy = shape_of(n.x), shape_of(n.y)
+    if sx is None or sy is None:
+        return None
+    row = None if n.fx is None else node_of("unsqueeze_dim", n, 0.4, fx=n.fx, p=(0,), shape=sx)
+    product = node_of("mat_mat", n, 0.2, fx=row, fy=n.fy, x=reshaped(n.x, (1, *sx)), y=n.y, p=())
+    let_go(n)
+    return named(  # type: ignore[no-any-return]
+        node_of("squeeze_dim", n, 0, fx=product, p=(0,), shape=(1, *sy[1:])), "SqueezeBackward4"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ the layer
+class LayerHead(Node):
+    """The layer's own step, with its weight's cotangent as that of the transposed weight."""
+
+    __slots__ = ("layer", "to")
+    layer: Any
+    to: tuple[Node | None, ...]
+    saved_names = property(lambda self: self.layer.saved_names)  # type: ignore[assignment]
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return self.to
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        pairs = self.layer.backward(xp, g, keep)
+        transposed = self.to[-1]
+        if transposed is None:
+            return pairs  # type: ignore[no-any-return]
+        return (*pairs[:-2], transposed, xp.permute(pairs[-1], (1, 0)))
+
+    def saved(self, name: str) -> Any:
+        return self.layer.saved(name)
+
+    def release(self) -> None:
+        self.layer.release()
+
+
+def layer_graph(n: Any) -> Node | None:
+    """``linear``: a product with the transposed weight."""
+    head = LayerHead()
+    head.seq, head.h, head.code, head.lasti = n.seq, None, n.code, n.lasti
+    transposed = None
+    if n.fy is not None:
+        shape = shape_of(n.x if n.y is None else n.y) or (0, 0)
+        transposed = node_of("matrix_t", n, 0.5, fx=n.fy, p=(), shape=shape)
+    head.to = (*n.edges()[:-1], transposed)
+    head.layer = copy_of(n)
+    let_go(n)
+    return head
+
+
+# ------------------------------------------------------------------------------------- sizes and strides of the factors
+def with_sizes(
+    N: Any, first: str, second: str, kept: tuple[str, ...] = (), transposed: bool = False, **more: Any
+) -> None:
+    """PyTorch's names of what a product of two matrices saved: the factors, the sizes of both, strides if needed.
+
+    ``kept``: further names that the node knows, ``more``: such whose value is always the same. ``transposed``: the
+    second factor's node is that of its transpose.
+    """
+    plain = N.saved
+    slots = {first: "x", second: "y"}
+    sizes = {f"{name}_sym_sizes": name for name in slots}
+    strides = {f"{name}_sym_strides": name for name in slots}
+
+    def layout(n: Any, name: str) -> tuple[Any, Any]:
+        value, edge = getattr(n, slots[name]), getattr(n, "f" + slots[name])
+        if isinstance(value, Box) and value is not FREED:
+            tensor = plain(n, name)
+            return tuple(tensor.shape), tuple(tensor.stride())
+        if type(edge) is not AccumulateGrad:  # what the formulas do not need was not kept
+            return (value, None) if type(value) is tuple else (None, None)
+        step = -1 if transposed and name == second else 1
+        return tuple(edge.variable.shape[::step]), tuple(edge.variable.stride()[::step])
+
+    def saved(n: Any, key: str) -> Any:
+        if key in more:
+            return more[key]
+        if key in sizes:
+            return layout(n, sizes[key])[0]
+        if key in strides:
+            name = strides[key]
+            return () if getattr(n, "f" + slots[name]) is None else layout(n, name)[1]
+        return plain(n, key)
+
+    N.saved = saved
+    N.saved_names = (*slots, *sizes, *strides, *kept, *more)
+    name_saved(*N.saved_names)

@@ -1,0 +1,145 @@
+"""``copy.deepcopy``, ``copy.copy`` and pickling of tensors.
+
+A deep copy is a leaf with its own memory; tensors that shared memory before share the copy's. A pickled tensor is its
+array, whether it requires grad, and the attributes that the program set on it; gradients and hooks stay behind.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._base.dtypes import BY_NUMPY
+from .._base.errors import noted
+from .._base.modes import inference_tensors
+from .._base.registry import public
+from .._payloads.meta import Meta
+from .._tape.inference import is_inference
+from .._tape.node import leaf_node
+from .._tape.tensor import Tensor, alias_payload, current_fn, new
+
+_OWN = frozenset(
+    ("_detached", "_grad", "_retains", "_reward", "_stochastic", "_views", "_volatile")
+)  # what the library itself keeps in a tensor's __dict__
+
+
+def _attributes(self: Tensor) -> dict[str, Any]:
+    """What the program set on a tensor."""
+    return {key: value for key, value in self.__dict__.items() if key not in _OWN}
+
+
+def rebuild(cls: type, a: Any, requires_grad: bool) -> Tensor:
+    """A tensor from what was pickled."""
+    if not isinstance(a, (np.ndarray, np.generic)):  # a sparse array, or one without data
+        t = new(cls)
+        t._a = a
+        t._m = t._fn = None
+        if requires_grad:
+            leaf_node(t)
+        return t
+    known = BY_NUMPY[a.dtype].np
+    if a.dtype is not known:  # unpickling made another dtype object; operators compare dtypes by identity
+        a = a.view(known)
+    t = new(cls)
+    t._a = a
+    t._m = None
+    t._fn = None
+    if requires_grad:
+        leaf_node(t)
+    return t
+
+
+@public("Tensor.__reduce_ex__")
+def _reduce(self: Tensor, protocol: Any) -> tuple[Any, ...]:
+    a = self._a
+    if not isinstance(a, np.generic):
+        a = _array(self, "pickled")
+    _warn_of_hooks(self)
+    parts = (rebuild, (type(self), a, self._fn is not None))
+    attributes = _attributes(self)
+    if type(a) is Meta and type(self) is Tensor and not attributes:
+        from .._utils import _rebuild_meta_tensor_no_storage
+
+        return _rebuild_meta_tensor_no_storage, (self.dtype, tuple(a.shape), self.stride(), self._fn is not None)
+    return (*parts, attributes) if attributes else parts
+
+
+def _warn_of_hooks(self: Tensor) -> None:
+    hooks = self._fn.h if self._fn is not None else None
+    for hook in (hooks.tensor_pre or {}).values() if hooks is not None else ():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=3,
+            )
+
+
+def _array(self: Tensor, what: str) -> Any:
+    from .._payloads.transforms import Value
+
+    if type(self._a) is Meta:
+        return self._a
+    if isinstance(self._a, (Value, Tensor)):
+        raise RuntimeError(f"a tensor inside of a transform (grad, vmap, jvp) cannot be {what}")
+    a = alias_payload(self)
+    if inference_tensors and is_inference(self):  # the copy is an ordinary tensor
+        return a.copy()
+    return a
+
+
+@public("Tensor.__deepcopy__")
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    known = memo.get(id(self))
+    if known is not None:
+        return known
+    current_fn(self)
+    if not self.is_leaf:
+        raise noted(
+            RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                "moment.  If you were attempting to deepcopy a module, this may be because of a "
+                "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
+            ),
+            f"Why: the tensor was made by {self.grad_fn.name()}; a copy of it would need a copy of its history."
+            if self.grad_fn is not None
+            else "",
+            "What to do: tensor.detach().clone() copies the value, tensor.clone() keeps the history.",
+        )
+    twin = rebuild(type(self), _deep_array(_array(self, "copied"), memo), False)
+    memo[id(self)] = twin
+    if self._fn is not None:
+        leaf_node(twin)
+    grad = self.grad
+    if grad is not None:
+        twin.grad = copy.deepcopy(grad, memo)
+    attributes = _attributes(self)
+    if attributes:
+        twin.__dict__.update(copy.deepcopy(attributes, memo))
+    return twin
+
+
+def _deep_array(a: Any, memo: dict[int, Any]) -> Any:
+    """A copy of an array; arrays on the same memory become arrays on the same copy."""
+    from .._tensor_api.layout import owner_of
+
+    if not isinstance(a, np.ndarray):
+        return copy.deepcopy(a, memo)
+    owner = owner_of(a)
+    if owner.base is not None or type(owner) is not np.ndarray:  # memory of another kind: a buffer, a file
+        return a.copy()
+    copied = memo.get(id(owner))
+    if copied is None:
+        copied = memo[id(owner)] = owner.copy(order="K")
+        memo.setdefault(id(memo), []).append(owner)  # keeps the id valid as long as the memo lives
+    if a is owner:
+        return copied
+    if copied.strides != owner.strides:  # the owner was not dense: the offset below would be another element's
+        return a.copy()
+    offset = a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    view = np.ndarray(a.shape, a.dtype, copied, offset, a.strides)
+    view.flags.writeable = a.flags.writeable
+    return view

@@ -1,0 +1,458 @@
+"""How a tensor lies in memory: sizes, strides, offsets, its kind of dtype, and what is the same for every tensor.
+
+These are ``Tensor``'s methods and properties that look at the array and compute nothing, and the few that run a Python
+function over its elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._base import dtypes
+from .._base.dtypes import BY_NUMPY, make_size
+from .._base.errors import noted
+from .._base.registry import REGISTRY, place
+from .._base.registry import public as method
+from .._kinds.dims import normal_dim
+from .._kinds.slow_path import type_text
+from .._payloads.meta import Meta, laid_out, no_kernel
+from .._tape.node import view_of
+from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
+from .._tape.views import base_of, bump, check_inplace, writable
+from .protocol import array_of, attribute, checked
+
+
+def as_function(method: Callable[..., Any], name: str) -> None:
+    """A method as a function of the same name, which says so if its first argument is no tensor."""
+    short = name.rpartition(".")[2]
+
+    def function(input: Tensor, *args: Any) -> Any:
+        return method(checked(input, short), *args)
+
+    function.__name__ = function.__qualname__ = short
+    function.__doc__ = method.__doc__
+    place(function, name)
+
+
+# ------------------------------------------------------------------------------------------------------------ the shape
+@method("Tensor.size")
+def size(self: Tensor, dim: int | None = None) -> Any:
+    """The size of each dimension, or of one.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3).size(), torch.ones(2, 3).size(-1)
+    (torch.Size([2, 3]), 3)
+    """
+    shape = self._a.shape
+    if dim is None:
+        return make_size(shape)
+    return shape[_own_dim(dim, shape, "size")]
+
+
+def _own_dim(dim: Any, shape: tuple[int, ...], function: str) -> int:
+    if isinstance(dim, (float, str)):
+        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type_text(dim)}")
+    if not shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return normal_dim(dim, len(shape), function)
+
+
+@method("Tensor.dim Tensor.ndimension")
+def dim(self: Tensor) -> int:
+    """The number of dimensions.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3).dim()
+    2
+    """
+    return len(self._a.shape)
+
+
+@method("Tensor.numel Tensor.nelement")
+def numel(self: Tensor) -> int:
+    """The number of elements.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3).numel()
+    6
+    """
+    return self._a.size
+
+
+as_function(numel, "torch.numel")
+
+
+@method("Tensor.stride")
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """How many elements lie between neighbours in each dimension, or in one.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3).stride(), torch.ones(2, 3).stride(0)
+    ((3, 1), 3)
+    """
+    strides = strides_of(self._a)
+    return strides if dim is None else strides[_own_dim(dim, self._a.shape, "stride")]
+
+
+def strides_of(a: Any) -> tuple[int, ...]:
+    """An array's strides in elements."""
+    strides = getattr(a, "strides", None)
+    if strides is None or (type(a) is np.ndarray and not a.size):  # NumPy and PyTorch differ in those of no elements
+        return contiguous_strides(a.shape)
+    n = a.itemsize
+    return tuple([s // n for s in strides])
+
+
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a new array in row-major order, as PyTorch counts them."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))
+
+
+@method("Tensor.is_contiguous")
+def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -> bool:
+    """Whether the elements lie in memory in row-major order, or in that of ``memory_format``.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3).is_contiguous(), torch.ones(2, 3).t().is_contiguous()
+    (True, False)
+    """
+    a = self._a
+    if not isinstance(a, np.ndarray):
+        return laid_out(a, memory_format) if type(a) is Meta else True
+    if memory_format is dtypes.channels_last:
+        return a.ndim == 4 and a.transpose(0, 2, 3, 1).flags.c_contiguous
+    if memory_format is dtypes.channels_last_3d:
+        return a.ndim == 5 and a.transpose(0, 2, 3, 4, 1).flags.c_contiguous
+    return a.flags.c_contiguous
+
+
+@method("Tensor.dim_order")
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions in the order in which they lie in memory, the outermost first."""
+    strides = strides_of(self._a)
+    return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
+
+
+@method("Tensor.is_same_size")
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape."""
+    return self._a.shape == other._a.shape
+
+
+as_function(is_same_size, "torch.is_same_size")
+
+
+@method("Tensor.get_device torch.get_device")
+def get_device(self: Tensor) -> int:
+    """The number of the accelerator: -1, as tensors are on the CPU."""
+    return -1
+
+
+# --------------------------------------------------------------------------------------------------------------- memory
+@method("Tensor.element_size")
+def element_size(self: Tensor) -> int:
+    """Bytes per element.
+
+    >>> import wengert as torch
+    >>> torch.ones(2).element_size()
+    4
+    """
+    return self._a.dtype.itemsize
+
+
+@attribute("Tensor.itemsize")
+def itemsize(self: Tensor) -> int:
+    """Bytes per element."""
+    return self._a.dtype.itemsize
+
+
+@attribute("Tensor.nbytes")
+def nbytes(self: Tensor) -> int:
+    """Bytes of all elements together."""
+    return self._a.dtype.itemsize * self._a.size
+
+
+@attribute("Tensor._cdata")
+def cdata(self: Tensor) -> int:
+    """A number that no other living tensor has. PyTorch's is the address of a C++ object; pyro compares them."""
+    return id(self)
+
+
+@method("Tensor.data_ptr Tensor.const_data_ptr")
+def data_ptr(self: Tensor) -> int:
+    """The address of the first element; 0 if there is none."""
+    a = self._a
+    if type(a) is not np.ndarray:
+        if device_of(a) is META:
+            return 0
+        array_of(self)
+        a = alias_payload(self)
+    return address(a) if a.size and isinstance(a, np.ndarray) else 0
+
+
+def address(a: np.ndarray) -> int:
+    return a.__array_interface__["data"][0]
+
+
+def owner_of(a: np.ndarray) -> np.ndarray:
+    """The array whose memory this one is a view of; itself if it is none."""
+    while isinstance(a.base, np.ndarray):
+        a = a.base
+    return a
+
+
+@method("Tensor.storage_offset")
+def storage_offset(self: Tensor) -> int:
+    """How many elements the first one lies behind the beginning of the storage.
+
+    >>> import wengert as torch
+    >>> torch.ones(2, 3)[1].storage_offset()
+    3
+    """
+    a = self._a
+    if type(a) is Meta:
+        return a.offset // a.itemsize
+    if not isinstance(a, np.ndarray) or not a.size:
+        return 0
+    return (address(a) - address(owner_of(a))) // a.dtype.itemsize
+
+
+@method("Tensor.is_set_to")
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether two tensors are the same memory seen in the same way: shape, strides and offset."""
+    if device_of(self._a) is META or device_of(tensor._a) is META:
+        raise no_kernel("is_set_to")
+    a, b = alias_payload(self), alias_payload(tensor)
+    return a is b or (address(a) == address(b) and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype)
+
+
+@attribute("Tensor._base")
+def base(self: Tensor) -> Tensor | None:
+    """The tensor that this one is a view of; ``None`` if it is no view."""
+    return base_of(self)
+
+
+@method("Tensor._is_view")
+def is_view(self: Tensor) -> bool:
+    """Whether this tensor is a view of another."""
+    return view_of(self) is not None
+
+
+@method("Tensor._view_func")
+def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
+    """The view that this one is of its base, of another tensor of the same sizes and strides; ``None`` for no view.
+
+    >>> import wengert as torch
+    >>> torch.zeros(3)[1:]._view_func(torch.arange(3.))
+    tensor([1., 2.])
+    """
+    view = view_of(self)
+    if view is None:
+        return None
+    base = base_of(self)
+    same = base is not None and (base.shape, base.stride()) == (new_base.shape, new_base.stride())
+    if not same:
+        return None
+    from .._ops.shape.view_chain import chain_of
+
+    for name, p in chain_of(self)[1]:
+        info = REGISTRY[name]
+        new_base = info.op(new_base, *p) if info.outputs == 1 else info.op(new_base, *p[:-1])[p[-1]]
+    return new_base
+
+
+@method("Tensor.pin_memory")
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """Raises RuntimeError: there is no accelerator to pin memory for."""
+    if device_of(self._a) is META:
+        from .legacy_types import name_of_type
+
+        kind = name_of_type(self.dtype).removeprefix("torch.").removesuffix("Tensor")
+        raise RuntimeError(f"cannot pin 'Meta{kind}Type' only dense CPU tensors can be pinned")
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+@method("Tensor.is_pinned")
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """False: there is no accelerator."""
+    return False
+
+
+# ------------------------------------------------------------------------------------------------------- kinds of dtype
+@method("Tensor.is_floating_point")
+def _is_floating_point(self: Tensor) -> bool:
+    """Whether the dtype is a floating one."""
+    return BY_NUMPY[self._a.dtype].is_floating_point
+
+
+@method("torch.is_floating_point")
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the dtype is a floating one.
+
+    >>> import wengert as torch
+    >>> torch.is_floating_point(torch.ones(2)), torch.is_floating_point(torch.tensor(1))
+    (True, False)
+    """
+    return BY_NUMPY[checked(input, "is_floating_point")._a.dtype].is_floating_point
+
+
+@method("Tensor.is_complex")
+def _is_complex(self: Tensor) -> bool:
+    """Whether the dtype is a complex one."""
+    return BY_NUMPY[self._a.dtype].is_complex
+
+
+@method("torch.is_complex")
+def is_complex(input: Tensor) -> bool:
+    """Whether the dtype is a complex one."""
+    return BY_NUMPY[checked(input, "is_complex")._a.dtype].is_complex
+
+
+@method("Tensor.is_signed")
+def is_signed(self: Tensor) -> bool:
+    """Whether the dtype has negative numbers."""
+    return BY_NUMPY[self._a.dtype].is_signed
+
+
+as_function(is_signed, "torch.is_signed")
+
+
+@method("torch.is_tensor")
+def is_tensor(obj: Any) -> bool:
+    """Whether an object is a tensor.
+
+    >>> import wengert as torch
+    >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.])
+    (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+@method("Tensor.type")
+def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    """The name of the tensor's type, or the tensor converted to another.
+
+    ``dtype``: a dtype, a legacy type (``torch.LongTensor``) or its name.
+
+    >>> import wengert as torch
+    >>> torch.ones(1).type(), torch.ones(1).type(torch.LongTensor)
+    ('torch.FloatTensor', tensor([1]))
+    """
+    from .legacy_types import dtype_of_type, name_of_type
+
+    meta = device_of(self._a) is META
+    if dtype is None:
+        return name_of_type(self.dtype).replace("torch.", "torch.meta." if meta else "torch.")
+    target = dtype_of_type(dtype)
+    if meta and not isinstance(dtype, dtypes.dtype):  # a type is of the CPU
+        return self.cpu()
+    return self if target is self.dtype else self.to(target)
+
+
+@method("Tensor.is_inference")
+def _is_inference(self: Tensor) -> bool:
+    """Whether the tensor was made under ``inference_mode``."""
+    from .._tape.inference import is_inference
+
+    return is_inference(self)
+
+
+as_function(_is_inference, "torch.is_inference")
+
+
+def _constant(name: str, value: Any, doc: str) -> None:
+    def get(self: Tensor) -> Any:
+        return value
+
+    get.__doc__ = doc
+    place(property(get), f"Tensor.{name}")
+
+
+for _name in ("cuda", "xpu", "ipu", "mps", "xla", "vulkan", "maia", "mtia", "mkldnn", "sparse_csr"):
+    _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
+for _name in ("quantized", "nested"):
+    _constant(f"is_{_name}", False, f"False: no tensor here is of kind {_name!r}.")
+
+
+@attribute("Tensor.is_meta")
+def is_meta(self: Tensor) -> bool:
+    """Whether the tensor is on device "meta": it has a shape and a dtype and no data."""
+    return type(self._a) is not np.ndarray and device_of(self._a) is META
+
+
+@attribute("Tensor.is_cpu")
+def is_cpu(self: Tensor) -> bool:
+    """Whether the tensor is on the CPU."""
+    return type(self._a) is np.ndarray or device_of(self._a) is CPU
+
+
+_constant("name", None, "``None``: kept for programs that ask.")
+
+
+@method("Tensor.is_conj Tensor.is_neg Tensor.is_distributed torch.is_conj torch.is_neg torch.is_distributed")
+def _never(self: Tensor) -> bool:
+    """False: here a tensor's memory holds its elements as they are, all of them."""
+    return False
+
+
+# -------------------------------------------------------------------------------------------- Python functions in place
+def _by_elements(self: Tensor, name: str, fn: Callable[..., Any], others: tuple[Tensor, ...]) -> Tensor:
+    if self._fn is not None:
+        raise noted(
+            RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."),
+            "Why: the derivative of a Python function is not known.",
+        )
+    check_inplace(self, False)
+    a = writable(self)
+    columns = []
+    for other in others:
+        b = array_of(other)
+        try:
+            columns.append(np.broadcast_to(b, a.shape).ravel().tolist())
+        except ValueError:
+            raise not_expandable(a.shape, b.shape) from None
+    values = [fn(*row) for row in zip(a.ravel().tolist(), *columns, strict=True)]
+    a[...] = np.array(values, a.dtype).reshape(a.shape)
+    bump(self)
+    return self
+
+
+def not_expandable(target: tuple[int, ...], shape: tuple[int, ...]) -> RuntimeError:
+    for d in range(1, len(shape) + 1):
+        if d > len(target) or shape[-d] not in (1, target[-d]):
+            break
+    where = len(target) - d
+    return RuntimeError(
+        f"The expanded size of the tensor ({target[where]}) must match the existing size ({shape[-d]}) at "
+        f"non-singleton dimension {where}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
+    )
+
+
+@method("Tensor.apply_")
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace each element by a Python function of it; slow, and never recorded.
+
+    >>> import wengert as torch
+    >>> torch.tensor([1., 2.]).apply_(lambda x: x * 10)
+    tensor([10., 20.])
+    """
+    return _by_elements(self, "apply_", callable, ())
+
+
+@method("Tensor.map_")
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replace each element by a Python function of it and of another tensor's element."""
+    return _by_elements(self, "map_", callable, (tensor,))
+
+
+@method("Tensor.map2_")
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Replace each element by a Python function of it and of two other tensors' elements."""
+    return _by_elements(self, "map2_", callable, (x, y))

@@ -1,0 +1,192 @@
+"""The types of PyTorch 0.1: ``FloatTensor``, ``LongTensor``, ..., and ``Tensor(...)`` called as a constructor.
+
+A legacy type is no class of tensors but a name for a dtype: ``isinstance(t, FloatTensor)`` asks for the dtype, and
+calling it makes a tensor of it. ``Tensor`` itself, called, makes one of the default dtype. Given numbers, these
+constructors take sizes and leave the memory as it is; given a list, its elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._base import dtypes
+from .._base.dtypes import dtype as Dtype
+from .._base.dtypes import type_name
+from .._base.errors import noted, warn_once
+from .._base.registry import T
+from .._tape.tensor import Tensor
+from .construct import array_of, made
+
+_NAMES = {
+    "Float": dtypes.float32,
+    "Double": dtypes.float64,
+    "Half": dtypes.float16,
+    "BFloat16": dtypes.bfloat16,
+    "Byte": dtypes.uint8,
+    "Char": dtypes.int8,
+    "Short": dtypes.int16,
+    "Int": dtypes.int32,
+    "Long": dtypes.int64,
+    "Bool": dtypes.bool_,
+}
+# PyTorch names the types of these dtypes, but has no constructors of those names.
+_ONLY_NAMES = {
+    "ComplexFloat": dtypes.complex64,
+    "ComplexDouble": dtypes.complex128,
+    "UInt16": dtypes.uint16,
+    "UInt32": dtypes.uint32,
+    "UInt64": dtypes.uint64,
+}
+_TYPE_NAME = {d: f"torch.{name}Tensor" for name, d in {**_NAMES, **_ONLY_NAMES}.items()}
+
+
+class tensortype(type):
+    """The class of the legacy types."""
+
+    dtype: Dtype
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        return new_of(cls.dtype, f"torch.{cls.__name__}", args, kwargs)
+
+
+def _make(name: str, dtype: Dtype) -> Any:
+    doc = f"``torch.{dtype.name}`` as a type of PyTorch 0.1: called, it makes a tensor of that dtype."
+    members = {"dtype": dtype, "layout": dtypes.strided, "is_cuda": False, "is_sparse": False, "__doc__": doc}
+    return tensortype(f"{name}Tensor", (), {**members, "__module__": "torch"})
+
+
+TYPES: dict[str, Any] = {f"{name}Tensor": _make(name, dtype) for name, dtype in _NAMES.items()}
+"""The legacy types by name, as the package exports them."""
+
+
+# ---------------------------------------------------------------------------------------------------------------- names
+def name_of_type(dtype: Dtype) -> str:
+    """What ``t.type()`` says: ``"torch.FloatTensor"``."""
+    return _TYPE_NAME[dtype]
+
+
+def dtype_of_type(kind: Any) -> Dtype:
+    """The dtype behind a dtype, a legacy type, ``Tensor`` (the default dtype), or the name of a legacy type."""
+    if type(kind) is tensortype:
+        return kind.dtype
+    if kind is Tensor:
+        return dtypes.default_dtype
+    if isinstance(kind, str):
+        if kind == "torch.Tensor":
+            return dtypes.default_dtype
+        for dtype, name in _TYPE_NAME.items():
+            if name == kind:
+                return dtype
+        if kind.startswith("torch.cuda."):
+            raise ValueError(f"type {kind} not available. Torch not compiled with CUDA enabled.")
+        raise ValueError(f"invalid type: '{kind}'")
+    if isinstance(kind, Dtype):
+        return kind
+    if isinstance(kind, type):
+        raise ValueError(f"invalid type: '{kind.__name__}'")
+    raise TypeError("dtype must be a type, str, or dtype object")
+
+
+def set_default_tensor_type(t: Any, /) -> None:
+    """Make the dtype of a floating legacy type, or of its name, the default; ``set_default_dtype`` is today's form.
+
+    >>> import wengert as torch
+    >>> torch.set_default_tensor_type("torch.DoubleTensor")
+    >>> torch.tensor(1.5).dtype
+    torch.float64
+    >>> torch.set_default_tensor_type(torch.FloatTensor)
+    """
+    warn_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives."
+    )
+    if type(t) is not tensortype and not isinstance(t, str):
+        raise TypeError("invalid type object: only floating-point types are supported as the default type")
+    dtypes.set_default_dtype(dtype_of_type(t))
+
+
+# --------------------------------------------------------------------------------------------------------- constructors
+def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """``Tensor(3, 4)``, ``Tensor([1., 2.])``, ``Tensor(other)``, ``Tensor()``; of a subclass likewise."""
+    t = new_of(dtypes.default_dtype, "Tensor", args, kwargs)
+    if cls is not Tensor:
+        t.__class__ = cls
+    return t
+
+
+def new_of(dtype: Dtype, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """A tensor by the old rules: sizes (memory as it is), a sequence, an array or tensor, or nothing."""
+    _check_device(kwargs.pop("device", None), name)
+    if kwargs:
+        (key, value), *rest = kwargs.items()
+        if rest or args or key not in ("size", "data", "other"):
+            raise _mismatch(args, kwargs)
+        args = (dtypes.Size([value] if isinstance(value, int) else value),) if key == "size" else (value,)
+    if not args:
+        return made(np.empty(0, dtype.np))
+    first = args[0]
+    if len(args) == 1 and not _is_size(first):
+        return _from_data(dtype, name, first)
+    if not _is_size(first) and not (isinstance(first, Tensor) and first.ndim == 0):
+        raise _mismatch(args, {})
+    sizes = first if len(args) == 1 and isinstance(first, dtypes.Size) else args
+    return made(np.empty(_sizes(sizes), dtype.np))
+
+
+def _check_device(device: Any, name: str) -> None:
+    if device is not None and dtypes.device(device).type != "cpu":
+        kind = dtypes.device(device).type
+        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind} was passed")
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, dtypes.Size) or (isinstance(value, (int, np.integer)) and not isinstance(value, bool))
+
+
+def _sizes(sizes: Any) -> list[int]:
+    checked = []
+    for position, n in enumerate(sizes):
+        if isinstance(n, bool) or not hasattr(n, "__index__"):
+            raise TypeError(
+                f"new(): argument 'size' failed to unpack the object at pos {position + 1} with error "
+                f'"type must be tuple of ints,but got {type_name(n)}"'
+            )
+        checked.append(int(n))
+    for n in checked:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {checked}")
+    return checked
+
+
+def _from_data(dtype: Dtype, name: str, data: Any) -> Tensor:
+    if isinstance(data, Tensor):
+        if name != "Tensor" and data.dtype is not dtype:
+            raise noted(
+                TypeError(f"expected {name} (got {_TYPE_NAME[data.dtype]})"),
+                "What to do: convert it: tensor.float(), tensor.long(), tensor.to(dtype).",
+            )
+        return T.alias(data)
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(data, (int, float, complex, np.generic, dict, set)) or not hasattr(data, "__getitem__"):
+        raise TypeError(f"new(): data must be a sequence (got {type_name(data)})")
+    return made(array_of(data, dtype))
+
+
+def _mismatch(args: Any, kwargs: Any) -> TypeError:
+    got = ", ".join([type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
+    return TypeError(
+        f"new() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+        " * (*, torch.device device = None)\n"
+        " * (Tensor other)\n"
+        " * (tuple of ints size, *, torch.device device = None)\n"
+        " * (object data, *, torch.device device = None)\n"
+    )

@@ -1,0 +1,637 @@
+"""Where overriding classes and modes are asked: the public functions, and the codes that each may have.
+
+NOTE [ No override, no cost ]
+    A public function looks for overriding arguments only while there can be some. It stays the same object, which
+    programs use as a key; what changes is its code. ``Site`` keeps three:
+
+    plain    as it was written
+    guarded  as it was written, inside of a ``try``, which costs nothing until something fails. Nothing tells that
+             somebody has defined an overriding class; but its first instance makes a function fail, and then is
+             found among the arguments (``recover``). Operators have a place of their own for that, where they refuse
+             what is no tensor (``from_operator``).
+    checked  looks at its arguments first, as PyTorch does
+
+    Functions are guarded from the start. Once a class was met that is no ``Tensor``, those that are composed of
+    operators are checked (``DUCKS``), as long as the class lives. A subclass of ``Tensor`` fails nowhere, but is
+    known when it is defined: as long as it lives, as in a mode, every function, method and attribute is checked
+    (``EVERYTHING``).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import re
+import sys
+import types
+import weakref
+from typing import Any
+
+from .._base.errors import INTERNAL, OtherLibraryError, warn
+from .._base.registry import PUBLIC, REGISTRY, Info
+from .._kinds.templates import first_call_of, variant
+from .._tape import graph
+from .._tape.tensor import Tensor, _disabled_torch_dispatch_impl
+from . import construct
+from .torch_function import STATE, State, ask, of_another_library, overrides, overriding
+
+NOTHING, DUCKS, EVERYTHING = range(3)  # what is checked
+
+OPERATORS = {
+    "__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_",
+    "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__itruediv__": "div_",
+    "__mod__": "remainder", "__imod__": "remainder_", "__ifloordiv__": "floor_divide_", "__matmul__": "matmul",
+    "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__eq__": "eq", "__ne__": "ne",
+    "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor",
+}  # fmt: skip  # Python's operators by the method that __torch_function__ is given for them
+OTHERS = frozenset(
+    f"__{kind}{name}__"
+    for kind in ("", "r", "i")
+    for name in ("pow", "floordiv", "sub", "truediv", "mod", "matmul", "lshift", "rshift", "and", "or", "xor")
+)
+REFUSABLE = frozenset(OPERATORS) | OTHERS  # operators for which a TypeError means: ask the other operand
+
+
+# ----------------------------------------------------------------------------------------------------------- sites
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NOT_OVERRIDABLE = {
+    "Tensor": _names(
+        "__class__ __delattr__ __dict__ __dir__ __getattribute__ __hash__ __init__ __init_subclass__ __iter__ __new__ "
+        "__reduce__ __setattr__ __subclasshook__ __torch_function__ __weakref__ _make_subclass _make_wrapper_subclass "
+        "_typed_storage as_subclass reinforce"
+    ),
+    "torch": _names(
+        "is_tensor is_storage typename get_default_dtype set_default_dtype get_default_device set_default_device "
+        "set_default_tensor_type can_cast promote_types manual_seed seed initial_seed get_rng_state set_rng_state "
+        "is_grad_enabled is_inference_mode_enabled set_printoptions get_num_threads set_num_threads "
+        "get_num_interop_threads set_num_interop_threads use_deterministic_algorithms "
+        "are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled "
+        "get_float32_matmul_precision set_float32_matmul_precision is_warn_always_enabled set_warn_always "
+        "set_flush_denormal _assert _check _check_value _check_type _check_index _check_not_implemented "
+        "broadcast_shapes"
+    ),
+}  # by PyTorch's list; what concerns no tensor
+FACTORIES = frozenset(("tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "frombuffer"))
+
+
+class Site:
+    """One public function, with the codes that it may have."""
+
+    __slots__ = (
+        "by_classes",
+        "checked",
+        "func",
+        "function",
+        "guarded",
+        "named",
+        "operator",
+        "plain",
+        "primitive",
+        "unchanged",
+        "written",
+    )
+
+    def __init__(self, function: Any, primitive: bool) -> None:
+        self.function = function
+        self.func: Any = function  # what __torch_function__ is given
+        self.operator = False
+        self.by_classes = True  # not what makes tensors from data: that asks modes only
+        self.plain = function.__code__
+        self.guarded: Any = None
+        self.checked: Any = None
+        self.primitive = primitive  # whether it finds overriding arguments by itself
+        self.unchanged = _copy_of(function)  # what runs behind the guard and the check
+        self.written = _written(function)
+        decorated = hasattr(function, "__wrapped__") or self.plain.co_flags & _STAR
+        self.named = self.written.__code__ if decorated else self.plain
+
+    def guard(self) -> None:
+        """Make the function recover from an overriding argument that makes it fail.
+
+        It is what a decorator wrapped that is guarded, not the decorator's function: it has parameters by name.
+        """
+        inner = self.written
+        code = inner.__code__
+        if code.co_filename.startswith(KINDS) or id(inner) in _guarded:
+            return
+        _guarded.add(id(inner))
+        body = _by_position(inner)
+        _guarded_codes.update((id(c), c) for c in (code, body.__code__))
+        values = {"<body>": body, "<recover>": self.recover}
+        inner.__code__ = _with_constants(_guard_code(code, self.operator), code, values)
+        if inner is self.function:
+            self.guarded = inner.__code__
+
+    def check(self, everything: bool) -> None:
+        """Make the function look at its arguments, or not any more."""
+        if not everything and self.primitive:
+            self.function.__code__ = self.plain
+            return
+        if self.checked is None:
+            code = _check_code(len(self.plain.co_freevars))
+            self.checked = _with_constants(code, self.plain, {"<enter>": self.enter}, keep_names=False)
+        self.function.__code__ = self.checked
+
+    def uncheck(self) -> None:
+        """As it was."""
+        self.function.__code__ = self.guarded or self.plain
+
+    def enter(self, args: Any, kwargs: dict[str, Any]) -> Any:
+        """A checked function, called."""
+        state = STATE.get()
+        if state.all and (state.modes or state.classes):
+            found = overriding(args, kwargs) if state.classes and self.by_classes else []
+            if found or state.modes:
+                return self.ask(found, args, kwargs, state)
+        return self.unchanged(*args, **kwargs)
+
+    def ask(self, found: list[Any], args: Any, kwargs: Any, state: State | None = None) -> Any:
+        """``ask`` for this function; of an operator a TypeError is a refusal that Python understands."""
+        if not self.operator:
+            return ask(self.func, found, args, kwargs, state)
+        try:
+            return ask(self.func, found, args, kwargs, state)
+        except OtherLibraryError:
+            raise
+        except TypeError:
+            return NotImplemented
+
+    def recover(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """After a failure: what to call in its place, or ``None`` if no argument overrides."""
+        state = STATE.get()
+        found = _meet(overriding(args, kwargs)) if state.classes and state.all else []
+        if not found or _inside_another(sys._getframe(2)):
+            return None
+        args, kwargs = _given(self.unchanged if self.named is self.plain else self.written, self.named, args, kwargs)
+        return lambda: self.ask(found, args, kwargs)
+
+
+def _inner(fn: Any) -> Any:
+    """What a decorator wrapped, or what the short way of a template falls back to; ``None`` for a plain function."""
+    if hasattr(fn, "__wrapped__"):
+        return fn.__wrapped__
+    if "otherwise" in fn.__code__.co_freevars:
+        return fn.__closure__[fn.__code__.co_freevars.index("otherwise")].cell_contents
+    return None
+
+
+def _written(fn: Any) -> Any:
+    """The function with the parameters by name: behind decorators, or behind the short way of a template."""
+    while (inner := _inner(fn)) is not None:
+        fn = inner
+    return fn
+
+
+def _copy_of(fn: Any) -> Any:
+    if first_call_of(fn):
+        return variant(fn)
+    copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
+    copy.__kwdefaults__ = fn.__kwdefaults__
+    return copy
+
+
+def _by_position(fn: Any) -> Any:
+    """A copy whose parameters are all given by position, ``*args`` as a tuple and ``**kwargs`` as a dict.
+
+    The interpreter calls such a function in a few nanoseconds, where passing keywords on takes some hundred.
+    """
+    code = fn.__code__
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _STAR) + bool(code.co_flags & _STARS)
+    flags = code.co_flags & ~(_STAR | _STARS)
+    code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
+    return types.FunctionType(code, fn.__globals__, fn.__name__, None, fn.__closure__)
+
+
+_STAR, _STARS = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
+
+
+def _given(
+    function: Any, code: types.CodeType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A call's arguments as the user gave them, as far as can be told: without those that are defaults at the end."""
+    count = code.co_argcount
+    if not code.co_flags & _STAR:  # what a template passes on by position may be given by keyword only
+        kwargs = {**dict(zip(code.co_varnames[count:], args[count:], strict=False)), **kwargs}
+        args = args[:count]
+    if len(args) == count:
+        for value in reversed(function.__defaults__ or ()):
+            if not args or args[-1] is not value:
+                break
+            args = args[:-1]
+    usual = function.__kwdefaults__ or {}
+    return args, {k: v for k, v in kwargs.items() if k not in usual or v is not usual[k]}
+
+
+_guards: dict[Any, types.CodeType] = {}
+_CHECK = """
+def guard(*args, **kwargs):
+    _enter = '<enter>'
+    return _enter(args, kwargs)
+"""
+
+
+_GUARD = """
+def guard({head}):
+    _body = '<body>'
+    try:
+        return {body}
+    except Exception:
+        _recover = '<recover>'
+        _instead = {recover}
+        if _instead is None:
+            raise
+    return _instead()
+"""
+_OPERATOR_GUARD = """
+def guard({head}):
+    _body = '<body>'
+    _result = {body}
+    if _result is not NotImplemented:
+        return _result
+    _recover = '<recover>'
+    _instead = {recover}
+    return NotImplemented if _instead is None else _instead()
+"""
+
+
+def _template(source: str, free: int) -> types.CodeType:
+    """The code of a template, with as many free variables as the function has in whose place it is put.
+
+    It uses none of them. But who reads a frame's locals, as debuggers and pytest do, reads the cells of the free
+    variables that its code names, and only code compiled with free variables copies their cells into the frame:
+    without them the interpreter crashes.
+    """
+    if free:
+        names = ", ".join(f"_free{i:04}" for i in range(free))
+        head, _, body = source.strip().partition("\n")
+        lines = ["def outer():", f"    {names.replace(',', ' =')} = None", f"    {head}", f"        nonlocal {names}"]
+        source = "\n".join([*lines, *("    " + line for line in body.split("\n")), "    return guard"])
+    scope: dict[str, Any] = {}
+    exec(compile(source, f"{os.path.dirname(__file__)}{os.sep}<guard>", "exec"), scope)
+    code: types.CodeType = (scope["outer"]() if free else scope["guard"]).__code__
+    return code
+
+
+def _check_code(free: int) -> types.CodeType:
+    """The code that asks ``enter``, for functions with so many free variables."""
+    if free not in _guards:
+        _guards[free] = _template(_CHECK, free)
+    return _guards[free]
+
+
+def _guard_code(code: types.CodeType, operator: bool) -> types.CodeType:
+    """The code of a guard for functions with this signature, its parameters called ``p0``, ``p1``, ...
+
+    An operator fails also by ``NotImplemented``.
+    """
+    positional, keyword = code.co_argcount, code.co_kwonlyargcount
+    star, stars = bool(code.co_flags & _STAR), bool(code.co_flags & _STARS)
+    free = len(code.co_freevars)
+    shape = (code.co_posonlyargcount, positional, keyword, star, stars, operator, free)
+    if shape not in _guards:
+        names = [f"p{i}" for i in range(positional + keyword)]
+        head = names[:positional]
+        head[code.co_posonlyargcount : code.co_posonlyargcount] = ["/"] if code.co_posonlyargcount else []
+        head += ["*va"] if star else ["*"] if keyword else []
+        head += names[positional:] + (["**kw"] if stars else [])
+        call = names[:positional] + (["*va"] if star else [])
+        pairs = [f"'{n}': {n}" for n in names[positional:]] + (["**kw"] if stars else [])
+        values = "(" + "".join(c + ", " for c in call) + ")"
+        call_body = f"_body({', '.join(names + ['va'] * star + ['kw'] * stars)})"
+        call_recover = f"_recover({values}, {{{', '.join(pairs)}}})"
+        template = _OPERATOR_GUARD if operator else _GUARD
+        source = template.format(head=", ".join(head), body=call_body, recover=call_recover)
+        _guards[shape] = _template(source, free)
+    return _guards[shape]
+
+
+def _with_constants(
+    template: types.CodeType, original: types.CodeType, values: dict[str, Any], keep_names: bool = True
+) -> types.CodeType:
+    """A template's code with these constants put in, for a function whose own code is ``original``."""
+    names = template.co_varnames
+    real: tuple[str, ...] = ()
+    if keep_names:
+        count = original.co_argcount + original.co_kwonlyargcount + bool(original.co_flags & 4)
+        count += bool(original.co_flags & 8)
+        real = original.co_varnames[:count]
+    renamed = dict(zip(names, real, strict=False))
+
+    def constant(c: Any) -> Any:
+        if type(c) is str:
+            return values[c] if c in values else renamed.get(c, c)
+        if type(c) is tuple:
+            return tuple(renamed.get(x, x) for x in c)
+        return c
+
+    return template.replace(
+        co_varnames=real + names[len(real) :],
+        co_consts=tuple(constant(c) for c in template.co_consts),
+        co_name=original.co_name,
+        co_qualname=original.co_qualname,
+        co_freevars=original.co_freevars,
+    )
+
+
+SITES: dict[int, Site] = {}  # by the id of the function
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+# Files whose functions look at their operands themselves.
+KINDS = (os.path.join(_PACKAGE, "_kinds", ""), os.path.join(_PACKAGE, "_tape", "inplace.py"))
+HOT = frozenset(("__getitem__", "__setitem__"))  # too often called for a guard
+
+
+_is_ready = False
+
+
+def ready() -> None:
+    """Guard what is composed of operators, once: when a program first names a function, not when it imports us."""
+    global _is_ready
+    if not _is_ready:
+        _is_ready = True
+        _make_methods_their_own()
+        _add_guards()
+
+
+def _add_guards() -> None:
+    for name in FACTORIES:
+        fn = getattr(construct, name)
+        SITES[id(fn)] = Site(fn, True)
+        SITES[id(fn)].by_classes = False
+    for fn in (graph.grad, graph.backward):
+        SITES[id(fn)] = Site(fn, True)
+    primitives = {id(fn) for info in REGISTRY.values() for fn in (info.op, info.method)}
+    for space in ("Tensor", "torch", "nn.functional", "linalg", "fft", "special"):
+        for name, fn in PUBLIC.get(space, {}).items():
+            if id(fn) in SITES or not isinstance(fn, types.FunctionType) or name in NOT_OVERRIDABLE.get(space, ()):
+                continue
+            site = SITES[id(fn)] = Site(fn, id(fn) in primitives and "otherwise" not in fn.__code__.co_freevars)
+            site.operator = space == "Tensor" and name in REFUSABLE
+            if not site.primitive and name not in HOT and _takes_another(space, fn):
+                site.guard()
+    members = PUBLIC["Tensor"]
+    for name, method in OPERATORS.items():
+        if name in members and id(members[name]) in SITES and members[name] is not members[method]:
+            SITES[id(members[name])].func = members[method]
+
+
+def _make_methods_their_own() -> None:
+    """Give ``Tensor`` a copy of each composed function that is also a function of a module.
+
+    A method's first argument is a tensor: most methods need no guard, and the call that a guard costs is felt.
+    """
+    members = PUBLIC["Tensor"]
+    spaces = ("torch", "nn.functional", "linalg", "special", "fft")
+    shared = {id(fn) for space in spaces for fn in PUBLIC.get(space, {}).values()}
+    shared -= {id(info.op) for info in REGISTRY.values()}
+    copies: dict[int, Any] = {}
+    for name, fn in members.items():
+        if isinstance(fn, types.FunctionType) and id(fn) in shared:
+            if id(fn) not in copies:
+                copies[id(fn)] = _copy_throughout(fn)
+            members[name] = copies[id(fn)]
+            if Tensor.__dict__.get(name) is fn:
+                setattr(Tensor, name, copies[id(fn)])
+
+
+def _copy_throughout(fn: Any) -> Any:
+    """A copy of a function and of what its decorators wrapped."""
+    inner = _inner(fn)
+    copy = _copy_of(fn)
+    if inner is not None and first_call_of(fn):
+        inner_copy = _copy_throughout(inner)
+        copy = variant(fn, otherwise=inner_copy)
+    elif inner is not None:
+        inner_copy = _copy_throughout(inner)
+        cells = [types.CellType(inner_copy) if c.cell_contents is inner else c for c in fn.__closure__]
+        copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells))
+        copy.__kwdefaults__ = fn.__kwdefaults__
+    functools.update_wrapper(copy, fn)
+    if hasattr(fn, "__wrapped__"):
+        copy.__wrapped__ = inner_copy
+    else:  # nothing, or the fallback of a template, whose parameters are not those of the function
+        del copy.__wrapped__
+    return copy
+
+
+TENSORS = frozenset(("other", "src", "source", "exponent", "tensor1", "tensor2", "mat2"))  # also where "Any" is said
+NO_TENSORS = frozenset(("size", "sizes", "shape", "n", "start", "end", "low", "high", "m", "fill_value"))
+
+
+def add_function(fn: Any) -> Any:
+    """Decorator: a public function that is not declared as an operator may be overridden too."""
+    site = SITES[id(fn)] = Site(fn, False)
+    site.guard()
+    if _level:
+        site.check(_level == EVERYTHING)
+    return fn
+
+
+def _takes_another(space: str, fn: Any) -> bool:
+    """Whether a function may be given something that overrides: in place of a tensor, beside a method's own."""
+    code = _written(fn).__code__
+    names = code.co_varnames[: code.co_argcount]
+    if code.co_flags & _STAR:
+        names += (code.co_varnames[code.co_argcount + code.co_kwonlyargcount],)
+    if space == "Tensor":
+        annotations = _written(fn).__annotations__
+        tensors = any(name in TENSORS or "Tensor" in str(annotations.get(name, "")) for name in names[1:])
+        return tensors or fn.__name__ in REFUSABLE
+    return bool(names) and names[0] not in NO_TENSORS
+
+
+# ----------------------------------------------------------------------------------------------------------- reasons
+_ducks: set[int] = set()  # the overriding classes that live, by id: those that are no tensors, and subclasses
+_subclasses: set[int] = set()
+_modes = 0
+_level = NOTHING
+
+
+def _update() -> None:
+    """Bring all functions to what is needed now."""
+    global _level
+    level = EVERYTHING if _modes or _subclasses else DUCKS if _ducks else NOTHING
+    if level == _level:
+        return
+    before, _level = _level, level
+    if EVERYTHING in (before, level):
+        _check_members(level == EVERYTHING)
+    for site in SITES.values():
+        if level:
+            site.check(level == EVERYTHING)
+        else:
+            site.uncheck()
+
+
+def _meet(found: list[Any]) -> list[Any]:
+    """Note the classes of overriding arguments that are no tensors; another library's are refused, not looked for."""
+    for a in found:
+        if not isinstance(a, Tensor) and id(type(a)) not in _ducks and not of_another_library(type(a)):
+            _remember(type(a), _ducks)
+    return found
+
+
+def _remember(cls: type, classes: set[int]) -> None:
+    ready()
+    classes.add(id(cls))
+    weakref.finalize(cls, _forget, id(cls), classes).atexit = False
+    _update()
+
+
+def _forget(key: int, classes: set[int]) -> None:
+    classes.discard(key)
+    _update()
+
+
+def new_subclass(cls: Any) -> None:
+    """A subclass of ``Tensor`` was defined."""
+    dispatch = cls.__dict__.get("__torch_dispatch__")
+    if dispatch is not None and dispatch is not _disabled_torch_dispatch_impl:
+        warn(
+            f"{cls.__qualname__}.__torch_dispatch__ is never called: here a subclass is asked by __torch_function__, "
+            "and below that there are torch.utils._python_dispatch.TorchDispatchMode and payload types."
+        )
+    if overrides(cls):
+        _remember(cls, _subclasses)
+
+
+def push_mode(mode: Any) -> Any:
+    """Turn a mode on in this thread or task; what ``pop_mode`` needs to turn it off."""
+    global _modes
+    ready()
+    state = STATE.get()
+    token = STATE.set(state._replace(modes=(*state.modes, mode)))
+    _modes += 1
+    _update()
+    return token
+
+
+def pop_mode(token: Any) -> None:
+    """Take back one ``push_mode``."""
+    global _modes
+    STATE.reset(token)
+    _modes -= 1
+    _update()
+
+
+def replace_modes(modes: tuple[Any, ...]) -> None:
+    """Let these modes be on in this thread or task, and no others."""
+    global _modes
+    ready()
+    state = STATE.get()
+    STATE.set(state._replace(modes=modes))
+    _modes += len(modes) - len(state.modes)
+    _update()
+
+
+def from_operator(info: Info, args: tuple[Any, ...]) -> Any:
+    """An operator met something that is no tensor: the answer of what overrides, or ``...``.
+
+    Nothing is asked for an operator that a public function called with its own argument: that one will recover, or
+    is checked already.
+    """
+    ready()
+    state = STATE.get()
+    found = overriding(args) if state.classes and state.all else []
+    site = _site_of(info, sys._getframe(1))
+    if not _meet(found) or site is None or _inside_another(sys._getframe(1)):
+        return ...
+    return site.ask(found, args, None, state)
+
+
+def _site_of(info: Info, frame: Any) -> Site | None:
+    """Which public function is running an operator: the Python operator if it is one."""
+    members = PUBLIC["Tensor"]
+    for _ in range(3):
+        name = frame.f_code.co_name
+        if name in REFUSABLE and name in members:
+            return SITES.get(id(members[name]))
+        if info.method is not None and frame.f_code is info.method.__code__:
+            return SITES.get(id(info.method))
+        frame = frame.f_back
+    public = PUBLIC["torch"].get(info.called) or members.get(info.called)
+    return SITES.get(id(info.op)) or SITES.get(id(public))
+
+
+_guarded: set[int] = set()  # functions, by id
+_guarded_codes: dict[int, types.CodeType] = {}  # what runs inside of a guard
+_CATCHER = "_apply_inplace"  # what runs inside of ``recovered``
+
+
+def _inside_another(frame: Any) -> bool:
+    """Whether a public function called this one: it will recover, and is what the user called."""
+    while frame is not None and INTERNAL[frame.f_code.co_filename]:
+        if id(frame.f_code) in _guarded_codes or frame.f_code.co_name == _CATCHER:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def from_inplace(method: str, self: Tensor, other: Any) -> Any:
+    """An operator such as ``+=`` met something that is no tensor: the answer of what overrides."""
+    ready()
+    site = SITES.get(id(PUBLIC["Tensor"].get(method)))
+    instead = site and site.recover((self, other), {})
+    try:
+        return instead() if instead else NotImplemented
+    except OtherLibraryError:
+        raise
+    except TypeError:
+        return NotImplemented
+
+
+def recovered(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+    """In an ``except`` clause of a method of tensors: its answer if an argument overrides, else the error again."""
+    ready()
+    site = SITES.get(id(PUBLIC["Tensor"].get(method)))
+    instead = site and site.recover(args, kwargs or {})
+    if not instead:
+        error = sys.exception()
+        if type(error) is TypeError and method.endswith("_") and not method.endswith("__"):
+            _tell_of_method(error, method)
+        raise  # noqa: PLE0704  what is being handled
+    return instead()
+
+
+def _tell_of_method(error: TypeError, method: str) -> None:
+    """A refusal of the function as one of its in-place form: by that one's name, and without counting ``self``."""
+    text = str(error.args[0]) if error.args else ""
+    name = method.rstrip("_")
+    if text.startswith((f"{name}():", f"{method}():")):
+        text = re.sub(r"\(position (\d+)\)", lambda m: f"(position {int(m[1]) - 1})", text, count=1)
+    elif text.startswith(f"{name}() received an invalid combination"):
+        text = text.replace(" - got (Tensor, ", " - got (", 1)
+    error.args = (text.replace(f"{name}()", f"{method}()", 1), *error.args[1:])
+
+
+# ------------------------------------------------------------------------------------ methods and attributes of Tensor
+_members: list[Site] = []
+
+
+def _check_members(on: bool) -> None:
+    """Check what the class has beside the declared names: attributes, and methods from elsewhere; or not any more."""
+    if not _members:
+        _find_members()
+    for site in _members:
+        if on:
+            site.check(True)
+        else:
+            site.uncheck()
+
+
+def _find_members() -> None:
+    for name, member in vars(Tensor).items():
+        if name in NOT_OVERRIDABLE["Tensor"]:
+            continue
+        if isinstance(member, types.FunctionType):
+            if id(member) not in SITES:
+                _members.append(Site(member, True))
+        elif isinstance(member, property):
+            for fn, access in ((member.fget, "__get__"), (member.fset, "__set__"), (member.fdel, "__delete__")):
+                if isinstance(fn, types.FunctionType):
+                    site = Site(fn, True)
+                    site.func = getattr(member, access)
+                    _members.append(site)

@@ -1,0 +1,486 @@
+"""What a tensor is to Python and NumPy: printing, numbers, iteration, NumPy's and DLPack's protocols, subclasses.
+
+Sizes, strides and memory are in ``_tensor_api.layout``, copying and pickling in ``_tensor_api.copying``, storages in
+``_tensor_api.storage``, the operators in ``ops``. ``method`` and ``attribute`` enter them under their public names.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .._base import dtypes
+from .._base.dtypes import BY_NUMPY
+from .._base.errors import noted
+from .._base.modes import inference_tensors, is_grad_enabled
+from .._base.registry import T, place, public
+from .._kinds.slow_path import type_text
+from .._payloads.meta import Meta, no_data, no_item
+from .._tape.inference import is_inference
+from .._tape.node import box_of, leaf_node
+from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
+from .printing import format_array, format_scalar, format_wrapper
+
+method = public
+
+
+def attribute(name: str) -> Callable[[Callable[[Any], Any]], property]:
+    """Decorator: a property of every tensor."""
+
+    def decorate(fn: Callable[[Any], Any]) -> property:
+        made = property(fn)
+        place(made, name)
+        return made
+
+    return decorate
+
+
+def checked(input: Any, function: str) -> Tensor:
+    """The first argument of a function, which must be a tensor."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
+    return input
+
+
+@attribute("Tensor._backward_hooks")
+def _backward_hooks(self: Tensor) -> Any:
+    """The hooks of ``register_hook`` by their handles' ids; ``None`` if there are none."""
+    fn = current_fn(self)
+    return None if fn is None or fn.h is None or not fn.h.tensor_pre else fn.h.tensor_pre
+
+
+@attribute("Tensor._post_accumulate_grad_hooks")
+def _post_accumulate_grad_hooks(self: Tensor) -> Any:
+    """The hooks of ``register_post_accumulate_grad_hook`` by their handles' ids; ``None`` if there are none."""
+    fn = current_fn(self)
+    return None if fn is None or fn.h is None or not fn.h.post_accumulate else fn.h.post_accumulate
+
+
+# ------------------------------------------------------------------------------------------------------------- printing
+@method("Tensor.__repr__")
+def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
+    if type(self) is not Tensor and self.__dict__.get("_is_param"):  # a subclass's instance that is a parameter
+        return f"Parameter({text_of(self)})"
+    return text_of(self)
+
+
+def text_of(self: Tensor, indent: int = 0) -> str:
+    """What a tensor prints."""
+    from .._payloads.transforms import Batched, Dual, Value
+
+    a = self._a
+    if getattr(a, "is_sparse", False):
+        from .._payloads.sparse import text_of as sparse_text
+
+        return sparse_text(self, indent, _grad_fn_name(self))
+    if isinstance(a, Tensor):
+        return format_wrapper("GradTrackingTensor", text_of(a), level=_level(a) + 1)
+    name = type(self).__name__ if type(self) not in PLAIN_NAMES else "tensor"
+    facts: dict[str, Any] = {"requires_grad": self.requires_grad, "class_name": name, "indent": indent}
+    facts["grad_fn_name"] = _grad_fn_name(self)
+    if isinstance(a, Batched):
+        return format_wrapper("BatchedTensor", text_of(_inside(a.v)), level=_level(a), bdim=0)
+    if isinstance(a, Dual):
+        if not isinstance(a.v, (np.ndarray, np.generic)):
+            return format_wrapper("GradTrackingTensor", text_of(_inside(a.v)), level=_level(a))
+        if a.t is not None:
+            facts["tangent"] = f"{_inside(a.t)}"
+        a = a.v
+    elif type(a) is Meta:
+        facts["device"] = "meta"
+        a = np.broadcast_to(np.zeros((), a.dtype.base_dtype), a.shape)
+    elif isinstance(a, Value):
+        return text_of(_inside(a.v), indent)
+    return format_array(
+        np.asarray(a), dtype_name=BY_NUMPY[a.dtype].name, default_dtype=dtypes.default_dtype.name, **facts
+    )
+
+
+PLAIN_NAMES: set[type] = {Tensor}  # what prints as "tensor"; Parameter adds itself
+
+
+def _inside(payload: Any) -> Tensor:
+    return payload if isinstance(payload, Tensor) else wrap(payload)
+
+
+def _level(payload: Any) -> int:
+    """How many transforms a payload is under."""
+    from .._payloads.transforms import Const, Value
+
+    level = 0
+    while True:
+        if isinstance(payload, Tensor):
+            inner = payload._a
+            level += isinstance(inner, Tensor)
+        elif isinstance(payload, Value):
+            inner = payload.v
+            level += not isinstance(payload, Const)
+        else:
+            return level
+        payload = inner
+
+
+def _grad_fn_name(self: Tensor) -> str | None:
+    try:
+        current_fn(self)
+        node = self.grad_fn
+    except RuntimeError:
+        return "Invalid"
+    return None if node is None else node.name().rpartition("::")[2]
+
+
+@method("Tensor.__format__")
+def _format(self: Tensor, spec: str) -> str:
+    if type(self) is Tensor and self._a.ndim == 0 and isinstance(self._a, (np.ndarray, np.generic)):
+        return format_scalar(self._a, spec, owner=self)
+    return object.__format__(self, spec)
+
+
+# ------------------------------------------------------------------------------------------------------- Python numbers
+def array_of(self: Tensor, refusal: str | None = None) -> Any:
+    """The array that a tensor stands for, whatever transforms it is inside of.
+
+    A batched tensor has none: RuntimeError with this text.
+    """
+    from .._payloads.transforms import Batched
+
+    a = self._a
+    while not isinstance(a, (np.ndarray, np.generic)):
+        if isinstance(a, Batched):
+            raise noted(
+                RuntimeError(refusal or "Cannot access data pointer of Tensor that doesn't have storage"),
+                "Why: inside of vmap the tensor stands for many at once.",
+                "What to do: compute with tensors, for example torch.where(condition, a, b) in place of an if.",
+            )
+        if isinstance(a, Tensor):
+            a = a._a
+        elif type(a) is Meta:
+            if refusal is None:
+                raise no_data()
+            if a.size == 1:
+                raise no_item()
+            return a  # the caller refuses more elements than one, or none
+        elif hasattr(a, "v"):
+            a = a.v
+        else:
+            return np.asarray(a)
+    return a
+
+
+_NO_ITEM = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+    "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
+    "internals, please file a bug report."
+)
+_NO_BRANCH = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
+    "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
+)
+_PYTHON = frozenset((float, int, bool, complex))
+_BY_KIND = {"f": float, "i": int, "u": int, "b": bool, "c": complex}
+_OF_SCALAR: dict[type, Any] = {dtype.type: _BY_KIND[dtype.kind] for dtype in BY_NUMPY if dtype.kind in _BY_KIND}
+"""NumPy's kinds of number -> Python's: called, it takes a tenth of the time of ``item``."""
+
+
+def _number(a: Any) -> Any:
+    """The Python number of an array of one element."""
+    value = a.item()
+    return value if type(value) in _PYTHON else float(value)  # bfloat16 gives itself
+
+
+@method("Tensor.item")
+def item(self: Tensor) -> Any:
+    """The one element as a Python number.
+
+    Raises:
+        RuntimeError: more or fewer elements than one.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[2.5]]).item()
+    2.5
+    """
+    a = self._a
+    number = _OF_SCALAR.get(type(a))
+    if number is not None:
+        return number(a)
+    if type(a) is not np.ndarray and not isinstance(a, np.generic):
+        a = array_of(self, _NO_ITEM)
+    if a.size != 1:
+        raise noted(
+            RuntimeError(f"a Tensor with {a.size} elements cannot be converted to Scalar"),
+            f"Why: the tensor has shape {list(a.shape)}, and item() gives one number.",
+            "What to do: tolist() gives them all; reduce (sum, mean) or index first for one of them.",
+        )
+    return _number(a)
+
+
+@method("Tensor.tolist")
+def tolist(self: Tensor) -> Any:
+    """The elements as nested lists of Python numbers, of a 0-dimensional tensor the number.
+
+    >>> import wengert as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).tolist()
+    [[1, 2], [3, 4]]
+    """
+    a = self._a
+    if type(a) is not np.ndarray:
+        a = array_of(self)
+    return (a.astype(np.float32) if a.dtype.kind == "V" else a).tolist()
+
+
+def _single(self: Tensor, refusal: str) -> Any:
+    a = array_of(self, refusal)
+    if a.size != 1:
+        raise noted(
+            ValueError("only one element tensors can be converted to Python scalars"),
+            f"Why: the tensor has shape {list(a.shape)}.",
+        )
+    return _number(a)
+
+
+def _real(value: Any, to: str) -> Any:
+    if type(value) is complex:
+        if value.imag != 0:
+            raise RuntimeError(f"value cannot be converted to type {to} without overflow")
+        return value.real
+    return value
+
+
+@method("Tensor.__float__")
+def _float(self: Tensor) -> float:
+    a = self._a
+    if _OF_SCALAR.get(type(a), complex) is not complex:
+        return float(a)
+    return float(_real(_single(self, _NO_ITEM), "double"))
+
+
+@method("Tensor.__int__")
+def _int(self: Tensor) -> int:
+    a = self._a
+    if _OF_SCALAR.get(type(a)) is int:
+        return int(a)
+    return int(_real(_single(self, _NO_ITEM), "int64_t"))
+
+
+@method("Tensor.__complex__")
+def _complex(self: Tensor) -> complex:
+    return complex(_single(self, _NO_ITEM))
+
+
+@method("Tensor.__index__")
+def _index(self: Tensor) -> int:
+    a = array_of(self, _NO_ITEM)
+    if a.size != 1 or a.dtype.kind not in "iub":
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(a.item())
+
+
+@method("Tensor.__bool__ Tensor.is_nonzero")
+def _bool(self: Tensor) -> bool:
+    """Whether the one element is not zero; RuntimeError if there are more or fewer."""
+    a = self._a
+    if type(a) in _OF_SCALAR:
+        return bool(a)
+    if not isinstance(a, (np.ndarray, np.generic)):
+        a = array_of(self, _NO_BRANCH)
+    if a.size != 1:
+        what = "more than one value" if a.size else "no values"
+        raise noted(
+            RuntimeError(f"Boolean value of Tensor with {what} is ambiguous"),
+            f"Why: the tensor has shape {list(a.shape)}, and an `if`, `and`, `or` or `not` needs one truth value.",
+            "What to do: t.all(), t.any() or t.numel() > 0 says which is meant; `&`, `|`, `~` work element by element.",
+        )
+    return bool(a.item())
+
+
+@method("torch.is_nonzero")
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the one element of a tensor is not zero."""
+    return _bool(checked(input, "is_nonzero"))
+
+
+# ------------------------------------------------------------------------------------------------------------ sequences
+@method("Tensor.__len__")
+def _len(self: Tensor) -> int:
+    shape = self._a.shape
+    if not shape:
+        raise TypeError("len() of a 0-d tensor")
+    return shape[0]
+
+
+@method("Tensor.__iter__")
+def _iter(self: Tensor) -> Iterator[Tensor]:
+    if not self._a.shape:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+@method("Tensor.__reversed__")
+def _reversed(self: Tensor) -> Tensor:
+    return self.flip(0) if self._a.shape else self
+
+
+@method("Tensor.__contains__")
+def _contains(self: Tensor, element: Any) -> bool:
+    if isinstance(element, (Tensor, numbers.Number)):
+        return bool((self == element).any())
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+
+@method("Tensor.__hash__")
+def _hash(self: Tensor) -> int:
+    return id(self)
+
+
+@method("Tensor.__dir__")
+def _dir(self: Tensor) -> list[str]:
+    hidden = ("_a", "_fn", "_m", "_v", "__slots__", "__weakref__")
+    return sorted({*dir(type(self)), *self.__dict__}.difference(hidden))
+
+
+# ---------------------------------------------------------------------------------------------------------------- NumPy
+@method("Tensor.numpy")
+def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+    """The elements as a NumPy array that shares the tensor's memory.
+
+    ``force=True`` is ``detach().numpy()``.
+
+    Raises:
+        RuntimeError: the tensor requires grad, and recording is on: what is done to an array cannot be recorded.
+
+    >>> import wengert as torch
+    >>> t = torch.zeros(2)
+    >>> t.numpy()[0] = 1
+    >>> t
+    tensor([1., 0.])
+    """
+    if self._fn is not None and not force and is_grad_enabled():
+        if device_of(self._a) is META:
+            raise _no_numpy()
+        raise noted(
+            RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."),
+            "Why: what is computed with a NumPy array is not recorded, so its gradient would be lost.",
+            "What to do: tensor.detach().numpy() where no gradient is wanted; it shares the memory as well.",
+            code="W006",
+        )
+    a = self._a
+    if type(a) is np.ndarray:
+        return a[...] if not inference_tensors else _unlocked(self, a)
+    if device_of(a) is META:
+        raise _no_numpy()
+    if isinstance(a, np.generic):
+        return alias_payload(self)[...]
+    if isinstance(a, Tensor) and not force:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    return array_of(self)[...]
+
+
+def _no_numpy() -> TypeError:
+    return TypeError(
+        "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    )
+
+
+def _unlocked(self: Tensor, a: Any) -> Any:
+    """The memory of a tensor of inference mode may be written to by NumPy, as any tensor's."""
+    from .._tape.views import unlocked
+
+    return unlocked(a) if not a.flags.writeable and is_inference(self) else a[...]
+
+
+@method("Tensor.__array__")
+def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    a = self.numpy()
+    if dtype is not None and a.dtype != dtype:
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return a.astype(dtype)
+    return a.copy() if copy else a
+
+
+@method("Tensor.__array_wrap__")
+def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+    # NumPy hands its functions' results here. (PyTorch makes uint8 of bool, from the time when it had no bool.)
+    return wrap(np.asarray(array))
+
+
+@method("Tensor.__array_ufunc__")
+def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    from .numpy_protocol import array_ufunc
+
+    return array_ufunc(self, ufunc, method, *inputs, **options)
+
+
+@method("Tensor.__array_function__")
+def _array_function(self: Tensor, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    from .numpy_protocol import array_function
+
+    return array_function(self, func, types, args, kwargs)
+
+
+@method("Tensor.__dlpack__")
+def dlpack(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """The tensor's memory for another library (the DLPack protocol); one that requires grad is refused."""
+    _refuse_export(self)
+    if device_of(self._a) is META:
+        raise BufferError("Cannot pack tensors on meta")
+    array_of(self)
+    return self.numpy().__dlpack__(*args, **kwargs)
+
+
+@method("Tensor._refuse_export")
+def _refuse_export(self: Tensor) -> None:
+    """Raises BufferError if the tensor requires grad: what another library computes is not recorded."""
+    if self._fn is not None:
+        raise noted(
+            BufferError("Can't export tensors that require gradient, use tensor.detach()"),
+            "Why: what another library computes is not recorded.",
+        )
+
+
+@method("Tensor.__dlpack_device__")
+def dlpack_device(self: Tensor) -> tuple[int, int]:
+    """(1, 0): the CPU."""
+    return (1, 0)
+
+
+# ----------------------------------------------------------------------------------------------------------- subclasses
+@method("Tensor.as_subclass")
+def as_subclass(self: Tensor, cls: type) -> Tensor:
+    """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError("as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor")
+    t = T.alias(self)
+    t.__class__ = cls
+    return t
+
+
+def _make_subclass(cls: type, data: Tensor, require_grad: bool = False, **kwargs: Any) -> Tensor:
+    """A leaf of a subclass on the memory of ``data``, outside of its history."""
+    t: Tensor = new(cls)
+    t._a = data._a if not isinstance(data._a, np.generic) else alias_payload(data)
+    t._fn = t._m = None
+    cell = data._m.cell if data._m is not None else None
+    if cell is not None:
+        box_of(t).cell = cell
+    if require_grad:
+        leaf_node(t)
+    return t
+
+
+place(staticmethod(_make_subclass), "Tensor._make_subclass")
+
+
+def _make_wrapper_subclass(cls: type, size: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """Not there: a tensor without memory of its own would need ``__torch_dispatch__``. NotImplementedError."""
+    raise noted(
+        NotImplementedError(f"_make_wrapper_subclass: {cls.__name__} would have no memory of its own"),
+        "Why: here no subclass is asked by __torch_dispatch__, which such a tensor needs for every operator.",
+        "What to do: Tensor._make_subclass(cls, data), or a class with __torch_function__ that holds a tensor.",
+    )
+
+
+place(staticmethod(_make_wrapper_subclass), "Tensor._make_wrapper_subclass")

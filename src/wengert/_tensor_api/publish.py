@@ -1,0 +1,134 @@
+"""Putting the declared names where users find them: methods on ``Tensor``, functions in modules, modules on demand."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+from .._base.registry import PUBLIC
+from .._tape import graph, stochastic
+from .._tape.tensor import Tensor
+from . import (  # noqa: F401
+    copying,
+    layout,
+    override_sites,
+    protocol,
+    settings,
+    storage,
+)
+from . import volatile as _volatile
+from .legacy_types import TYPES
+
+_PACKAGE = __package__.partition(".")[0]
+_OF_AMP = (
+    "GradScaler", "autocast", "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+    "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
+    "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
+)  # fmt: skip
+# Public names of the package that live in a module which is not imported at start.
+LATE = {
+    "vmap": "func",
+    "is_anomaly_enabled": "autograd",
+    "is_anomaly_check_nan_enabled": "autograd",
+    "set_anomaly_enabled": "autograd",
+    "save": "serialization",
+    "load": "serialization",
+    "PyTorchFileReader": "serialization",
+    **dict.fromkeys(("compile", "cond", "while_loop"), "compiler"),
+    **dict.fromkeys(("SymBool", "SymFloat", "SymInt"), "compiler"),
+    **dict.fromkeys(("Future", "ScriptFunction", "ScriptModule", "fork", "wait"), "jit"),
+    **dict.fromkeys(("AcceleratorError", "OutOfMemoryError"), "cuda"),
+    **dict.fromkeys(("has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps"), "backends"),
+    **dict.fromkeys(("has_openmp", "has_spectral", "is_vulkan_available"), "backends"),
+    **dict.fromkeys(("Event", "Stream", "get_device_module"), "accelerator"),
+    **dict.fromkeys(_OF_AMP, "amp"),
+    **{f"{name.removesuffix('Tensor')}Storage": "storage" for name in (*TYPES, "ComplexFloat", "ComplexDouble")},
+}
+# Private names of PyTorch's that programs use, and that are imported when they are asked for.
+_PRIVATE = ("_C", "__config__", "_dynamo", "_functorch", "_higher_order_ops", "_tensor_str", "_utils")
+# Modules as they were called when pickles were written that hold these names: objects say that they are theirs.
+FORMER = {
+    "_constants": ("_base.constants", "Size device layout memory_format"),
+    "_construct": ("_tensor_api.construct", "as_tensor asarray from_dlpack from_numpy frombuffer tensor"),
+    "_copying": ("_tensor_api.copying", "rebuild"),
+    "_dtypes": ("_base.dtypes", "can_cast dtype get_default_dtype promote_types set_default_dtype"),
+    "_grad_mode": ("_base.grad_mode", "enable_grad inference_mode no_grad set_grad_enabled"),
+    "_graph": ("_tape.graph", "backward grad"),
+    "_legacy_types": ("_tensor_api.legacy_types", "set_default_tensor_type"),
+    "_limits": ("_base.limits", "finfo iinfo"),
+    "_modes": ("_base.modes", "is_grad_enabled is_inference_mode_enabled"),
+    "_node": ("_tape.node", "Node RemovableHandle"),
+    "_printing": ("_tensor_api.printing", "set_printoptions"),
+    "_storage": ("_tensor_api.storage", "TypedStorage UntypedStorage"),
+    "_tensor": ("_tape.tensor", "Tensor"),
+}
+
+
+def keep_former_names() -> None:
+    """Let objects be found again where pickles hold them."""
+    for name, (home, members) in FORMER.items():
+        module = sys.modules[f"{_PACKAGE}.{home}"]
+        sys.modules[f"{_PACKAGE}.{name}"] = module
+        setattr(sys.modules[_PACKAGE], name, module)
+        for member in members.split():
+            getattr(module, member).__module__ = f"{_PACKAGE}.{name}"
+
+
+def attach() -> None:
+    """Give ``Tensor`` every method that the operators and the graph's surface declare."""
+    keep_former_names()
+    for name, fn in PUBLIC.get("Tensor", {}).items():
+        setattr(Tensor, name, fn)
+    Tensor.backward = graph.tensor_backward  # type: ignore[attr-defined]
+    for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
+        setattr(Tensor, name, getattr(graph, name))
+    Tensor.retains_grad = property(graph.retains_grad)  # type: ignore[assignment]  # the stub shows the value
+    Tensor.grad_dtype = property(graph.grad_dtype, graph.set_grad_dtype)  # type: ignore[assignment]  # as above
+    Tensor.reinforce = stochastic.reinforce  # type: ignore[attr-defined]
+    Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
+
+
+def namespace(space: str) -> dict[str, Any]:
+    """The public functions of one module, by name: ``namespace("nn.functional")``."""
+    if space != "torch":  # the package itself gives its functions out later
+        override_sites.ready()
+    return PUBLIC.get(space, {})
+
+
+def module_names() -> list[str]:
+    """The public modules of the package, and the names that are found in them when first asked for."""
+    found = set()
+    for folder in sys.modules[_PACKAGE].__path__:
+        for entry in os.listdir(folder):
+            name = entry.removesuffix(".py")
+            if name[0] != "_" and (name != entry or os.path.exists(os.path.join(folder, name, "__init__.py"))):
+                found.add(name)
+    found.discard("ops")
+    return sorted(found | {name for name, home in LATE.items() if home in found})
+
+
+def submodule(name: str) -> Any:
+    """``torch.NAME`` for a module, or a name of one, that is not imported yet."""
+    package = sys.modules[_PACKAGE]
+    if name == "torch":  # torch.torch is torch
+        return package
+    home = LATE.get(name, name)
+    if (not name.startswith("_") and name in module_names()) or name in _PRIVATE:
+        module = import_module(f".{home}", _PACKAGE)
+        value = module if home == name else getattr(module, name)
+        setattr(package, name, value)
+        return value
+    if name.startswith("_foreach_"):
+        lists = import_module("._tensor_api.foreach", _PACKAGE)
+        if hasattr(lists, name):
+            return getattr(lists, name)
+    error = AttributeError(f"module '{package.__name__}' has no attribute '{name}'")
+    if not name.startswith("_"):
+        from .._base.absent_names import why
+        from .._base.errors import noted
+
+        raise noted(error, why(name) or "", "More: docs/absent.md")
+    raise error

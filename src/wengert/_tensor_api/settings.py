@@ -1,0 +1,230 @@
+"""Process-wide settings that PyTorch has and programs call: threads, determinism, the default device.
+
+The number of threads is that of ``_arrays.threads``, and NumPy's BLAS library is told of it where it can be
+(``_arrays.blas``). What is set in the environment (``OMP_NUM_THREADS``, ``OPENBLAS_NUM_THREADS``) it reads itself when
+it is loaded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._arrays import blas, threads
+from .._base.dtypes import BY_NUMPY, device
+from .._base.dtypes import dtype as Dtype
+from .._base.registry import public
+from .._kinds.slow_path import common_dtype
+from .construct import meta_device
+
+_threads: dict[str, int] = {}
+_deterministic = {"on": False, "warn": False}
+
+
+def _count(n: Any, function: str) -> int:
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise TypeError(f"{function} expects an int, but got {type(n).__name__}")
+    if n <= 0:
+        raise RuntimeError("Expected positive number of threads")
+    return n
+
+
+@public("torch.set_num_threads")
+def set_num_threads(n: int, /) -> None:
+    """How many threads work on one large operator, NumPy's products included where its BLAS library is OpenBLAS.
+
+    >>> import wengert as torch
+    >>> torch.set_num_threads(1)
+    >>> torch.get_num_threads()
+    1
+    """
+    threads.requested = _count(n, "set_num_threads")
+    blas.set_threads(n)
+
+
+@public("torch.get_num_threads")
+def get_num_threads() -> int:
+    """The number that was set; else that of the environment, else the number of processors."""
+    return threads.requested or threads.default_threads()
+
+
+@public("torch.set_num_interop_threads")
+def set_num_interop_threads(n: int, /) -> None:
+    """Keep the number for ``get_num_interop_threads``: operators run one after the other."""
+    _threads["inter"] = _count(n, "set_num_interop_threads")
+
+
+@public("torch.get_num_interop_threads")
+def get_num_interop_threads() -> int:
+    """The number that was set, else 1."""
+    return _threads.get("inter", 1)
+
+
+@public("torch.use_deterministic_algorithms")
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Kept and told: every operator here is deterministic anyway."""
+    _deterministic.update(on=bool(mode), warn=bool(warn_only))
+
+
+@public("torch.are_deterministic_algorithms_enabled")
+def are_deterministic_algorithms_enabled() -> bool:
+    """What ``use_deterministic_algorithms`` set."""
+    return _deterministic["on"]
+
+
+@public("torch.is_deterministic_algorithms_warn_only_enabled")
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """What ``use_deterministic_algorithms`` set."""
+    return _deterministic["on"] and _deterministic["warn"]
+
+
+@public("torch.get_deterministic_debug_mode")
+def get_deterministic_debug_mode() -> int:
+    """0, 1 (warn) or 2 (error): what ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set."""
+    return (1 if _deterministic["warn"] else 2) if _deterministic["on"] else 0
+
+
+@public("torch.set_deterministic_debug_mode")
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """``use_deterministic_algorithms`` by a word or its number: "default" (0), "warn" (1) or "error" (2)."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    names = ("default", "warn", "error")
+    if isinstance(debug_mode, str):
+        if debug_mode not in names:
+            raise RuntimeError(
+                f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}"
+            )
+        debug_mode = names.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
+
+
+@public("torch.get_default_device")
+def get_default_device() -> device:
+    """The device on which tensors are made where none is given: the CPU, unless a program says another."""
+    from ..utils._device import current_device
+
+    chosen = current_device()
+    meta_device(chosen)  # one that is not there may be chosen, but nothing made on it
+    return chosen
+
+
+@public("torch.set_default_device")
+def set_default_device(device: Any) -> None:
+    """Let tensors be made on a device where none is given: on "cpu" (as does ``None``) or on "meta".
+
+    >>> import wengert as torch
+    >>> torch.set_default_device("meta")
+    >>> torch.ones(2)
+    tensor(..., device='meta', size=(2,))
+    >>> torch.set_default_device(None)
+    """
+    from ..utils._device import DeviceContext
+
+    chosen = None if device is None else DeviceContext(device)
+    before = _other.get("device")
+    if before is not None:
+        before.__exit__(None, None, None)
+    if chosen is not None:
+        chosen.__enter__()
+    _other["device"] = chosen
+
+
+@public("torch.result_type")
+def result_type(tensor1: Any, tensor2: Any) -> Dtype:
+    """The dtype of the result of an operator on two tensors or numbers.
+
+    >>> import wengert as torch
+    >>> torch.result_type(torch.tensor([1, 2]), 1.0)
+    torch.float32
+    """
+    return BY_NUMPY[common_dtype((tensor1, tensor2))]
+
+
+@public("torch.typename")
+def typename(obj: Any) -> str:
+    """The name of an object's type: of a tensor its legacy type, such as ``torch.FloatTensor``."""
+    from .._tape.tensor import Tensor
+
+    if isinstance(obj, Tensor):
+        return obj.type()
+    module = getattr(obj, "__module__", "")
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+    if name is None:
+        module, name = type(obj).__module__, type(obj).__qualname__
+    return name if module in ("", "builtins") else f"{module}.{name}"
+
+
+@public("torch.set_float32_matmul_precision")
+def set_float32_matmul_precision(precision: str) -> None:
+    """Kept and told: products of float32 are always computed in float32 (``"highest"``)."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"{precision} is not one of 'highest', 'high' or 'medium'")
+    _other["matmul"] = precision
+
+
+@public("torch.get_float32_matmul_precision")
+def get_float32_matmul_precision() -> str:
+    """What ``set_float32_matmul_precision`` set."""
+    return _other["matmul"]
+
+
+@public("torch.set_warn_always")
+def set_warn_always(b: bool, /) -> None:
+    """Whether warnings that PyTorch shows once are shown each time."""
+    from .._base import errors
+
+    _other["always"] = bool(b)
+    errors.always = bool(b)
+
+
+@public("torch.is_warn_always_enabled")
+def is_warn_always_enabled() -> bool:
+    """What ``set_warn_always`` set."""
+    return _other["always"]
+
+
+@public("torch.set_flush_denormal")
+def set_flush_denormal(mode: bool, /) -> bool:
+    """False: NumPy's treatment of denormal numbers cannot be changed from here."""
+    return False
+
+
+_other: dict[str, Any] = {"matmul": "highest", "always": False}
+
+
+# ----------------------------------------------------------------------------------------------------------- assertions
+@public("torch._assert")
+def _assert(condition: Any, message: str) -> None:
+    """``assert condition, message``, which Python's ``-O`` does not remove."""
+    if not condition:
+        raise AssertionError(message)
+
+
+_UNEXPLAINED = (
+    "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
+    "enhancement request to PyTorch.)"
+)
+
+
+def _checker(name: str, error: type[Exception]) -> None:
+    def check(cond: Any, message: Any = None) -> None:
+        if not isinstance(cond, bool):
+            raise TypeError(f"cond must be a bool, but got {type(cond)}")
+        if not cond:
+            raise error(_UNEXPLAINED if message is None else str(message()))
+
+    check.__name__ = check.__qualname__ = name
+    check.__doc__ = f"Raises {error.__name__} with the text that ``message()`` gives, unless ``cond``."
+    public(f"torch.{name}")(check)
+
+
+for _name, _error in (
+    ("_check", RuntimeError),
+    ("_check_value", ValueError),
+    ("_check_type", TypeError),
+    ("_check_index", IndexError),
+    ("_check_not_implemented", NotImplementedError),
+):
+    _checker(_name, _error)

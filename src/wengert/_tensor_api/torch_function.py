@@ -1,0 +1,203 @@
+"""``__torch_function__``: classes and modes that take over what PyTorch's functions do with their instances.
+
+A class overrides if it has a ``__torch_function__`` that is not ``DISABLED``: a subclass of ``Tensor``, or any class at
+all, whose instances may then be given to every public function. ``Tensor``'s own is the default of its subclasses: it
+runs the function on them as on tensors and makes the results instances of the subclass.
+
+Where functions ask is in ``_tensor_api.override_sites``.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from .._base.errors import OtherLibraryError, noted
+from .._base.registry import PUBLIC
+from .._tape.tensor import DISABLED, Tensor
+
+
+class State(NamedTuple):
+    """What holds in this thread or task: whether classes and modes are asked, and the modes that are on."""
+
+    classes: bool = True
+    all: bool = True
+    modes: tuple[Any, ...] = ()
+
+
+STATE: ContextVar[State] = ContextVar("wengert_overrides", default=State())  # noqa: B039  a tuple
+
+
+# ------------------------------------------------------------------------------------------------- who overrides
+PLAIN = {Tensor, int, float, bool, str, type(None)}  # types that are known not to
+
+
+def overrides(cls: type) -> bool:
+    """Whether a class has a ``__torch_function__`` of its own."""
+    if cls in PLAIN:
+        return False
+    method = getattr(cls, "__torch_function__", None)
+    return method is not None and method is not DISABLED
+
+
+def overriding(args: Any, kwargs: dict[str, Any] | None = None) -> list[Any]:
+    """One argument of each overriding type, in the order in which they are asked: subclasses first, then the first.
+
+    A sequence counts by what is in it.
+    """
+    found: list[Any] = []
+    for a in (*args, *kwargs.values()) if kwargs else args:
+        ty = type(a)
+        if ty in PLAIN:
+            continue
+        if ty is tuple or ty is list:
+            for b in a:
+                if type(b) not in PLAIN and overrides(type(b)):
+                    _insert(found, b)
+        elif overrides(ty):
+            _insert(found, a)
+    return found
+
+
+def _insert(found: list[Any], a: Any) -> None:
+    ty = type(a)
+    place = len(found)
+    for i, b in enumerate(found):
+        if type(b) is ty:
+            return
+        if place == len(found) and issubclass(ty, type(b)):
+            place = i
+    found.insert(place, a)
+
+
+# ---------------------------------------------------------------------------------------------------- other libraries
+def of_another_library(cls: type) -> bool:
+    """Whether a class is PyTorch's own ``Tensor``, or made from it.
+
+    Both libraries leave what they do not know to the other's ``__torch_function__``, so neither may ask the other.
+    """
+    return any(c.__name__ == "Tensor" and c.__module__ == "torch" and c is not Tensor for c in cls.__mro__)
+
+
+def _foreign(func: Any, cls: type) -> TypeError:
+    name = name_of(func) or f"torch.{getattr(func, '__name__', func)}"
+    return noted(
+        OtherLibraryError(f"wengert.{name.removeprefix('torch.')}() was given a {cls.__module__}.{cls.__qualname__}"),
+        "Why: the two libraries' tensors cannot be mixed: neither records what the other computes.",
+        "What to do: convert it with wengert.from_numpy(t.detach().numpy()); that shares the memory.",
+    )
+
+
+def _is_function_of_torch(func: Any) -> bool:
+    """Whether a function that asks our class is PyTorch's: it would ask again and again."""
+    if sys.modules.get("torch") in (None, sys.modules["wengert"]):  # not there, or only a name for this package
+        return False
+    if isinstance(func, types.FunctionType):
+        return str(func.__globals__.get("__name__")).partition(".")[0] == "torch"
+    owner = getattr(func, "__objclass__", None)  # of a method written in C
+    where = getattr(func, "__module__", None) if owner is None else owner.__module__
+    return str(where).partition(".")[0] == "torch"
+
+
+# ------------------------------------------------------------------------------------------------------ asking them
+def ask(func: Any, found: list[Any], args: Any, kwargs: dict[str, Any] | None, state: State | None = None) -> Any:
+    """The result of the innermost mode, or else of the first class, that does not decline.
+
+    Raises:
+        TypeError: all of them return ``NotImplemented``.
+    """
+    state = STATE.get() if state is None else state
+    for a in found:
+        if of_another_library(type(a)):
+            raise _foreign(func, type(a))
+    kinds = tuple(type(a) for a in found)
+    rest = (args, kwargs) if kwargs else (args,)
+    mode = state.modes[-1] if state.modes and state.all else None
+    if mode is not None:
+        token = STATE.set(state._replace(modes=state.modes[:-1]))
+        try:
+            result = mode.__torch_function__(func, kinds, *rest)
+        finally:
+            STATE.reset(token)
+        if result is not NotImplemented:
+            return result
+    if state.classes:
+        for a in found:
+            result = a.__torch_function__(func, kinds, *rest)
+            if result is not NotImplemented:
+                return result
+    raise TypeError(_declined(func, found, mode))
+
+
+def _declined(func: Any, found: list[Any], mode: Any) -> str:
+    text = (
+        f"Multiple dispatch failed for '{name_of(func) or func}'; all __torch_function__ handlers returned "
+        "NotImplemented:\n\n"
+    )
+    if mode is not None:
+        text += f"  - mode object {mode!r}\n"
+    for a in found:
+        text += f"  - tensor subclass {type(a)!r}\n"
+    return text + "\nFor more information, try re-running with TORCH_LOGS=not_implemented"
+
+
+def run_disabled(func: Any, kinds: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+    """What ``DISABLED`` does: the function itself, with its arguments taken as tensors."""
+    token = STATE.set(STATE.get()._replace(classes=False))
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        STATE.reset(token)
+
+
+def default(cls: Any, func: Any, kinds: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+    """``Tensor.__torch_function__``: run the function on tensors; its results are instances of ``cls``."""
+    if not all(issubclass(cls, kind) for kind in kinds):
+        return NotImplemented
+    if _is_function_of_torch(func):
+        raise noted(
+            TypeError(f"PyTorch's {getattr(func, '__name__', func)}() was given a wengert tensor"),
+            "What to do: call wengert's function of that name, or give it torch.from_numpy(x.detach().numpy()).",
+        )
+    result = run_disabled(func, kinds, args, kwargs)
+    return result if func in nowrap() else converted(result, cls)
+
+
+def converted(result: Any, cls: Any) -> Any:
+    """Tensors, also those in a tuple or list, as instances of a subclass."""
+    if cls is Tensor:
+        return result
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else as_subclass(result, cls)
+    if isinstance(result, (tuple, list)):
+        parts = [converted(r, cls) for r in result]
+        return getattr(type(result), "_make", type(result))(parts)
+    return result
+
+
+def as_subclass(t: Tensor, cls: Any) -> Any:
+    token = STATE.set(STATE.get()._replace(classes=False, all=False))
+    try:
+        return PUBLIC["Tensor"]["as_subclass"](t, cls)
+    finally:
+        STATE.reset(token)
+
+
+_nowrap: set[Any] = set()
+
+
+def nowrap() -> set[Any]:
+    """The attributes whose value stays what it is: ``grad`` and ``_base``."""
+    if not _nowrap:
+        members = vars(Tensor)
+        _nowrap.update(members[name].__get__ for name in ("grad", "_grad", "_base") if name in members)
+    return _nowrap
+
+
+def name_of(func: Any) -> str | None:
+    """``"torch.add"``, ``"torch.Tensor.shape.__get__"``; ``None`` for what is not ours."""
+    from ..overrides import resolve_name
+
+    return resolve_name(func)

@@ -1,0 +1,60 @@
+"""Legacy ``volatile``: what is computed from a volatile input is volatile and not recorded, whatever else it needs.
+
+Costs other programs nothing: as long as a volatile tensor lives there is a reason in ``M``, and the slow path looks at
+its operands.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from .._base.registry import Info
+from .._kinds.slow_path import quiet, unwatch_operators, watch_operators
+from .._tape.tensor import Tensor
+
+
+def is_volatile(t: Any) -> bool:
+    """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy).
+
+    >>> import wengert as torch
+    >>> torch.ones(1).volatile
+    False
+    """
+    return isinstance(t, Tensor) and bool(t.__dict__.get("_volatile", False))
+
+
+_alive: dict[int, weakref.ref[Tensor]] = {}
+
+
+def mark_volatile(t: Tensor) -> Tensor:
+    """Make a tensor volatile."""
+    if not _alive:
+        watch_operators(_hook)
+    key = id(t)
+    _alive[key] = weakref.ref(t, lambda _: _gone(key))
+    t.__dict__["_volatile"] = True
+    return t
+
+
+def _gone(key: int) -> None:
+    if _alive.pop(key, None) is not None and not _alive:
+        unwatch_operators(_hook)
+
+
+def set_volatile(t: Tensor, value: bool) -> None:
+    """``t.volatile = True``, as programs of PyTorch 0.1 write it."""
+    if value:
+        mark_volatile(t)
+    elif t.__dict__.pop("_volatile", None):
+        _gone(id(t))
+
+
+def _hook(info: Info, args: tuple[Any, ...], proceed: Any) -> Any:
+    operands = args[: info.arity] if info.arity >= 0 else args[0]
+    if not any(is_volatile(t) for t in operands):
+        return proceed()
+    result = quiet(info, args)
+    for r in result if isinstance(result, (tuple, list)) else (result,):
+        mark_volatile(r)
+    return result

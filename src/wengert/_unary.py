@@ -1,1 +1,0 @@
-from ._kinds import unary as unary

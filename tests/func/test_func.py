@@ -1,0 +1,159 @@
+"""torch.func: transforms of functions, as in PyTorch."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+from programs import running
+
+import wengert as T
+
+PROGRAMS = running.programs("transforms")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_logs_what_torch_logged(name: str) -> None:
+    assert running.log_of(PROGRAMS[name], T) == running.recorded("transforms")[name]
+
+
+def test_recorded_logs_are_torchs(torch: ModuleType) -> None:
+    assert {k: running.log_of(p, torch) for k, p in PROGRAMS.items()} == running.recorded("transforms")
+
+
+# A tape of its own level is used inside of other transforms only; every program must come out the same on it, but those
+# that call backward(), which is refused there.
+@pytest.mark.parametrize("name", [n for n in PROGRAMS if n not in ("vmap", "closures")])
+def test_programs_inside_of_another_transform(name: str) -> None:
+    def run(x: T.Tensor) -> T.Tensor:
+        log.extend(running.log_of(PROGRAMS[name], T))
+        return x
+
+    log: list[str] = []
+    T.vmap(run)(T.zeros(2))
+    inside = [line.replace("True", "False") for line in log]
+    assert inside == [line.replace("True", "False") for line in running.recorded("transforms")[name]]
+
+
+def test_nothing_is_left_open() -> None:
+    from wengert._base.modes import M
+    from wengert._payloads.transforms import DEPTH
+
+    for name in ("forward", "transforms"):
+        for prog in running.programs(name).values():
+            running.log_of(prog, T)
+            assert DEPTH.get() == 0
+            assert not M
+
+
+# ------------------------------------------------------------------------------------------------------- written inside
+def captured_by(name: str, y: T.Tensor) -> Any:
+    ones = T.ones(2)
+    return {
+        "vmap": lambda: T.vmap(lambda x: y.add_(x).sum())(ones),
+        "vmap, returned": lambda: T.vmap(lambda x: y.add_(x))(ones),
+        "vmap, an argument that is not mapped": lambda: T.vmap(lambda x, z: z.add_(x), (0, None))(ones, y),
+        "jvp": lambda: T.func.jvp(lambda x: y.add_(x).sum(), (ones,), (ones,)),
+        "grad in vmap": lambda: T.vmap(T.func.grad(lambda x: y.add_(x).sum()))(T.ones(3, 2)),
+        "vmap in grad": lambda: T.func.grad(lambda x: T.vmap(lambda z: y.add_(z).sum())(x).sum())(T.ones(3, 2)),
+    }[name]()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["vmap", "vmap, returned", "vmap, an argument that is not mapped", "jvp", "grad in vmap", "vmap in grad"],
+)
+def test_a_write_to_a_captured_tensor_is_refused_and_undone(name: str) -> None:
+    y = T.ones(2)
+    with pytest.raises(RuntimeError, match=r"inplace arithmetic.* is not possible|would mutate a captured Tensor"):
+        captured_by(name, y)
+    assert y.tolist() == [1.0, 1.0]
+    assert not y.requires_grad
+
+
+def test_what_is_made_inside_may_be_written_to() -> None:
+    assert T.vmap(lambda x: T.zeros(2).add_(x))(T.ones(3)).tolist() == [[1.0, 1.0]] * 3
+    assert T.vmap(T.func.grad(lambda x: x.clone().mul_(2).sum()))(T.ones(3, 2)).tolist() == [[2.0, 2.0]] * 3
+
+
+def test_a_cotangent_of_another_shape_is_refused() -> None:
+    _, pull = T.func.vjp(T.sin, T.ones(2))
+    with pytest.raises(RuntimeError, match=r"^Mismatch in shape: grad_output"):
+        pull(T.ones(1))
+
+
+VALUES_INSIDE = {
+    "mask": lambda L: L.vmap(lambda x: x[x > 0])(L.ones(2, 3)),
+    "nonzero": lambda L: L.vmap(lambda x: x.nonzero())(L.ones(2, 3)),
+    "unique": lambda L: L.vmap(lambda x: x.unique())(L.ones(2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", VALUES_INSIDE)
+def test_shapes_that_depend_on_values_are_refused_as_by_torch(name: str, torch: ModuleType) -> None:
+    texts = []
+    for L in (T, torch):
+        with pytest.raises(RuntimeError) as error:
+            VALUES_INSIDE[name](L)
+        texts.append(str(error.value))
+    assert texts[0] == texts[1]
+
+
+def test_a_transform_that_fails_leaves_nothing_behind() -> None:
+    y = T.ones(2)
+
+    def f(x: T.Tensor) -> T.Tensor:
+        y.add_(x)
+        raise ValueError("midway")
+
+    for call in (lambda: T.vmap(f)(T.ones(3)), lambda: T.vmap(T.func.grad(f))(T.ones(3))):
+        with pytest.raises(ValueError, match="midway"):
+            call()
+        assert y.tolist() == [1.0, 1.0]
+        assert not y.requires_grad
+
+
+def _captures(lib: Any) -> dict[str, Any]:
+    c, d = lib.zeros(3), lib.zeros(())
+
+    def read(f: Any) -> Any:
+        return lambda x: (f(x), x.sum())[1]
+
+    return {
+        "copy_": read(c.copy_),
+        "mul_": read(c.mul_),
+        "item": read(lambda x: c.__setitem__(0, x[0])),
+        "view": read(lambda x: c.view(3).add_(x)),
+        "scalar": read(lambda x: d.copy_(x.sum())),
+    }
+
+
+@pytest.mark.parametrize("how", ["grad", "vjp", "grad of grad"])
+@pytest.mark.parametrize("name", _captures(T))
+def test_a_write_to_a_captured_tensor_is_refused(how: str, name: str) -> None:
+    f = _captures(T)[name]
+    run = {
+        "grad": lambda: T.func.grad(f)(T.ones(3)),
+        "vjp": lambda: T.func.vjp(f, T.ones(3)),
+        "grad of grad": lambda: T.func.grad(lambda y: T.func.grad(f)(y).sum())(T.ones(3)),
+    }[how]
+    with pytest.raises(RuntimeError, match=r"would mutate a captured Tensor\. This is not supported"):
+        run()
+
+
+def test_what_a_function_writes_to_its_own_tensors_is_its_own() -> None:
+    def f(x: Any) -> Any:
+        y = T.zeros(3)
+        y.add_(x)
+        y[1] = x[0] * 2
+        total = T.zeros(())
+        return total.add_((y * y).sum())
+
+    assert T.func.grad(f)(T.ones(3)).tolist() == [10.0, 0.0, 2.0]
+    out, pull = T.func.vjp(lambda x: T.zeros(3).add_(x), T.ones(3))
+    assert out.tolist() == [1.0] * 3
+    assert pull(T.ones(3))[0].tolist() == [1.0] * 3
+    counter = T.zeros(())
+    T.func.grad(lambda x: (counter.add_(1), x.sum())[1])(T.ones(3))
+    assert counter.grad_fn is None

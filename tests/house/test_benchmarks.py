@@ -1,0 +1,120 @@
+"""`python -m benchmarks` runs, and what it measured comes back from the files it writes. No figure is judged here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = "mul, not recording"
+
+pytest.importorskip("benchmarks", reason="the benchmarks come with a checkout")
+
+from benchmarks import __main__ as command  # noqa: E402
+from benchmarks import report  # noqa: E402
+from benchmarks.works import works  # noqa: E402
+
+
+def benchmarks(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks", *arguments],
+        cwd=ROOT, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
+    """One quick run of one work: what it printed, and its data."""
+    file = tmp_path_factory.mktemp("benchmarks") / "run.json"
+    options = ["--quick", "--only", WORK, "--libs", "wengert", "--threads", "1", "--json", str(file)]
+    done = benchmarks(*options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, json.loads(file.read_text(encoding="utf-8"))
+
+
+def test_quick_run(quick: tuple[str, dict[str, Any]]) -> None:
+    printed, data = quick
+    assert printed.startswith("A quick run of ")
+    assert f"| {WORK} |" in printed
+    (work,) = data["works"]
+    assert work["name"] == WORK and work["lacks"] == {}
+    assert 0 < work["seconds"]["wengert"] == min(work["rounds"]["wengert"])
+    assert data["quick"] is True and list(data["versions"]) == ["wengert"] and data["threads"] == 1
+
+
+def test_data_make_the_table_again(quick: tuple[str, dict[str, Any]]) -> None:
+    printed, data = quick
+    assert report.table(data) == printed
+
+
+def test_write_and_read_back(quick: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    printed, data = quick
+    page = tmp_path / "benchmarks.md"
+    page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n", encoding="utf-8")
+    report.write(page, data)
+    assert page.read_text(encoding="utf-8") == f"before\n{report.BEGIN}\n{printed}{report.END}\nafter\n"
+    assert json.loads(page.with_suffix(".json").read_text(encoding="utf-8")) == data
+    report.write(page, data)
+    assert page.read_text(encoding="utf-8").count(WORK) == printed.count(WORK), "a second run replaces the first"
+
+
+def test_write_needs_its_marks(quick: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("nothing here\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="lacks the lines"):
+        report.write(page, quick[1])
+    assert page.read_text(encoding="utf-8") == "nothing here\n"
+
+
+def made_up(wengert: float | None) -> dict[str, Any]:
+    """The data of a run of one work with budget 0.5, in which torch took one second."""
+    seconds = {"torch": 1.0} if wengert is None else {"torch": 1.0, "wengert": wengert}
+    work = {
+        "name": "w",
+        "group": "small",
+        "unit": "call",
+        "budget": 0.5,
+        "seconds": seconds,
+        "peak_bytes": {},
+        "lacks": {},
+    }
+    where = {"processor": "p", "cores": 2, "system": "s", "load": 0.0, "python": "3", "numpy": "2", "blas": "b"}
+    return {
+        "date": "d", "machine": where, "threads": 1, "quick": True, "versions": {"torch": "2", "wengert": "0"},
+        "works": [work], "import_seconds": {}, "installed_bytes": {},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("seconds", "held"), [(0.4, True), (0.5, True), (0.6, False), (None, False)])
+def test_a_budget_is_held_or_not(seconds: float | None, held: bool) -> None:
+    data = made_up(seconds)
+    assert [good for *_, good in report.verdicts(data)] == [held]
+    assert ("1 of 1 budgets held" if held else "0 of 1 budgets held; missed: w") in report.table(data)
+
+
+def test_list_names_every_work() -> None:
+    done = benchmarks("--list")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [*(work.name for work in works(quick=False)), command.FOOTPRINT]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--libs", "numpy"], "no library numpy"),
+        (["--only", "no such work"], "nothing has no such work in its name"),
+        (["--threads", "0"], "at least 1"),
+        (["--write", "x.md", "--only", "mul"], "--write keeps the table of one whole run"),
+    ],
+)
+def test_a_slip_is_a_usage_message(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        command.parse(arguments)
+    assert stopped.value.code == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,163 @@
+"""The programs in README.md and docs/errors.md do what the text says, on wengert and, where it is installed, on torch.
+
+docs/errors.md marks its blocks: `python fails` must raise what the `text says` block beside it begins with (the n-th
+says belongs to the n-th fails of a section), `python works` must run. README.md's ```python blocks with `>>>` are one
+doctest session; those without are programs.
+
+Nothing here runs on a source distribution without the documents, or from an installed package alone: tests come with a
+checkout, and so do they.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import wengert
+
+ROOT = Path(__file__).resolve().parents[2]
+ERRORS = ROOT / "docs" / "errors.md"
+README = ROOT / "README.md"
+IMPORT = "import wengert as torch"
+
+
+@dataclass(frozen=True)
+class Block:
+    section: str
+    info: str
+    line: int
+    text: str
+
+
+def blocks_of(path: Path) -> list[Block]:
+    """The fenced blocks of a Markdown file, each with the second-level heading that it stands under."""
+    section, info, start, held = "", None, 0, []
+    blocks = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if info is None and line.startswith("## "):
+            section = line[3:]
+        elif info is None and line.startswith("```"):
+            info, start, held = line[3:].strip(), number, []
+        elif info is not None and line.startswith("```"):
+            blocks.append(Block(section, info, start, "\n".join(held) + "\n"))
+            info = None
+        else:
+            held.append(line)
+    assert info is None, f"{path.name}: the block that begins in line {start} does not end"
+    return blocks
+
+
+def run(block: Block, library: ModuleType, path: Path) -> None:
+    """Runs a program as its reader would, with warnings as errors and `torch` being `library`."""
+    source = block.text if library is wengert else block.text.replace(IMPORT, "import torch")
+    program = compile("\n" * block.line + source, str(path), "exec")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(program, {"__name__": "__main__"})
+
+
+ERROR_BLOCKS = blocks_of(ERRORS)
+CODES = [f"W{number:03}" for number in range(1, 11)]
+
+
+def in_section(code: str, info: str) -> list[Block]:
+    return [block for block in ERROR_BLOCKS if block.section.startswith(code) and block.info == info]
+
+
+FAILING = [
+    pytest.param(code, fails, says.text.strip(), id=f"{code}-line{fails.line}")
+    for code in CODES
+    for fails, says in zip(in_section(code, "python fails"), in_section(code, "text says"), strict=True)
+]
+WORKING = [
+    pytest.param(block, id=f"{code}-line{block.line}") for code in CODES for block in in_section(code, "python works")
+]
+
+
+def failure_of(block: Block, library: ModuleType) -> BaseException:
+    with pytest.raises((RuntimeError, TypeError, ValueError, IndexError, UserWarning)) as caught:
+        run(block, library, ERRORS)
+    return caught.value
+
+
+@pytest.mark.parametrize(("code", "block", "says"), FAILING)
+def test_failing_program(code: str, block: Block, says: str) -> None:
+    error = failure_of(block, wengert)
+    assert f"{type(error).__name__}: {error}".startswith(says)
+    told = "\n".join([str(error), *getattr(error, "__notes__", ())])
+    assert code in told, f"neither the message nor a note names {code}:\n{told}"
+
+
+@pytest.mark.parametrize("block", WORKING)
+def test_mended_program(block: Block) -> None:
+    run(block, wengert, ERRORS)
+
+
+@pytest.mark.parametrize(("code", "block", "says"), FAILING)
+def test_failing_program_on_torch(torch: ModuleType, code: str, block: Block, says: str) -> None:
+    error = failure_of(block, torch)
+    assert f"{type(error).__name__}: {error}".startswith(says), code
+
+
+@pytest.mark.parametrize("block", WORKING)
+def test_mended_program_on_torch(torch: ModuleType, block: Block) -> None:
+    run(block, torch, ERRORS)
+
+
+def test_every_code_has_its_section() -> None:
+    text = ERRORS.read_text(encoding="utf-8")
+    assert re.findall(r"^## (W\d{3}) ", text, flags=re.MULTILINE) == CODES
+    for code in CODES:
+        assert f'<a id="{code}"></a>\n## {code} ' in text, "the table's links need the anchor"
+        assert in_section(code, "python fails"), code
+        assert in_section(code, "python works"), code
+    known = {"python fails", "python works", "text says"}
+    assert {block.info for block in ERROR_BLOCKS} == known, "a block that no test runs"
+
+
+def test_every_program_stands_alone() -> None:
+    for block in ERROR_BLOCKS:
+        if block.info.startswith("python"):
+            assert block.text.startswith(f"{IMPORT}\n"), f"docs/errors.md, line {block.line}"
+
+
+def test_readme_session() -> None:
+    """The `>>>` blocks of the README, run as one session from top to bottom."""
+    scope: dict[str, object] = {"__name__": "__main__"}
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    blocks = [block for block in blocks_of(README) if block.info == "python" and ">>>" in block.text]
+    assert blocks
+    for block in blocks:
+        test = doctest.DocTestParser().get_doctest(block.text, scope, "README.md", str(README), block.line)
+        output: list[str] = []
+        runner.run(test, out=output.append, clear_globs=False)
+        assert not output, "".join(output)
+        scope = test.globs
+
+
+def test_readme_programs() -> None:
+    for block in blocks_of(README):
+        if block.info == "python" and ">>>" not in block.text:
+            run(block, wengert, README)
+
+
+def test_readme_commands() -> None:
+    """The two commands stand as whole lines: .ci/run takes them from here, and so do readers."""
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert "python -m pip install . && python -m wengert tour" in lines
+    assert "python -m pip install '.[test]' && python -m pytest" in lines
+
+
+def test_version_is_in_one_place() -> None:
+    version = wengert.version.wengert
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    assert f'"{version}"' not in (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[project.optional", 1)[0]
+    assert sys.modules["wengert._version"].__version__ is version
+    assert wengert.__version__.endswith(f"+wengert.{version}")
