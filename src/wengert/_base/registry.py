@@ -143,6 +143,8 @@ def place(fn: Any, names: str | tuple[str, ...]) -> Any:
     """Give a function its public names: ``"torch.exp Tensor.exp"``."""
     for full in names.split() if isinstance(names, str) else names:
         space, _, name = full.rpartition(".")
+        if not space:
+            raise ValueError(f"'{full}' is no public name: one is 'space.name', as in 'torch.exp'")
         PUBLIC.setdefault(space, {})[name] = fn
     return fn
 

@@ -15,22 +15,32 @@ from wengert._kinds.templates import first_call_of
 
 
 def main(names: list[str]) -> int:
-    """Print the operators of these names."""
-    print("\n\n".join(shown(info) for name in names for info in found(name)))
+    """Print the operators, or the functions made of operators, of these names."""
+    print("\n\n".join(text for name in names for text in texts(name)))
     return 0
 
 
+def texts(name: str) -> list[str]:
+    """What is printed for a name."""
+    operators = found(name)
+    if operators:
+        return [shown(info) for info in operators]
+    last = name.rpartition(".")[2]
+    public = [functions[last] for functions in PUBLIC.values() if last in functions]
+    if not public:
+        known = {*REGISTRY, *(word for functions in PUBLIC.values() for word in functions)}
+        raise UsageError(f"there is no operator '{name}'{nearest(last, sorted(known))}")
+    return [_headed(last, {"a function that is made of operators": source_of(inspect.unwrap(public[0]))})]
+
+
 def found(name: str) -> list[Operator]:
-    """The operators of this name: the registry's, or those that a public function of this name is made of."""
+    """The operators of this name: the registry's, or those that a public function of this name is made from."""
     if name in REGISTRY:
         return [REGISTRY[name]]
     last = name.rpartition(".")[2]
     public = [functions[last] for functions in PUBLIC.values() if last in functions]
-    of_public = [info for info in REGISTRY.values() if info.called == last or info.op in public or info.method in public]
-    if of_public:
-        return of_public
-    known = {*REGISTRY, *(info.called for info in REGISTRY.values())}
-    raise UsageError(f"there is no operator '{name}'{nearest(last, sorted(known))}")
+    infos = REGISTRY.values()
+    return [info for info in infos if info.called == last or info.op in public or info.method in public]
 
 
 def shown(info: Operator) -> str:
@@ -41,8 +51,12 @@ def shown(info: Operator) -> str:
         "backward step": "# none: " + str(info.why_not) if info.node is None else source_of(info.node.backward),
         "body in NumPy": _body(info),
     }
+    return _headed(info.name, parts)
+
+
+def _headed(name: str, parts: dict[str, str]) -> str:
     rule = "-" * 100
-    return "\n\n".join([f"# {rule}\n# {info.name}: {title}\n{text}" for title, text in parts.items()])
+    return "\n\n".join([f"# {rule}\n# {name}: {title}\n{text}" for title, text in parts.items()])
 
 
 def source_of(fn: Any) -> str:

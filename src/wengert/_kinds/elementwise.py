@@ -225,10 +225,10 @@ def unary(
             large = Shape(unary_body, "input", **asked)
             return {**known, "large": hot(info.name, large, lambda: {**known, **_in_blocks(known, step, grad)})}
 
-        asked["blocks"] = blocks
-        op = hot(info.name, Shape(unary_body, "input, *, out=None", **asked, modes=True, out=True), scope, info.doc)
-        enter(info, op, N, partial(_unary_jvp, grad, uses), Shape(unary_body, "input", **asked))
-        publish(info, names, Shape(unary_body, "input", **asked, modes=True), inplace=inplace)
+        whole = {**asked, "blocks": blocks}
+        op = hot(info.name, Shape(unary_body, "input, *, out=None", **whole, modes=True, out=True), scope, info.doc)
+        enter(info, op, N, partial(_unary_jvp, grad, uses), Shape(unary_body, "input", **whole))
+        publish(info, names, Shape(unary_body, "input", **whole, modes=True), inplace=inplace)
         return op
 
     return declare

@@ -65,7 +65,7 @@ class Shape:
     @property
     def label(self) -> str:
         """The shape's name: ``unary_body(input): records keep_result blocks``."""
-        words = [k if v is True else f"{k}={v}" for k, v in self.asked.items() if v is not False and v is not None]
+        words = [k if v is True else f"{k}={v}" for k, v in sorted(self.asked.items()) if v is not False and v is not None]
         return f"{self.body.__name__}({self.head}): {' '.join(words)}"
 
     def text(self) -> str:
