@@ -250,7 +250,7 @@ def test_the_class_of_a_tensor_is_torchs_in_a_run() -> None:
         "print(type(torch.ones(1)).__module__); undo(); print(wengert.Tensor.__module__)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["torch", "wengert._tape.tensor"]
+    assert done.stdout.split() == ["torch", "wengert._tensor"]
 
 
 def test_locals_of_every_frame_of_an_error_can_be_read() -> None:

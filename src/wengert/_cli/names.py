@@ -15,18 +15,18 @@ from typing import Any
 from wengert._base.registry import PUBLIC
 from wengert._cli.children import changing
 
-# Where PyTorch has what lies in a private module here.
+# Where PyTorch has what says of itself that it is of a private module here (see `FORMER` in `_tensor_api.publish`).
 _HOMES = {
-    "_base.constants": {"Size": "", "device": "", "layout": "", "memory_format": ""},
-    "_tensor_api.construct": {"as_tensor": "", "from_numpy": "", "tensor": ""},
-    "_base.dtypes": {"dtype": ""},
-    "_base.grad_mode": dict.fromkeys(
+    "_constants": {"Size": "", "device": "", "layout": "", "memory_format": ""},
+    "_construct": {"as_tensor": "", "from_numpy": "", "tensor": ""},
+    "_dtypes": {"dtype": ""},
+    "_grad_mode": dict.fromkeys(
         ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"), ".autograd.grad_mode"
     ),
-    "_tape.graph": {"backward": ".autograd", "grad": ".autograd"},
-    "_base.limits": {"finfo": "", "iinfo": ""},
-    "_tape.node": {"Node": ".autograd.graph", "RemovableHandle": ".utils.hooks"},
-    "_tensor_api.storage": {"TypedStorage": ".storage", "UntypedStorage": ".storage"},
+    "_graph": {"backward": ".autograd", "grad": ".autograd"},
+    "_limits": {"finfo": "", "iinfo": ""},
+    "_node": {"Node": ".autograd.graph", "RemovableHandle": ".utils.hooks"},
+    "_storage": {"TypedStorage": ".storage", "UntypedStorage": ".storage"},
 }
 
 _changed: list[tuple[Any, str, str]] = []  # object, attribute, what it was
@@ -36,7 +36,7 @@ def show_pytorchs_names() -> None:
     """Rename what there is; `rename` does so with every module that comes later."""
     for name, module in list(sys.modules.items()):
         if name.startswith("wengert."):
-            rename(module)
+            rename(module, name)
     wengert: Any = sys.modules["wengert"]
     _set(wengert, "__name__", "torch")  # programs that take dotted names apart compare it
     for space, members in PUBLIC.items():
@@ -58,9 +58,9 @@ def spec_that_renames(fullname: str, path: Any) -> ModuleSpec | None:
     return changing(PathFinder.find_spec(fullname, path), rename)
 
 
-def rename(module: Any) -> None:
-    """Give PyTorch's names to a module and to what it defines."""
-    name = getattr(module, "__name__", "")
+def rename(module: Any, name: str = "") -> None:
+    """Give PyTorch's names to a module and to what it defines; ``name``: under which it is imported."""
+    name = name or getattr(module, "__name__", "")
     if not name.startswith("wengert.") or name.startswith(("wengert._cli", "wengert.ops", "wengert._arrays")):
         return
     inner = name.removeprefix("wengert.")
