@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._base import dtypes as _dtypes
+from .._base.late_names import Table
 from .._base.registry import RAW, RAW_COMPLEX, XP, add_backend
 
 # Like PyTorch, an operator gives inf or nan in silence; only warnings raised by lines of this package are meant,
@@ -18,7 +19,14 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert(\.|$
 
 lib: Any = types.ModuleType("wengert._arrays.library.lib")
 lib.__dict__.update({k: v for k, v in np.__dict__.items() if not k.startswith("_")})
-lib.__dict__["__getattr__"] = lambda name: getattr(np, name)  # what NumPy itself loads late (linalg, fft)
+late_functions = Table()  # what operator modules add to it (``in_lib``)
+
+
+def _late(name: str) -> Any:
+    return late_functions[name] if name in late_functions else getattr(np, name)  # NumPy loads linalg and fft late
+
+
+lib.__dict__["__getattr__"] = _late
 
 # A strict program turns NumPy's warnings into errors (python -W error, np.seterr(all="raise")): what raises one of
 # these is run again in silence.
@@ -51,6 +59,7 @@ def owns(ty: type) -> bool:
 def in_lib(fn: Any) -> Any:
     """Decorator: one more function that the library offers."""
     setattr(lib, fn.__name__, fn)
+    late_functions[fn.__name__] = fn
     return fn
 
 

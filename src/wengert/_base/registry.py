@@ -12,6 +12,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .late_names import LateFunction, Table
+
 
 class Namespace:
     """Functions by name: the ``xp`` that a derivative formula is given."""
@@ -20,8 +22,19 @@ class Namespace:
         self.namespace = name
 
 
+class OfValues(Namespace):
+    """Operators on the values of transforms, each made when a formula first names it."""
+
+    def __getattr__(self, name: str) -> Any:
+        fn = types.MethodType(bind, REGISTRY[name]) if name in REGISTRY else None
+        if fn is None:
+            raise AttributeError(f"no operator is called {name}")
+        setattr(self, name, fn)
+        return fn
+
+
 T: Any = Namespace("T")
-U: Any = Namespace("U")
+U: Any = OfValues("U")
 RAW: Any = Namespace("RAW")
 RAW_COMPLEX: Any = Namespace("RAW")  # the same functions; only its identity differs: the cotangent is complex
 RAW_COMPLEX.__dict__ = RAW.__dict__
@@ -135,8 +148,16 @@ class Operator:
 Info = Operator
 
 
-REGISTRY: dict[str, Info] = {}
-PUBLIC: dict[str, dict[str, Any]] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
+REGISTRY = Table()  # the operators by name
+PUBLIC: dict[str, Table] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
+placed: list[tuple[str, str]] = []  # space and name of what was put there and is not attached yet (see ``publish``)
+
+
+def table_of(space: str) -> Table:
+    """The public names of one module or class."""
+    if space not in PUBLIC:
+        PUBLIC[space] = Table()
+    return PUBLIC[space]
 
 
 def place(fn: Any, names: str | tuple[str, ...]) -> Any:
@@ -145,7 +166,8 @@ def place(fn: Any, names: str | tuple[str, ...]) -> Any:
         space, _, name = full.rpartition(".")
         if not space:
             raise ValueError(f"'{full}' is no public name: one is 'space.name', as in 'torch.exp'")
-        PUBLIC.setdefault(space, {})[name] = fn
+        table_of(space)[name] = fn
+        placed.append((space, name))
     return fn
 
 
@@ -171,8 +193,18 @@ def add_backend(xp: Any, lib: Any, owns: Callable[[type], bool]) -> None:
     xp.lib = lib
     xp.owns = owns
     XPS.append(xp)
-    for info in REGISTRY.values():
+    for name, module in REGISTRY.home.items():
+        setattr(xp, name, LateFunction(xp, name, module))
+    for _, info in REGISTRY.here():
         bind_raw(xp, info)
+
+
+def expect(module: str, names: list[str]) -> None:
+    """Say that this module, when it is imported, will register operators of these names."""
+    for name in names:
+        REGISTRY.home[name] = module
+        for space in (T, *XPS):
+            setattr(space, name, LateFunction(space, name, module))
 
 
 def bind_raw(xp: Any, info: Info) -> None:
@@ -187,19 +219,11 @@ def bind_raw(xp: Any, info: Info) -> None:
 def register(info: Info) -> None:
     """Enter an operator into the registry and into every namespace."""
     name = info.name
-    assert name not in REGISTRY, f"two operators are called {name}"
+    assert not dict.__contains__(REGISTRY, name), f"two operators are called {name}"
     REGISTRY[name] = info
     setattr(T, name, info.op)
-    setattr(U, name, _bound_value(info))
     for xp in XPS:
         bind_raw(xp, info)
-
-
-def _bound_value(info: Info) -> Callable[..., Any]:
-    def on_values(*args: Any) -> Any:
-        return bind(info, *args)  # looked up late: _values puts the real one here
-
-    return on_values
 
 
 def bind(info: Info, *args: Any) -> Any:
@@ -207,44 +231,11 @@ def bind(info: Info, *args: Any) -> Any:
     raise NotImplementedError
 
 
-def own(
-    fn: Any, name: str, params: tuple[str, ...] = (), doc: str | None = None, cells: dict[str, Any] | None = None
-) -> Any:
-    """A copy of a closure with its own code object: its name, its argument names, its own inline caches.
-
-    ``cells`` replaces the values of free variables and globals: so one template gives the variants of an operator.
-    """
-    code = fn.__code__
-    varnames = params + code.co_varnames[len(params) :]
-    if len(set(varnames)) != len(varnames):  # a parameter is called like one of the template's locals
-        varnames = params + tuple(v + "_" if v in params else v for v in code.co_varnames[len(params) :])
-    closure = fn.__closure__
-    if cells:
-        closure = tuple(
-            types.CellType(cells[n]) if n in cells else c for n, c in zip(code.co_freevars, closure, strict=True)
-        )
-    copy = types.FunctionType(
-        code.replace(co_name=name, co_qualname=name, co_varnames=varnames),
-        _globals_with(fn.__globals__, cells, code),
-        name,
-        fn.__defaults__,
-        closure,
-    )
+def own(fn: Any, name: str, doc: str | None = None) -> Any:
+    """A copy of a closure with its own code object: its name and its own inline caches."""
+    code = fn.__code__.replace(co_name=name, co_qualname=name)
+    copy = types.FunctionType(code, fn.__globals__, name, fn.__defaults__, fn.__closure__)
     copy.__kwdefaults__ = fn.__kwdefaults__
     copy.__doc__ = doc
     copy.__module__ = "wengert"
     return copy
-
-
-_replaced_globals: dict[Any, dict[str, Any]] = {}
-
-
-def _globals_with(scope: dict[str, Any], values: dict[str, Any] | None, code: types.CodeType) -> dict[str, Any]:
-    """A module's globals with some replaced (those of ``values`` that the code reads as such); one for all users."""
-    replaced = {n: v for n, v in (values or {}).items() if n in code.co_names and n not in code.co_freevars}
-    if not replaced:
-        return scope
-    key = (scope["__name__"], *((n, id(v)) for n, v in replaced.items()))
-    if key not in _replaced_globals:
-        _replaced_globals[key] = {**scope, **replaced}
-    return _replaced_globals[key]

@@ -120,8 +120,6 @@ def _saved_by_pow(n: Any, name: str) -> Any:
 _plain_saved = pow_node_saved = REGISTRY["pow"].node.saved  # type: ignore[attr-defined]
 REGISTRY["pow"].node.saved = _saved_by_pow  # type: ignore[attr-defined]
 REGISTRY["pow"].node.saved_names = ("self", "exponent")  # type: ignore[attr-defined]
-REGISTRY["add"].node._saved_alpha = 1  # type: ignore[attr-defined]
-REGISTRY["sub"].node._saved_alpha = 1  # type: ignore[attr-defined]
 
 
 def _log(base: Any) -> Any:

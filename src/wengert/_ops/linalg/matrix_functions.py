@@ -21,7 +21,6 @@ from .decompositions import LinAlgError, threshold
 from .matmul import as_tensors, dtype_name, matmul
 from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
 
-place(LinAlgError, "linalg.LinAlgError")
 
 Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 Geqrf = return_type("geqrf", "a", "tau")
