@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ._base.registry import PUBLIC
 from ._C import _has_torch_function
 from ._tape.tensor import Tensor
 from ._tensor_api import override_sites, torch_function
@@ -212,12 +213,18 @@ def _spaces() -> Iterator[tuple[str, Any]]:
     yield "torch.Tensor", Tensor
 
 
+def _members(space: str, owner: Any) -> dict[str, Any]:
+    """What a namespace has: the public functions in the order of their declarations, and all else."""
+    public = PUBLIC["torch" if space == "torch" else space.removeprefix("torch.")]
+    return {**dict(public.items()), **vars(owner)}
+
+
 @functools.cache
 def _names() -> dict[Any, str]:
     """Overridable function -> its name; a function with several has the first."""
     names: dict[Any, str] = {}
     for space, owner in _spaces():
-        for name, member in vars(owner).items():
+        for name, member in _members(space, owner).items():
             if isinstance(member, property):
                 for access in ("__get__", "__set__", "__delete__"):
                     names.setdefault(getattr(member, access), f"{space}.{name}.{access}")
@@ -243,8 +250,8 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     """
     table: dict[Any, list[Any]] = {}
     ignored = get_ignored_functions()
-    for _, owner in _spaces():
-        for name, member in vars(owner).items():
+    for space, owner in _spaces():
+        for name, member in _members(space, owner).items():
             if isinstance(member, property):
                 if name not in override_sites.NOT_OVERRIDABLE["Tensor"]:
                     table.setdefault(member, []).append(member.__get__)
@@ -300,4 +307,4 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 
 @functools.cache
 def _tensor_members() -> set[Any]:
-    return {member for member in vars(Tensor).values() if isinstance(member, types.FunctionType)}
+    return {member for member in _members("torch.Tensor", Tensor).values() if isinstance(member, types.FunctionType)}

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..._base.errors import noted
-from ..._base.registry import REGISTRY, Info
+from ..._base.late_names import LateFunction
+from ..._base.registry import REGISTRY, Info, T
 from ..._kinds.linear import linear
 from ..._kinds.slow_path import type_text
 from ..._tape.tensor import Tensor
@@ -78,6 +79,9 @@ def view(lib, self, size):
 def reshape(lib, self, size):
     """The same elements in another shape, in row-major order, copied."""
     return self.reshape(size)
+
+
+T.reshape = LateFunction(T, "reshape", "shape.views")  # on Tensors a view if the memory allows it
 
 
 def _lift_expand(name: str, shape: Any, p: Any, size: int) -> Any:
