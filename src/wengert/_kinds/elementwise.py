@@ -56,30 +56,49 @@ from .slow_path import (
     second_operand,
     slow_operator,
 )
-from .templates import CHECKED, END, LARGE_FORM, NODE, NODE_XY, RESULT, UNRECORDED, Shape, block, boxed, hot, variant
+from .templates import BACKWARD, PIECES, Shape, hot, variant
 
 SCALARS = frozenset((float, int))
 FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 
 
 # ---------------------------------------------------------------------------------------------------------- one tensor
-def unary_body(
-    *,
-    records: bool,
-    keep_self: bool = False,
-    keep_result: bool = False,
-    check: bool,
-    blocks: bool = False,
-    out: bool = False,
-    modes: bool = False,
-) -> str:
-    """The recording function of an operator on one tensor."""
-    compute = block(
-        """
+UNARY = """
+if out is not None:  #? out
+    return slow(info, (input,), out)
+try:
+    fx = input._fn  #? records
+    a = input._a
+except AttributeError:
+    return slow(info, (input,)) if EVERY else first_operand(info, input)  #? modes
+    return first_operand(info, input)  #? not modes
+if fx is None:  #| records
+    if EVERY:  #? modes
+        return slow(info, (input,))
+    if a.dtype not in fast:  #? check
+        return care(info, input)
+    t = make()
+    t._m = t._fn = None
+    @unary_compute
+    return t
+#? records
+    if M:  #? modes
+        return slow(info, (input,))
+    t = make()
+    t._m = None
+    @unary_compute(r="r = " if keep_result else "")
+    @node
+    n.x = input._m or box_of(input)  #? keep_self
+    @keep_result  #? keep_result
+    n.r = b  #? keep_result
+    @end
+"""
+PIECES["unary_compute"] = """
 try:
     try:
         if type(a) is ndarray:
-            @large
+            if a.size >= LARGE:  #? blocks
+                return large(input)
             t._a = {r}raw(a)
         else:
             t._a = {r}table[type(a)](a)
@@ -87,79 +106,21 @@ try:
         t._a = {r}silently(table[type(a)], a)
 except TypeError as error:
     raise unsupported(info, input, error) from None
-""",
-        large=block(LARGE_FORM, a="a", args="input") if blocks else "",
-        r="r = " if keep_result else "",
-    )
-    unrecorded = block(
-        """
-@every
-@check
-t = make()
-t._m = t._fn = None
-@compute
-return t
-""",
-        every="if EVERY:\n    return slow(info, (input,))" if modes else "",
-        check="if a.dtype not in fast:\n    return care(info, input)" if check else "",
-        compute=compute,
-    )
-    recorded = block(
-        """
-if fx is None:
-    @unrecorded
-@mode
-t = make()
-t._m = None
-@compute
-@node
-@x
-@result
-@end
-""",
-        unrecorded=unrecorded,
-        mode="if M:\n    return slow(info, (input,))" if modes else "",
-        compute=compute,
-        node=NODE,
-        x=boxed("x", "input") if keep_self else "",
-        result=RESULT if keep_result else "",
-        end=END,
-    )
-    return block(
-        """
-@out
-try:
-    @fx
-    a = input._a
-except AttributeError:
-    return {every}first_operand(info, input)
-@rest
-""",
-        out="if out is not None:\n    return slow(info, (input,), out)" if out else "",
-        fx="fx = input._fn" if records else "",
-        every="slow(info, (input,)) if EVERY else " if modes else "",
-        rest=recorded if records else unrecorded,
-    )
-
-
-def unary_backward(*, slot: str) -> str:
-    """The backward step of an operator that keeps its operand (slot ``x``), its result (``r``) or nothing."""
-    if not slot:
-        return "if xp is not RAW:\n    return transformed(n, xp, g, keep)\nreturn (n.fx, grad(xp, g))"
-    return block(
-        """
+"""
+UNARY_BACKWARD = """
 if xp is not RAW:
     return transformed(n, xp, g, keep)
-b = n.{slot}
-@checked
-gx = grad(xp, g, b.a)
-if not keep:
-    n.{slot} = FREED
-return (n.fx, gx)
-""",
-        checked=block(CHECKED, box="b"),
-        slot=slot,
-    )
+#? slot
+    b = n.{slot}
+    c = b.cell
+    if c is not None and c.seq > n.seq:
+        stale(n, b)
+    gx = grad(xp, g, b.a)
+    if not keep:
+        n.{slot} = FREED
+    return (n.fx, gx)
+return (n.fx, grad(xp, g))  #? not slot
+"""
 
 
 def unary(
@@ -205,7 +166,7 @@ def unary(
         def step(formula: Any) -> Any:
             if keep_self and keep_result:
                 return transformed
-            shape = Shape(unary_backward, "n, xp, g, keep", slot="x" * keep_self + "r" * keep_result)
+            shape = Shape("unary_backward", UNARY_BACKWARD, BACKWARD, slot="x" * keep_self + "r" * keep_result)
             return hot(f"{info.name}_backward", shape, lambda: {"grad": formula, "transformed": transformed})
 
         N = None
@@ -222,13 +183,13 @@ def unary(
 
         def scope() -> dict[str, Any]:
             known = {"info": info, "N": N, "raw": getattr(RAW, info.name), "table": Impl(info.name), "fast": fast}
-            large = Shape(unary_body, "input", **asked)
+            large = Shape("unary", UNARY, "input", **asked)
             return {**known, "large": hot(info.name, large, lambda: {**known, **_in_blocks(known, step, grad)})}
 
         whole = {**asked, "blocks": blocks}
-        op = hot(info.name, Shape(unary_body, "input, *, out=None", **whole, modes=True, out=True), scope, info.doc)
-        enter(info, op, N, partial(_unary_jvp, grad, uses), Shape(unary_body, "input", **whole))
-        publish(info, names, Shape(unary_body, "input", **whole, modes=True), inplace=inplace)
+        op = hot(info.name, Shape("unary", UNARY, "input, *, out=None", **whole, modes=True, out=True), scope, info.doc)
+        enter(info, op, N, partial(_unary_jvp, grad, uses), Shape("unary", UNARY, "input", **whole))
+        publish(info, names, Shape("unary", UNARY, "input", **whole, modes=True), inplace=inplace)
         return op
 
     return declare
@@ -256,264 +217,150 @@ def _blocked(formula: Any) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------------- two tensors
-def binary_body(
-    *,
-    records: bool,
-    x_uses: str = "",
-    y_uses: str = "",
-    check: bool = False,
-    number: bool = False,
-    keep_number: bool = False,
-    blocks: bool = False,
-    out: bool = False,
-    modes: bool = False,
-    first: str = "input",
-) -> str:
-    """The recording function of an operator on two tensors.
-
-    ``x_uses``, ``y_uses``: what the operands' formulas name, ``x`` and ``y`` for the operands, ``r`` for the result.
-    ``number``: a Python number may stand in the second operand's place. ``first``: the first parameter's name.
-    """
-    both_use = x_uses + y_uses
-    by_shape = "x" not in both_use and "y" not in both_use
-    args = f"{first}, other"
-    keep = "r = " if "r" in both_use else ""
-
-    def compute(y: str, plain: str, r: str = "") -> str:
-        large = block(LARGE_FORM, a="xa", args=args) if blocks else ""
-        return block(_COMPUTE_XY, y=y, plain=plain, r=r, large=large)
-
-    def kept(slot: str, uses: str, otherwise: str) -> str:
-        operand = first if slot == "x" else "other"
-        return boxed(slot, operand) if slot in uses else f"n.{slot} = {otherwise}"
-
-    of_number = block(
-        _NUMBER,
-        compute=compute("known[other]", "other"),
-        recorded=compute("constants[xa.dtype][other]", "other", keep),
-        r=keep,
-        node=NODE_XY.replace("n.fy = fy", "n.fy = None"),
-        x=kept("x", x_uses, "None"),
-        kept="other" if keep_number else "None",
-    )
-    of_tensors = block(
-        _TENSORS,
-        check=_CHECK if check else "",
-        shapes=_BIAS if by_shape else "",
-        compute=compute("ya", "ya"),
-        recorded=compute("ya", "ya", keep),
-        r=keep,
-        node=NODE_XY,
-        x1=kept("x", x_uses, "xa.shape"),
-        y1=kept("y", x_uses, "None"),
-        x2=kept("x", y_uses, "None"),
-        y2=kept("y", y_uses, "ya.shape"),
-        x3="n.x = sx" if by_shape else kept("x", both_use, "xa.shape"),
-        y3="n.y = sy" if by_shape else kept("y", both_use, "ya.shape"),
-    )
-    text = block(
-        _BINARY if records else _BINARY_UNRECORDED,
-        out=f"if out is not None:\n    return slow(info, ({args}), out)" if out else "",
-        number=block("if type(other) is not Tensor and type(other) in numbers:\n    @number\nelse:\n    @tensors",
-                     number=of_number, tensors=of_tensors) if number else of_tensors,
-        only_number=_NUMBER_UNRECORDED if number else "",
-        only_tensors=block("else:\n    @tensors" if number else "@tensors",
-                           tensors=block(_TENSORS_UNRECORDED, check=_CHECK if check else "")),
-        compute=compute("ya", "ya"),
-        result=RESULT if keep else "",
-        end=END,
-    )  # fmt: skip
-    every = f"if EVERY:\n    return slow(info, ({args}))" if modes else ""
-    mode = f"if M:\n    return slow(info, ({args}))" if modes else ""
-    or_slow = f"slow(info, ({args})) if EVERY else " if modes and records else ""
-    return block(text, every=every, mode=mode, or_slow=or_slow, first=first)
-
-
-_COMPUTE_XY = """
+BINARY = """
+if out is not None:  #? out
+    return slow(info, ({x}, other), out)
+if EVERY:  #? modes and not records
+    return slow(info, ({x}, other))
+try:
+    fx = {x}._fn  #? records
+    xa = {x}._a
+except AttributeError:
+    return slow(info, ({x}, other)) if EVERY else first_operand(info, {x}, other)  #? modes and records
+    return first_operand(info, {x}, other)  #? not (modes and records)
+if type(other) is not Tensor and type(other) in numbers:  #? number
+    #? not records
+        if xa.dtype not in fast:
+            return care(info, {x}, other)
+        ya = other
+    if fx is None:  #? records
+        if EVERY:  #? modes
+            return slow(info, ({x}, other))
+        known = constants.get(xa.dtype)
+        if known is None:
+            return care(info, {x}, other)
+        t = make()
+        t._m = t._fn = None
+        try:
+            @binary_compute(y="known[other]", z="other")
+        except ARITHMETIC:
+            t._a = silently(fn, xa, other)
+        return t
+    #? records
+        if M:  #? modes
+            return slow(info, ({x}, other))
+        t = make()
+        t._m = None
+        try:
+            @binary_compute(y="constants[xa.dtype][other]", z="other", r=keep)
+        except ARITHMETIC:
+            t._a = {keep}silently(fn, xa, other)
+        @node(fy="None")
+        @keep(slot="x", t=x, wanted="x" in x_uses, otherwise="None")
+        n.y = other  #? keep_number
+        n.y = None  #? not keep_number
+else:  #| number
+    try:
+        fy = other._fn  #? records
+        ya = other._a
+    except AttributeError:
+        return slow(info, ({x}, other)) if EVERY else reject(info, {x}, other)  #? modes and records
+        return reject(info, {x}, other)  #? not (modes and records)
+    if xa.dtype is not ya.dtype:
+        return slow(info, ({x}, other)) if EVERY else mixed(info, {x}, other)  #? modes and records
+        return mixed(info, {x}, other)  #? not (modes and records)
+    if fx is None and fy is None:  #| records
+        if EVERY:  #? modes and records
+            return slow(info, ({x}, other))
+        if xa.dtype not in pairs:  #? check
+            return care(info, {x}, other)
+        @binary_unrecorded  #? records
+    #? records
+        if M:  #? modes
+            return slow(info, ({x}, other))
+        t = make()
+        t._m = None
+        if fx is not None and fy is not None:  #? by_shape
+            sx = xa.shape
+            sy = ya.shape
+            if sx != sy and sx and sx[0] == 1 and len(sx) == len(sy) + 1 and type(ya) is ndarray:
+                ya = ya[None]  # a bias on a batch of one: half the price of NumPy's broadcasting
+        try:
+            @binary_compute(y="ya", z="ya", r=keep)
+        except (ValueError, TypeError) as error:
+            return reject(info, {x}, other, error)
+        except ARITHMETIC:
+            t._a = {keep}silently(fn, xa, ya)
+        @node(fy="fy")
+        if fy is None:
+            @keep(slot="x", t=x, wanted="x" in x_uses, otherwise="xa.shape")
+            @keep(slot="y", t="other", wanted="y" in x_uses, otherwise="None")
+        elif fx is None:
+            @keep(slot="x", t=x, wanted="x" in y_uses, otherwise="None")
+            @keep(slot="y", t="other", wanted="y" in y_uses, otherwise="ya.shape")
+        else:
+            @keep(slot="x", t=x, wanted="x" in x_uses + y_uses, otherwise="sx" if by_shape else "xa.shape")
+            @keep(slot="y", t="other", wanted="y" in x_uses + y_uses, otherwise="sy" if by_shape else "ya.shape")
+#? records
+    @keep_result  #? keep
+    n.r = b  #? keep
+    @end
+@binary_unrecorded  #? not records
+"""
+PIECES["binary_compute"] = """
 if type(xa) is ndarray:
-    @large
+    if xa.size >= LARGE:  #? blocks
+        return large({x}, other)
     t._a = {r}raw(xa, {y})
 else:
-    t._a = {r}fn(xa, {plain})
+    t._a = {r}fn(xa, {z})
 """
-_CHECK = "if xa.dtype not in pairs:\n    return care(info, {first}, other)"
-_BIAS = """
-if fx is not None and fy is not None:
-    sx = xa.shape
-    sy = ya.shape
-    if sx != sy and sx and sx[0] == 1 and len(sx) == len(sy) + 1 and type(ya) is ndarray:
-        ya = ya[None]  # a bias on a batch of one: half the price of NumPy's broadcasting
-"""
-_BINARY = """
-@out
-try:
-    fx = {first}._fn
-    xa = {first}._a
-except AttributeError:
-    return {or_slow}first_operand(info, {first}, other)
-@number
-@result
-@end
-"""
-_NUMBER = """
-if fx is None:
-    @every
-    known = constants.get(xa.dtype)
-    if known is None:
-        return care(info, {first}, other)
-    t = make()
-    t._m = t._fn = None
-    try:
-        @compute
-    except ARITHMETIC:
-        t._a = silently(fn, xa, other)
-    return t
-@mode
-t = make()
-t._m = None
-try:
-    @recorded
-except ARITHMETIC:
-    t._a = {r}silently(fn, xa, other)
-@node
-@x
-n.y = {kept}
-"""
-_TENSORS = """
-try:
-    fy = other._fn
-    ya = other._a
-except AttributeError:
-    return {or_slow}reject(info, {first}, other)
-if xa.dtype is not ya.dtype:
-    return {or_slow}mixed(info, {first}, other)
-if fx is None and fy is None:
-    @every
-    @check
-    t = make()
-    t._m = t._fn = None
-    try:
-        @compute
-    except (ValueError, TypeError) as error:
-        return reject(info, {first}, other, error)
-    except ARITHMETIC:
-        t._a = silently(fn, xa, ya)
-    return t
-@mode
-t = make()
-t._m = None
-@shapes
-try:
-    @recorded
-except (ValueError, TypeError) as error:
-    return reject(info, {first}, other, error)
-except ARITHMETIC:
-    t._a = {r}silently(fn, xa, ya)
-@node
-if fy is None:
-    @x1
-    @y1
-elif fx is None:
-    @x2
-    @y2
-else:
-    @x3
-    @y3
-"""
-_BINARY_UNRECORDED = """
-@out
-@every
-try:
-    xa = {first}._a
-except AttributeError:
-    return first_operand(info, {first}, other)
-@only_number
-@only_tensors
+PIECES["binary_unrecorded"] = """
 t = make()
 t._m = t._fn = None
 try:
-    @compute
+    @binary_compute(y="ya", z="ya")
 except (ValueError, TypeError) as error:
-    return reject(info, {first}, other, error)
+    return reject(info, {x}, other, error)
 except ARITHMETIC:
     t._a = silently(fn, xa, ya)
 return t
 """
-_NUMBER_UNRECORDED = """
-if type(other) is not Tensor and type(other) in numbers:
-    if xa.dtype not in fast:
-        return care(info, {first}, other)
-    ya = other
-"""
-_TENSORS_UNRECORDED = """
-try:
-    ya = other._a
-except AttributeError:
-    return reject(info, {first}, other)
-if xa.dtype is not ya.dtype:
-    return mixed(info, {first}, other)
-@check
-"""
-
-
-def binary_backward(*, x_formula: str, y_formula: str) -> str:
-    """The backward step of an operator on two tensors whose formulas name operands only.
-
-    A formula is the operands that it names, ``x``, ``y``, ``xy`` or nothing, and ``same`` where it gives ``g`` back.
-    """
-
-    def called(slot: str, names: str) -> str:
-        return "g" if names == "same" else f"g{slot}_({', '.join(['xp', 'g', *names])})"
-
-    def operand(slot: str) -> str:
-        return block(_OPERAND, slot=slot, checked=block(CHECKED, box=slot))
-
-    def reduced(slot: str) -> str:
-        return block(_REDUCED, slot=slot)
-
-    return block(
-        _BINARY_BACKWARD,
-        operand_x=operand("x"),
-        operand_y=operand("y"),
-        gx=called("x", x_formula),
-        gy=called("y", y_formula),
-        reduced_x=reduced("x"),
-        reduced_y=reduced("y"),
-        freed="if not keep:\n    if boxed_x:\n        n.x = FREED\n    if boxed_y:\n        n.y = FREED",
-    )
-
-
-_OPERAND = """
-if boxed_{slot}:
-    @checked
-    {slot} = {slot}.a
-"""
-_REDUCED = """
-shape = {slot}.shape if boxed_{slot} else {slot}
-if shape is not None and g{slot}.shape != shape:
-    g{slot} = xp.sum_to(g{slot}, shape)
-"""
-_BINARY_BACKWARD = """
+BINARY_BACKWARD = """
 if xp is not RAW:
     return transformed(n, xp, g, keep)
 x = n.x
 y = n.y
 boxed_x = type(x) is Box
 boxed_y = type(y) is Box
-@operand_x
-@operand_y
+if boxed_x:
+    @open(x="x")
+if boxed_y:
+    @open(x="y")
 fx = n.fx
 if fx is not None:
     gx = {gx}
-    @reduced_x
+    @binary_reduced(k="x")
     fy = n.fy
     if fy is None:
-        @freed
+        @binary_freed
         return (fx, gx)
 gy = {gy}
-@reduced_y
-@freed
+@binary_reduced(k="y")
+@binary_freed
 return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
+"""
+PIECES["binary_reduced"] = """
+shape = {k}.shape if boxed_{k} else {k}
+if shape is not None and g{k}.shape != shape:
+    g{k} = xp.sum_to(g{k}, shape)
+"""
+PIECES["binary_freed"] = """
+if not keep:
+    if boxed_x:
+        n.x = FREED
+    if boxed_y:
+        n.y = FREED
 """
 
 
@@ -556,20 +403,21 @@ def binary(
         )
         info.underived = tuple(k for k, f in enumerate(formulas) if getattr(f, "underived", False))
         asked = {
-            "records": self is not None,
-            "x_uses": _slots(x_names),
-            "y_uses": _slots(y_names),
-            "check": to_float or integers,
-            "number": bool(numbers),
+            "records": self is not None, "x_uses": _slots(x_names), "y_uses": _slots(y_names),
+            "by_shape": not {"self", "other"}.intersection(used), "keep": "r = " if keep_result else "",
+            "check": to_float or integers, "number": bool(numbers), "x": "input",
             "keep_number": "other" in x_names or scalar_node is not None,  # the node's name tells whether there was one
-        }
+        }  # fmt: skip
         transformed = _transformed_xy(formulas, (x_names, y_names), keep_result, holomorphic)
 
         def step(*formulas: Any) -> Any:
             if keep_result:
                 return transformed
-            x_formula, y_formula = ("same" if f is same else _slots(formula_names(f)) for f in (self, other))
-            shape = Shape(binary_backward, "n, xp, g, keep", x_formula=x_formula, y_formula=y_formula)
+            gx, gy = (
+                "g" if f is same else f"{name}({', '.join(['xp', 'g', *_slots(used)])})"
+                for f, name, used in ((self, "gx_", x_names), (other, "gy_", y_names))
+            )
+            shape = Shape("binary_backward", BINARY_BACKWARD, BACKWARD, {"gx": gx, "gy": gy})
             scope = {"gx_": formulas[0], "gy_": formulas[1], "transformed": transformed}
             return hot(f"{info.name}_backward", shape, lambda: scope)
 
@@ -594,17 +442,17 @@ def binary(
                 "info": info, "N": N, "raw": raw, "fn": fn, "fast": fast, "pairs": fast if pairs is None else pairs,
                 "numbers": numbers, "constants": constants_for(fast, isinstance(raw, ufunc)), "reject": second_operand,
             }  # fmt: skip
-            large = Shape(binary_body, "input, other", **asked)
+            large = Shape("binary", BINARY, "input, other", **asked)
             return {**known, "large": hot(info.name, large, lambda: {**known, **_in_blocks(known, step, *formulas)})}
 
         whole = {**asked, "blocks": blocks}
-        hot_shape = Shape(binary_body, "input, other, *, out=None", **whole, out=True, modes=True)
+        hot_shape = Shape("binary", BINARY, "input, other, *, out=None", **whole, out=True, modes=True)
         op = hot(info.name, hot_shape, scope, info.doc)
-        enter(info, op, N, partial(_binary_jvp, formulas, (x_names, y_names)), Shape(binary_body, "input, other", **whole))
-        method = Shape(binary_body, "input, other", **whole, modes=True)
+        enter(info, op, N, partial(_binary_jvp, formulas, (x_names, y_names)), Shape("binary", BINARY, "input, other", **whole))
+        method = Shape("binary", BINARY, "input, other", **whole, modes=True)
         publish(info, names, method, inplace=inplace, reject=second_of_method)
         if dunder:
-            shape = Shape(binary_body, "self, other", **whole, modes=True, first="self")
+            shape = Shape("binary", BINARY, "self, other", **(whole | {"x": "self"}), modes=True)
             place(variant(op, shape, dunder, reject=refuse_quietly, slow=slow_operator), f"Tensor.{dunder}")
         return op
 
@@ -674,111 +522,69 @@ class ByFirst:
 
 
 # ----------------------------------------------------------------------------------------- one tensor, with parameters
-def parametric_body(
-    *,
-    records: bool,
-    keep_self: bool = False,
-    keep_result: bool = False,
-    slope: bool = False,
-    check: bool = False,
-    to_float: bool = False,
-    modes: bool = False,
-) -> str:
-    """The recording function of an operator on one tensor with parameters."""
-    checked = block(
-        """
-if a.dtype not in accepted:
-    dtype = logical_dtype(input)
-    @check
-    @to_float
-""",
-        check="info.check(info, input, None, dtype)" if check else "",
-        to_float="if dtype not in INEXACT:\n    return info.op(cast(input, default_np()), *p)" if to_float else "",
-    )
-    recorded = block(
-        "if fx is None:\n    t._fn = None\n    return t\n@node\nn.p = p\n@x\n@result\n@end",
-        node=NODE,
-        x=boxed("x", "input") if keep_self else "",
-        result=RESULT if keep_result else "n.r = derivative" if slope else "",
-        end=END,
-    )
-    return block(
-        _PARAMETRIC,
-        every="if EVERY:\n    return slow(info, (input, *p))" if modes else "",
-        fx="fx = input._fn" if records else "",
-        mode="if fx is not None and M:\n    return slow(info, (input, *p))" if modes and records else "",
-        check=checked if check or to_float else "",
-        derivative="derivative = None" if slope else "",
-        large=_WITH_SLOPE if slope else "t._a = {r}elementwise(raw, a, *p)",
-        recorded=recorded if records else UNRECORDED,
-        r="r = " if keep_result else "",
-    )
-
-
-_PARAMETRIC = """
-@every
+PARAMETRIC = """
+if EVERY:  #? modes
+    return slow(info, (input, *p))
 try:
-    @fx
+    fx = input._fn  #? records
     a = input._a
 except AttributeError:
     return first_operand(info, input, *p)
-@mode
-@check
+if fx is not None and M:  #? modes and records
+    return slow(info, (input, *p))
+if a.dtype not in accepted:  #? check or to_float
+    dtype = logical_dtype(input)
+    info.check(info, input, None, dtype)  #? check
+    if dtype not in INEXACT:  #? to_float
+        return info.op(cast(input, default_np()), *p)
 t = make()
 t._m = None
-@derivative
+derivative = None  #? slope
 try:
     if type(a) is ndarray and a.size >= LARGE:
-        @large
+        if fx is not None and a.dtype in FLOATS:  #? slope
+            t._a, derivative = both(with_slope, a, *p)
+        else:  #| slope
+            t._a = {r}elementwise(raw, a, *p)
     else:
         t._a = {r}table[type(a)](a, *p)
 except ARITHMETIC:
     t._a = {r}silently(table[type(a)], a, *p)
-@recorded
+@unrecorded  #? not records
+#? records
+    if fx is None:
+        @unrecorded
+    @node
+    n.p = p
+    n.x = input._m or box_of(input)  #? keep_self
+    @keep_result  #? keep_result
+    n.r = b  #? keep_result
+    n.r = derivative  #? slope and not keep_result
+    @end
 """
-_WITH_SLOPE = """
-if fx is not None and a.dtype in FLOATS:
-    t._a, derivative = both(with_slope, a, *p)
-else:
-    t._a = elementwise(raw, a, *p)
-"""
-
-
-def parametric_backward(*, keep_self: bool, keep_result: bool, with_p: bool, slope: bool) -> str:
-    """The backward step of an operator on one tensor with parameters."""
-    values = ["x"] * keep_self + ["r"] * keep_result + ["*n.p"] * with_p
-    return block(
-        _PARAMETRIC_BACKWARD,
-        x=block(_SAVED, name="x", checked=block(CHECKED, box="x")) if keep_self else "",
-        r=block(_SAVED, name="r", checked=block(CHECKED, box="r")) if keep_result else "",
-        large=_BY_SLOPE if slope else "gx = {in_blocks}",
-        in_blocks=", ".join(["elementwise(partial(grad, xp), g", *values]) + ")",
-        whole=", ".join(["grad(xp, g", *values]) + ")",
-    )
-
-
-_SAVED = "{name} = n.{name}\n@checked\n{name} = {name}.a"
-_PARAMETRIC_BACKWARD = """
+PARAMETRIC_BACKWARD = """
 if xp is not RAW:
     return transformed(n, xp, g, keep)
-@x
-@r
+#? keep_self
+    x = n.x
+    @open(x="x")
+#? keep_result
+    r = n.r
+    @open(x="r")
 if g.size >= LARGE:
-    @large
+    derivative = n.r  #? slope
+    if derivative is None or g.dtype is not derivative.dtype:  #| slope
+        gx = elementwise(partial(grad, xp), g, {values})
+    #? slope
+        elif keep:
+            gx = elementwise(multiply, g, derivative)
+        else:
+            gx = multiply_into(derivative, g)
 else:
-    gx = {whole}
+    gx = grad(xp, g, {values})
 if not keep:
     n.release()
 return (n.fx, gx)
-"""
-_BY_SLOPE = """
-derivative = n.r
-if derivative is None or g.dtype is not derivative.dtype:
-    gx = {in_blocks}
-elif keep:
-    gx = elementwise(multiply, g, derivative)
-else:
-    gx = multiply_into(derivative, g)
 """
 
 
@@ -835,7 +641,8 @@ def parametric(
         N = None
         if grad is not None:
             saves = {"keep_self": keep_self, "keep_result": keep_result, "slope": slope is not None}
-            step = Shape(parametric_backward, "n, xp, g, keep", with_p=with_p, **saves)
+            values = ", ".join(["x"] * keep_self + ["r"] * keep_result + ["*n.p"] * with_p)
+            step = Shape("parametric_backward", PARAMETRIC_BACKWARD, BACKWARD, {"values": values}, **saves)
             of_step = {"grad": grad, "transformed": transformed, "multiply": np.multiply, "partial": partial}
             N = node_class(
                 node or camel(info.name) + "Backward0",
@@ -846,7 +653,7 @@ def parametric(
                 saved=_saved_parameters(info, kept),
                 saved_names=(*kept, *info.params[1:]),
             )
-        asked = {"records": grad is not None, "check": fast is not None, "to_float": to_float}
+        asked = {"records": grad is not None, "check": fast is not None, "to_float": to_float, "r": "r = " if keep_result else ""}
         asked |= saves if grad is not None else {}
 
         def scope() -> dict[str, Any]:
@@ -856,8 +663,8 @@ def parametric(
                 "with_slope": None if slope is None else partial(slope, RAW.lib),
             }  # fmt: skip
 
-        op = hot(info.name, Shape(parametric_body, "input, *p", **asked, modes=True), scope, info.doc)
-        enter(info, op, N, jvp, Shape(parametric_body, "input, *p", **asked))
+        op = hot(info.name, Shape("parametric", PARAMETRIC, "input, *p", **asked, modes=True), scope, info.doc)
+        enter(info, op, N, jvp, Shape("parametric", PARAMETRIC, "input, *p", **asked))
         if names:
             place(op, names)
         return op

@@ -26,12 +26,12 @@ import numpy as np
 from .._base import registry
 from .._base.errors import nearest
 from .._base.registry import RAW, Impl, Operator, T, place, register
-from .._tape.node import FREED, Box, Parts, Port, box_of, port_of
+from .._tape.node import FREED, Box, Parts, Port, port_of
 from .._tape.saved import is_complex, stale, unbox
 from .._tape.tensor import Tensor, alias_payload, make, note_view, wrap
 from .declare import Formula, camel, declared, formula_names, node_class, not_saved
 from .slow_path import MULTI_OUTPUT_VIEW, broadcast_error, cast, common_dtype, overridden, push_down, type_text
-from .templates import CHECKED, END, LINE, RESULT, UNRECORDED, Shape, block, hot, variant
+from .templates import BACKWARD, PIECES, Flags, Shape, hot, rendered, variant
 
 NUMBERS = frozenset((bool, int, float, complex))
 
@@ -50,201 +50,90 @@ PLAIN = _Plain()
 
 
 # ---------------------------------------------------------------------------------------------------------- the texts
-NODE = "n = N()\nn.fx = {edges}\nn.seq = next(ticks)\nn.h = None"
-SLOW = "if M:\n    return slow(info, ({args}))"
-STORED = "n.s = store({operands}, {arrays}, p, n.fx, {results})"
-
-
-def one_body(*, records: bool, many: bool = False, saved: str = "", modes: bool = False) -> str:
-    """One tensor to one, or to ``many``; ``saved``: the list of what the node saves."""
-    return block(
-        _ONE_TO_MANY if many else _ONE,
-        mode=SLOW if modes else "",
-        args="input, *p",
-        fx="fx = input._fn" if records else "",
-        r="r = " if records and not many else "",
-        recorded=(_RECORDED_MANY if many else _RECORDED_ONE) if records else "",
-        otherwise="" if records and not many else UNRECORDED,
-        node=NODE,
-        edges="(fx,)",
-        result=RESULT_BOX if "b" in saved.split(", ") else "",
-        saved=saved,
-        stored=STORED,
-        operands="(input,)",
-        arrays="(a,)",
-        results="result",
-        line=LINE,
-        end=END,
-        unrecorded=UNRECORDED,
-    )
-
-
-_ONE = """
-@mode
+ONE = """
+if M:  #? modes
+    return slow(info, (input, *p))
 try:
-    @fx
+    fx = input._fn  #? records
     a = input._a
 except AttributeError:
-    return refuse(info, (input,), ({args}))
+    return refuse(info, (input,), (input, *p))
 t = make()
 t._m = None
 try:
-    t._a = {r}table[type(a)](a, *p)
+    t._a = r = table[type(a)](a, *p)  #? keep_result
+    t._a = table[type(a)](a, *p)  #? not keep_result
 except ARITHMETIC:
-    t._a = {r}silently(table[type(a)], a, *p)
-@recorded
-@otherwise
-"""
-_RECORDED_ONE = """
-if fx is None:
+    t._a = r = silently(table[type(a)], a, *p)
+if fx is None:  #| records
     @unrecorded
-@node
-@result
-n.s = [{saved}]
-@end
+#? records
+    @general_node(edges="(fx,)")
+    @keep_result  #? keep_result
+    n.s = [{saved}]
+    @end
 """
-RESULT_BOX = "t._m = b = Box()\nb.a = r\nb.cell = None"
-_ONE_TO_MANY = """
-@mode
+ONE_TO_MANY = """
+if M:  #? modes
+    return slow(info, (input, *p))
 try:
-    @fx
+    fx = input._fn  #? records
     a = input._a
 except AttributeError:
-    return refuse(info, (input,), ({args}))
+    return refuse(info, (input,), (input, *p))
 try:
     result = table[type(a)](a, *p)
 except ARITHMETIC:
     result = silently(table[type(a)], a, *p)
-@recorded
+if fx is not None:  #? records
+    @general_node(edges="(fx,)")
+    n.s = store((input,), (a,), p, n.fx, result)
+    @line
+    return wrap_many(info, n, result, (input,), p)
 return tuple([wrap(r) for r in result])
 """
-_RECORDED_MANY = """
-if fx is not None:
-    @node
-    @stored
-    @line
-    return wrap_many(info, n, result, {operands}, p)
-"""
-
-
-def pointwise_body(
-    *, count: int, records: bool, promoting: bool = False, saved: str | None = None, modes: bool = False
-) -> str:
-    """Two or three plain tensors, elementwise: ``where``, ``addcmul``, ``lerp``."""
-    xs = "xyz"[:count]
-    plain = [f"type({x}a) is not ndarray" for x in xs]
-    plain += [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"] * promoting
-    return block(
-        _POINTWISE,
-        mode="if EVERY:\n    return slow(info, ({args}))" if modes else "",
-        args=f"{', '.join(xs)}, *p",
-        read="\n".join([f"{x}a = {x}._a" for x in xs] + [f"f{x} = {x}._fn" for x in xs] * records),
-        other="slow(info, ({args})) if M else run({args})" if modes else "run({args})",
-        not_plain=" or ".join(plain),
-        tracked="recorded = " + " or ".join(f"f{x} is not None" for x in xs) if records else "",
-        slow="if M and recorded:\n    return slow(info, ({args}))" if modes and records else "",
-        values=", ".join(f"{x}a" for x in xs),
-        r="r = " if records and saved is None else "",
-        recorded="if recorded:\n    @node\n    n.shapes = {shapes}\n    @saves\n    @line\n    t._fn = n" if records else "",
-        node=NODE,
-        edges=_tuple(f"f{x}" for x in xs),
-        shapes=_tuple(f"{x}a.shape" for x in xs),
-        saves=STORED if saved is None else f"n.s = [{saved}]",
-        operands=_tuple(xs),
-        arrays=_tuple(f"{x}a" for x in xs),
-        results="(r,)",
-        line=LINE,
-    )
-
-
-_POINTWISE = """
-@mode
+POINTWISE = """
+if EVERY:  #? modes
+    return slow(info, ({args}))
 try:
-    @read
+    {arrays} = {read_arrays}
+    {edges} = {read_edges}  #? records
 except AttributeError:
-    return {other}
+    return slow(info, ({args})) if M else run({args})  #? modes
+    return run({args})  #? not modes
 if {not_plain}:
-    return {other}
-@tracked
-@slow
+    return slow(info, ({args})) if M else run({args})  #? modes
+    return run({args})  #? not modes
+recorded = {tracked}  #? records
+if M and recorded:  #? modes and records
+    return slow(info, ({args}))
 t = make()
 t._m = t._fn = None
 try:
     try:
-        t._a = {r}table[ndarray]({values}, *p)
+        t._a = {r}table[ndarray]({arrays}, *p)
     except ARITHMETIC:
-        t._a = {r}silently(table[ndarray], {values}, *p)
+        t._a = {r}silently(table[ndarray], {arrays}, *p)
 except ValueError:
     return run({args})  # it finds the error's text
-@recorded
+if recorded:  #? records
+    @general_node(edges="(" + edges + ")")
+    n.shapes = ({shapes})
+    n.s = [{saved}]  #? listed
+    n.s = store(({operands}), ({arrays}), p, n.fx, (r,))  #? not listed
+    @line
+    t._fn = n
 return t
 """
-
-
-def _tuple(items: Any) -> str:
-    return f"({', '.join(items)})"
-
-
-def several_body(
-    *,
-    count: int,
-    records: bool,
-    many: bool = False,
-    promoting: bool = False,
-    kept: int | None = None,
-    modes: bool = False,
-) -> str:
-    """Several tensors, all but the first of which may be ``None``: ``gather``, ``nll``; or a sequence of them: ``cat``.
-
-    ``count``: how many, -1 for a sequence. ``kept``: where among the saved values the result's box is.
-    """
-    xs = [f"x{k}" for k in range(count)]
-    read = ["if {x} is None:\n    {x}a = {x}f = None\nelse:\n    {x}a = {x}._a\n    {x}f = {x}._fn".replace("{x}", x) for x in xs[1:]]
-    plain = [f"type({x}a) is not ndarray and {x} is not None" for x in xs[1:]]
-    if promoting:
-        plain += [f"{x} is None" for x in xs[1:]] + [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"]
-    if count < 0:
-        parts = {
-            "args": "tensors, *p",
-            "read": "arrays = [t._a for t in tensors]\nedges = [t._fn for t in tensors]",
-            "not_plain": "{*map(type, arrays)} != ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting,
-            "values": "arrays",
-            "tracked": "edges.count(None) < len(edges)",
-            "operands": "tensors",
-            "arrays": "arrays",
-            "edges": "tuple(edges)",
-        }
-    else:
-        parts = {
-            "args": f"{', '.join(xs)}, *p",
-            "read": "\n".join(["x0a = x0._a\nx0f = x0._fn", *read]),
-            "not_plain": " or ".join(["type(x0a) is not ndarray", *plain]),
-            "values": ", ".join(f"{x}a" for x in xs),
-            "tracked": " or ".join(f"{x}f is not None" for x in xs),
-            "operands": _tuple(xs),
-            "arrays": _tuple(f"{x}a" for x in xs),
-            "edges": _tuple(f"{x}f" for x in xs),
-        }
-    return block(
-        _SEVERAL,
-        mode=SLOW if modes else "",
-        begin="n = None" if many else "t = make()\nt._a = result\nt._m = t._fn = None",
-        recorded="if {tracked}:\n    @node\n    @stored\n    @box\n    @line\n    @tie" if records else "",
-        node=NODE,
-        stored=STORED,
-        results="result" if many else "(result,)",
-        box=f"t._m = n.s[{kept}]" if kept is not None and not many else "",
-        line=LINE,
-        tie="" if many else "t._fn = n",
-        end="return wrap_many(info, n, result, {operands}, p)" if many else "return t",
-        **parts,
-    )
-
-
-_SEVERAL = """
-@mode
+SEVERAL = """
+if M:  #? modes
+    return slow(info, ({args}))
 try:
-    @read
+    #? sequence
+        arrays = [t._a for t in tensors]
+        edges = [t._fn for t in tensors]
+    #? not sequence
+        {read}
 except AttributeError:
     return run({args})
 if {not_plain}:
@@ -253,66 +142,15 @@ try:
     result = table[ndarray]({values}, *p)
 except ARITHMETIC:
     result = silently(table[ndarray], {values}, *p)
-@begin
-@recorded
-@end
+@general_result
 """
-
-
-def anything_body(
-    *,
-    count: int,
-    records: bool,
-    many: bool = False,
-    promoting: bool = False,
-    broadcast: bool = False,
-    view: bool = False,
-    kept: int | None = None,
-    modes: bool = False,
-) -> str:
-    """Whatever operands may come: numbers, ``None``, values of transforms, several dtypes."""
-    refused = """
-except ValueError as error:
-    if "broadcast" in str(error):
-        raise no_broadcast(operands) from None
-    raise
-"""
-    return block(
-        _ANYTHING,
-        mode="if M:\n    return slow(info, args)" if modes else "",
-        split="operands, p = args[0], args[1:]" if count < 0 else f"operands, p = args[:{count}], args[{count}:]",
-        promoted="operands = promoted(operands, info.promote)" if promoting else "",
-        values="raws" if count < 0 else "*raws",
-        lifted="lifted" if count < 0 else "*lifted",
-        shared="if type(raws[0]) is not ndarray:\n    raws[0] = alias_payload(operands[0])" if view else "",
-        run="try:\n    @compute\n@refused" if broadcast else "@compute",
-        refused=refused,
-        compute=_COMPUTE,
-        begin="n = None" if many else "t = make()\nt._a = result\nt._m = t._fn = None",
-        recorded="if edges.count(None) < len(edges):\n    @node\n    @shapes\n    @stored\n    @box\n    @line\n    @tie"
-        if records
-        else "",
-        node=NODE,
-        edges="tuple(edges)",
-        shapes="n.shapes = [getattr(a, 'shape', ()) for a in raws]" if broadcast else "",
-        stored=STORED,
-        operands="operands",
-        arrays="raws",
-        results="result" if many else "(result,)",
-        box=f"t._m = n.s[{kept}]" if kept is not None and not many else "",
-        line=LINE,
-        tie="" if many else "t._fn = n",
-        made="made = wrap_many(info, n, result, operands, p)" if many else "",
-        viewed=(_VIEWED_MANY if many else _VIEWED) if view else "",
-        end="return made" if many else "return t",
-    )
-
-
-_ANYTHING = """
-@mode
-@split
-@promoted
-raws = []
+ANYTHING = """
+if M:  #? modes
+    return slow(info, args)
+operands, p = args[0], args[1:]  #? sequence
+operands, p = args[:{count}], args[{count}:]  #? not sequence
+operands = promoted(operands, info.promote)  #? promoting
+arrays = []
 edges = []
 plain = True
 lead = None
@@ -330,103 +168,117 @@ for x in operands:
             lead = type(a)
     if not PLAIN[type(a)]:
         plain = False
-    raws.append(a)
+    arrays.append(a)
     edges.append(edge)
 if not plain:
     lifted = push_down(operands)
     if lifted is not None:
-        return run({lifted}, *p)
-    result = transformed(info, raws, p)
+        return run({star}lifted, *p)
+    result = transformed(info, arrays, p)
 else:
-    @shared
-    @run
-@begin
-@recorded
-@made
-@viewed
-@end
+    if type(arrays[0]) is not ndarray:  #? view
+        arrays[0] = alias_payload(operands[0])
+    try:  #| broadcast
+        try:
+            result = table[lead]({star}arrays, *p)
+        except ARITHMETIC:
+            result = silently(table[lead], {star}arrays, *p)
+    #? broadcast
+        except ValueError as error:
+            if "broadcast" in str(error):
+                raise no_broadcast(operands) from None
+            raise
+@general_result(given="operands", arrays="arrays", edges="tuple(edges)", tracked="edges.count(None) < len(edges)")
 """
-_COMPUTE = """
-try:
-    result = table[lead]({values}, *p)
-except ARITHMETIC:
-    result = silently(table[lead], {values}, *p)
+PIECES["general_node"] = """
+n = N()
+n.fx = {edges}
+n.seq = next(ticks)
+n.h = None
 """
-_VIEWED = "t._v = (operands[0], info, p, 0)\nif not plain:\n    note_view(operands[0], t)"
-_VIEWED_MANY = "if not plain:\n    for t in made:\n        note_view(operands[0], t)"
-
-
-def general_backward(*, saved: str) -> str:
-    """The backward step of one formula in one operand; ``saved`` has ``b`` for each saved box, ``p`` for another value."""
-    values = [f"v{k}" for k in range(len(saved))]
-    boxes = [v for v, how in zip(values, saved, strict=True) if how == "b"]
-    return block(
-        _GENERAL_BACKWARD,
-        read=f"({', '.join(values)}{',' * (len(values) == 1)}) = n.s" if values else "",
-        checked="\n".join(block(_OPENED, v=v, checked=CHECKED, box=v) for v in boxes),
-        call=", ".join(["xp", "g", *values]),
-        freed=f"if not keep:\n    n.s = [{', '.join('FREED' if v in boxes else v for v in values)}]" if boxes else "",
-    )
-
-
-_OPENED = "@checked\n{v} = {v}.a"
-_GENERAL_BACKWARD = """
+PIECES["general_result"] = """
+n = None  #? many
+#? not many
+    t = make()
+    t._a = result
+    t._m = t._fn = None
+if {tracked}:  #? records
+    @general_node
+    n.shapes = [getattr(a, "shape", ()) for a in arrays]  #? broadcast
+    n.s = store({given}, {arrays}, p, n.fx, result)  #? many
+    n.s = store({given}, {arrays}, p, n.fx, (result,))  #? not many
+    t._m = n.s[{kept}]  #? kept
+    @line
+    t._fn = n  #? not many
+#? view
+    t._v = ({given}[0], info, p, 0)  #? not many
+    t = wrap_many(info, n, result, {given}, p)  #? many
+    if not plain:
+        note_views({given}[0], t)
+    return t
+return wrap_many(info, n, result, {given}, p)  #? many
+return t  #? not many
+"""
+GENERAL_BACKWARD = """
 if xp is not RAW:
     return transformed(n, xp, g, keep)
-@read
-@checked
+({values}) = n.s  #? values
+{opened}
 d = formula({call})
-@freed
+if not keep:  #? opened
+    n.s = [{freed}]
 return (n.fx[0], d)
 """
-
-
-def pointwise_backward(*, saved: str, formulas: str) -> str:
-    """The backward step of a pointwise operator; ``formulas``: which saved values each names, ``-`` where there is none."""
-    values = [f"v{k}" for k in range(len(saved))]
-    calls = formulas.split(";")
-    return block(
-        _POINTWISE_BACKWARD,
-        read=f"({', '.join(values)}{',' * (len(values) == 1)}) = n.s" if values else "",
-        opened="\n".join(
-            block("if type({v}) is Box:\n    @checked\n    {v} = {v}.a", v=v, checked=CHECKED, box=v)
-            for v, how in zip(values, saved, strict=True)
-            if how == "b"
-        ),
-        edges=", ".join(f"f{i}" for i in range(len(calls))),
-        shapes=", ".join(f"s{i}" for i in range(len(calls))),
-        steps="\n".join(
-            block(
-                _NO_STEP if used == "-" else _STEP,
-                i=str(i),
-                call=", ".join(["xp", "g", *(f"v{j}" for j in used.split(",") if j)]),
-            )
-            for i, used in enumerate(calls)
-        ),
-    )
-
-
-_POINTWISE_BACKWARD = """
+POINTWISE_BACKWARD = """
 if xp is not RAW:
     return transformed(n, xp, g, keep)
-@read
-@opened
-{edges} = n.fx
-{shapes} = n.shapes
+({values}) = n.s  #? values
+{opened}
+({edges}) = n.fx
+({shapes}) = n.shapes
 pairs = ()
-@steps
+{steps}
 if not keep:
     n.release()
 return pairs
 """
-_STEP = """
-if f{i} is not None:
-    d = formula{i}({call})
-    if d is not None and d.shape != s{i}:
-        d = xp.sum_to(d, s{i})
-    pairs += (f{i}, d)
+PIECES["open_box"] = """
+if type({x}) is Box:
+    @open
 """
-_NO_STEP = "if f{i} is not None:\n    pairs += (f{i}, None)"
+PIECES["general_step"] = """
+if f{i} is not None:
+    d = formula{i}({call})  #? call
+    if d is not None and d.shape != s{i}:  #? call
+        d = xp.sum_to(d, s{i})
+    pairs += (f{i}, d)  #? call
+    pairs += (f{i}, None)  #? not call
+"""
+
+
+def _piece(name: str, **flags: Any) -> str:
+    return "\n".join(rendered([f"@{name}"], Flags(flags)))
+
+
+def _several_parts(count: int, promoting: bool) -> tuple[str, dict[str, str]]:
+    """The parameters of an operator on several tensors, and the names that its template has of them."""
+    if count < 0:
+        different = "{*map(type, arrays)} != ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting
+        return "tensors, *p", {
+            "args": "tensors, *p", "not_plain": different, "values": "arrays", "given": "tensors",
+            "arrays": "arrays", "edges": "tuple(edges)", "tracked": "edges.count(None) < len(edges)",
+        }  # fmt: skip
+    xs = [f"x{k}" for k in range(count)]
+    read = "if {x} is None:\n    {x}a = {x}f = None\nelse:\n    {x}a = {x}._a\n    {x}f = {x}._fn"
+    plain = ["type(x0a) is not ndarray", *(f"type({x}a) is not ndarray and {x} is not None" for x in xs[1:])]
+    if promoting:
+        plain += [f"{x} is None" for x in xs[1:]] + [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"]
+    arrays, args = ", ".join(f"{x}a" for x in xs), f"{', '.join(xs)}, *p"
+    return args, {
+        "args": args, "read": "\n".join(["x0a = x0._a\nx0f = x0._fn", *(read.replace("{x}", x) for x in xs[1:])]),
+        "not_plain": " or ".join(plain), "values": arrays, "given": f"({', '.join(xs)})", "arrays": f"({arrays})",
+        "edges": f"({', '.join(f'{x}f' for x in xs)})", "tracked": " or ".join(f"{x}f is not None" for x in xs),
+    }  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------------ the declaration
@@ -492,21 +344,36 @@ def general(
 def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Shape | None]:
     """The shapes of an operator's recording function: for whatever may come, and for plain arrays."""
     count, many, broadcast = info.arity, info.outputs != 1, info.batch == "elementwise"
-    asked: dict[str, Any] = {"records": records, "many": many, "promoting": info.promote is not None}
-    asked["kept"] = plan.kept_results[0][0] if plan.kept_results and not many else None
-    whole = Shape(anything_body, "*args", count=count, **asked, broadcast=broadcast, view=info.view)
+    flags: dict[str, Any] = {"records": records, "many": many}
+    if plan.kept_results and not many:
+        flags["kept"] = str(plan.kept_results[0][0])
+    promoting = info.promote is not None
+    sequence = count < 0
+    whole = Shape(
+        "anything", ANYTHING, "*args", {"star": "" if sequence else "*"}, **flags, count=count, sequence=sequence,
+        promoting=promoting, broadcast=broadcast, view=info.view,
+    )  # fmt: skip
     if count == 1 and info.outputs > 0 and not (broadcast or info.promote or info.view):
-        saved = ", ".join(plan.listed("input")) if records and not many else ""
-        return whole, Shape(one_body, "input, *p", records=records, many=many, saved=saved)
+        if many:
+            return whole, Shape("one_to_many", ONE_TO_MANY, "input, *p", records=records)
+        saved = plan.listed("input") if records else []
+        return whole, Shape("one", ONE, "input, *p", {"saved": ", ".join(saved)}, records=records, keep_result="b" in saved)
     if broadcast and count in (2, 3) and not many:
-        saved = ", ".join(plan.listed(*"xyz"[:count])) if plan.pointwise and records else None
-        head = f"{', '.join('xyz'[:count])}, *p"
-        return whole, Shape(
-            pointwise_body, head, count=count, records=records, promoting=asked["promoting"], saved=saved
-        )
+        xs = "xyz"[:count]
+        args, listed = f"{', '.join(xs)}, *p", plan.pointwise and records
+        plain = [f"type({x}a) is not ndarray" for x in xs]
+        plain += [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"] * promoting
+        parts = {
+            "args": args, "operands": ", ".join(xs), "arrays": ", ".join(f"{x}a" for x in xs),
+            "edges": ", ".join(f"f{x}" for x in xs), "read_arrays": ", ".join(f"{x}._a" for x in xs),
+            "read_edges": ", ".join(f"{x}._fn" for x in xs), "shapes": ", ".join(f"{x}a.shape" for x in xs),
+            "not_plain": " or ".join(plain), "tracked": " or ".join(f"f{x} is not None" for x in xs),
+            "saved": ", ".join(plan.listed(*xs)) if listed else "", "r": "" if listed or not records else "r = ",
+        }  # fmt: skip
+        return whole, Shape("pointwise", POINTWISE, args, parts, records=records, listed=listed)
     if count and not (broadcast or info.view or count == 1):
-        head = "tensors, *p" if count < 0 else ", ".join(f"x{k}" for k in range(count)) + ", *p"
-        return whole, Shape(several_body, head, count=count, **asked)
+        args, parts = _several_parts(count, promoting)
+        return whole, Shape("several", SEVERAL, args, parts, **flags, sequence=sequence)
     return whole, None
 
 
@@ -551,6 +418,11 @@ def _transformed(info: Operator, raws: list[Any], p: tuple[Any, ...]) -> Any:
     return registry.bind(info, *raws, *p) if info.arity >= 0 else registry.bind(info, raws, *p)
 
 
+def _note_views(base: Tensor, made: Any) -> None:
+    for t in (made,) if isinstance(made, Tensor) else made:
+        note_view(base, t)
+
+
 def _no_broadcast(operands: Any) -> Exception:
     tensors = [t for t in operands if isinstance(t, Tensor)]
     for i, x in enumerate(tensors):
@@ -587,7 +459,7 @@ def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
 
 _NAMES = {
     "ARRAYS": {np.ndarray}, "NUMBERS": NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
-    "no_broadcast": _no_broadcast, "note_view": note_view, "promoted": _promoted, "push_down": push_down,
+    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted, "push_down": push_down,
     "refuse": _refuse, "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
 }  # fmt: skip
 
@@ -703,7 +575,7 @@ class SavePlan:
                         "needs": "tuple([e is not None for e in edges])",
                     }[how]
                 )
-        shape = Shape(store_body, "operands, raws, p, edges, results", saved=", ".join(parts))
+        shape = Shape("store", f"return [{', '.join(parts)}]", "operands, raws, p, edges, results")
         return hot("store", shape, lambda: {"plain_dtype": _plain_dtype, "fresh_box": _fresh_box})
 
     @staticmethod
@@ -756,24 +628,33 @@ class SavePlan:
         general = _backward_of(self, info, broadcast)
         saved = "".join("b" if how in ("operand", "result") else "p" for how, _ in self.sources)
         scope: dict[str, Any] = {"transformed": general}
+        values = [f"v{k}" for k in range(len(saved))]
+        boxes = [v for v, how in zip(values, saved, strict=True) if how == "b"]
+        read = ", ".join(values) + "," * (len(values) == 1)
         if info.outputs == 1 and self.joint is not None and info.arity == 1 and not broadcast:
-            shape = Shape(general_backward, "n, xp, g, keep", saved=saved)
+            parts = {
+                "values": read, "call": ", ".join(["xp", "g", *values]),
+                "opened": "\n".join(_piece("open", x=v) for v in boxes),
+                "freed": ", ".join("FREED" if v in boxes else v for v in values),
+            }  # fmt: skip
+            shape = Shape("general_backward", GENERAL_BACKWARD, BACKWARD, parts)
             scope["formula"] = self.joint
         elif info.outputs == 1 and broadcast and self.formulas and self.pointwise:
-            used = [
-                "-" if f is None else ",".join(str(self.uses.index(name)) for name in names)
+            calls = [
+                "" if f is None else ", ".join(["xp", "g", *(values[self.uses.index(name)] for name in names)])
                 for f, names in self.formulas
             ]
-            shape = Shape(pointwise_backward, "n, xp, g, keep", saved=saved, formulas=";".join(used))
+            parts = {
+                "values": read, "opened": "\n".join(_piece("open_box", x=v) for v in boxes),
+                "edges": ", ".join(f"f{i}" for i in range(len(calls))),
+                "shapes": ", ".join(f"s{i}" for i in range(len(calls))),
+                "steps": "\n".join(_piece("general_step", i=str(i), call=call) for i, call in enumerate(calls)),
+            }  # fmt: skip
+            shape = Shape("pointwise_backward", POINTWISE_BACKWARD, BACKWARD, parts)
             scope |= {f"formula{i}": f for i, (f, _) in enumerate(self.formulas)}
         else:
             return general
         return hot(f"{info.name}_backward", shape, lambda: scope)
-
-
-def store_body(*, saved: str) -> str:
-    """What makes the list of what a node saves."""
-    return f"return [{saved}]"
 
 
 def _backward_of(plan: SavePlan, info: Operator, broadcast: bool) -> Any:

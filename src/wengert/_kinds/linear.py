@@ -29,61 +29,38 @@ from .declare import (
     release_of,
 )
 from .slow_path import cpp_name, first_operand, mixed_product, overridden, type_text
-from .templates import CHECKED, END, NODE, NODE_XY, UNRECORDED, Shape, block, boxed, hot
+from .templates import BACKWARD, PIECES, Shape, hot
 
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor
-def linear_body(*, view: bool = False, keep_shape: bool = False, alone: bool = False, modes: bool = False) -> str:
-    """The recording function; ``alone``: of a public function that may be given the tensor only."""
-    mode = "if M:\n    return slow(info, (input, *p))" if modes else ""
-    return block(
-        _LINEAR,
-        mode=_ALONE if alone else mode,
-        view=_VIEW if view else "",
-        node=NODE,
-        shape="n.shape = a.shape" if keep_shape else "",
-        end=END,
-        args="" if alone else ", *p",
-        p="()" if alone else "p",
-        unrecorded=UNRECORDED,
-    )
-
-
-_LINEAR = """
-@mode
+LINEAR = """
+if M:  #? modes
+    return slow(info, (input, *p))
+if args or kwargs or M:  #? alone
+    return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
 try:
     fx = input._fn
     a = input._a
 except AttributeError:
-    return first_operand(info, input{args})
+    return first_operand(info, input{p})
 t = make()
 t._m = None
-@view
+#? view
+    if type(a) is not ndarray:
+        a = alias_payload(input, t)
+    t._v = (input, info, p, 0)
 try:
-    t._a = table[type(a)](a{args})
+    t._a = table[type(a)](a{p})
 except ARITHMETIC:
-    t._a = silently(table[type(a)], a{args})
+    t._a = silently(table[type(a)], a{p})
 if fx is None:
     @unrecorded
 @node
-n.p = {p}
-@shape
+n.p = ()  #? alone
+n.p = p  #? not alone
+n.shape = a.shape  #? keep_shape
 @end
 """
-_ALONE = """
-if args or kwargs or M:
-    return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
-"""
-_VIEW = """
-if type(a) is not ndarray:
-    a = alias_payload(input, t)
-t._v = (input, info, p, 0)
-"""
-
-
-def linear_backward(*, keep_shape: bool) -> str:
-    """The backward step: the transpose."""
-    return f"return (n.fx, transpose(xp, g{', n.shape' if keep_shape else ''}, *n.p))"
 
 
 def linear(
@@ -117,7 +94,7 @@ def linear(
                 return n.shape
             raise not_saved(n, key)
 
-        step = Shape(linear_backward, "n, xp, g, keep", keep_shape=keep_shape)
+        step = Shape("linear_backward", f"return (n.fx, transpose(xp, g{', n.shape' * keep_shape}, *n.p))", BACKWARD)
         N = node_class(
             node or camel(info.name) + "Backward0",
             ("fx", "p") + ("shape",) * keep_shape,
@@ -133,13 +110,13 @@ def linear(
         def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
             return getattr(xp, info.name)(tangents[0], *p)
 
-        asked = {"view": view, "keep_shape": keep_shape}
-        op = hot(info.name, Shape(linear_body, "input, *p", **asked, modes=True), scope, info.doc)
-        enter(info, op, N, jvp, Shape(linear_body, "input, *p", **asked))
+        asked = {"view": view, "keep_shape": keep_shape, "p": ", *p"}
+        op = hot(info.name, Shape("linear", LINEAR, "input, *p", **asked, modes=True), scope, info.doc)
+        enter(info, op, N, jvp, Shape("linear", LINEAR, "input, *p", **asked))
         if names and otherwise is None:
             place(op, names)
         elif names:
-            alone = Shape(linear_body, "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
+            alone = Shape("linear", LINEAR, "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
             place(in_front_of(otherwise, alone, lambda: {**scope(), "otherwise": otherwise}), names)
         return op
 
@@ -154,47 +131,10 @@ def in_front_of(otherwise: Any, shape: Shape, scope: Callable[[], dict[str, Any]
 
 
 # ---------------------------------------------------------------------------------------- linear in each of two tensors
-def bilinear_body(*, modes: bool = False, ranks: tuple[int, int] | None = None) -> str:
-    """The recording function; ``ranks``: of a public product, for tensors of these ranks only."""
-    kept = block(_FACTORS, x=boxed("x", "input"), y=boxed("y", "other"), x_else="n.x = xa.shape", y_else="n.y = ya.shape")
-    mode = "if M:\n    return slow(info, (input, other, *p))" if modes else ""
-    return block(
-        _BILINEAR if ranks is None else _BETWEEN,
-        mode=mode,
-        x_rank=str(ranks and ranks[0]),
-        y_rank=str(ranks and ranks[1]),
-        unrecorded="if fx is None and fy is None:\n    " + UNRECORDED.replace("\n", "\n    "),
-        node=NODE_XY,
-        kept=kept,
-        end=END,
-    )
-
-
-_BILINEAR = """
-@mode
-try:
-    fx = input._fn
-    fy = other._fn
-    xa = input._a
-    ya = other._a
-except AttributeError:
-    return first_operand(info, input, other, *p)
-if xa.dtype is not ya.dtype:
-    return mixed_product(info, (input, other), p)
-t = make()
-t._m = None
-try:
-    t._a = table[type(xa)](xa, ya, *p)
-except ARITHMETIC:
-    t._a = silently(table[type(xa)], xa, ya, *p)
-@unrecorded
-@node
-n.p = p
-@kept
-@end
-"""
-_BETWEEN = """
-if M or out is not None:
+BILINEAR = """
+if M:  #? modes
+    return slow(info, (input, other, *p))
+if M or out is not None:  #? ranks
     return otherwise(input, other, out=out)
 try:
     fx = input._fn
@@ -202,56 +142,52 @@ try:
     xa = input._a
     ya = other._a
 except AttributeError:
-    return otherwise(input, other)
-dtype = xa.dtype
-if dtype is not ya.dtype or xa.ndim != {x_rank} or ya.ndim != {y_rank}:
-    return otherwise(input, other)
-if dtype is not FLOAT32 and dtype not in INEXACT:
-    return otherwise(input, other)
-t = make()
-t._m = None
-try:
-    t._a = small(xa, ya) if xa.size < MANY else large(xa, ya)
-except RAW_REFUSALS:
-    return otherwise(input, other)
-@unrecorded
-@node
-n.p = ()
-@kept
+    return otherwise(input, other)  #? ranks
+    return first_operand(info, input, other, *p)  #? not ranks
+#? not ranks
+    if xa.dtype is not ya.dtype:
+        return mixed_product(info, (input, other), p)
+    t = make()
+    t._m = None
+    try:
+        t._a = table[type(xa)](xa, ya, *p)
+    except ARITHMETIC:
+        t._a = silently(table[type(xa)], xa, ya, *p)
+#? ranks
+    dtype = xa.dtype
+    if dtype is not ya.dtype or xa.ndim != {x_rank} or ya.ndim != {y_rank}:
+        return otherwise(input, other)
+    if dtype is not FLOAT32 and dtype not in INEXACT:
+        return otherwise(input, other)
+    t = make()
+    t._m = None
+    try:
+        t._a = small(xa, ya) if xa.size < MANY else large(xa, ya)
+    except RAW_REFUSALS:
+        return otherwise(input, other)
+if fx is None and fy is None:
+    @unrecorded
+@node(fy="fy")
+n.p = ()  #? ranks
+n.p = p  #? not ranks
+@factors(x="input", y="other", sx="xa.shape", sy="ya.shape")
 @end
 """
-_FACTORS = """
+PIECES["factors"] = """
 if fy is not None:
-    @x
+    n.x = {x}._m or box_of({x})
 else:
-    @x_else
+    n.x = {sx}
 if fx is not None:
-    @y
+    n.y = {y}._m or box_of({y})
 else:
-    @y_else
+    n.y = {sy}
 """
-
-
-def bilinear_backward() -> str:
-    """The backward step: the two transposes."""
-    x, y = (block(_FACTOR, slot=slot, checked=block(CHECKED, box=slot)) for slot in "xy")
-    return block(_BILINEAR_BACKWARD, x=x, y=y)
-
-
-_FACTOR = """
-{slot} = n.{slot}
-boxed_{slot} = type({slot}) is Box
-if boxed_{slot}:
-    @checked
-    {slot} = {slot}.a
-else:
-    {slot} = of_shape({slot})
-"""
-_BILINEAR_BACKWARD = """
+BILINEAR_BACKWARD = """
 if xp is not RAW:
     return transformed(n, xp, g, keep)
-@x
-@y
+@factor(s="x")
+@factor(s="y")
 p = n.p
 fx = n.fx
 fy = n.fy
@@ -265,6 +201,14 @@ if not keep:
     if boxed_y:
         n.y = FREED
 return (fy, gy) if fx is None else (fx, gx) if fy is None else (fx, gx, fy, gy)
+"""
+PIECES["factor"] = """
+{s} = n.{s}
+boxed_{s} = type({s}) is Box
+if boxed_{s}:
+    @open(x=s)
+else:
+    {s} = of_shape({s})
 """
 
 
@@ -299,7 +243,7 @@ def bilinear(
             node or camel(name) + "Backward0",
             ("fx", "fy", "x", "y", "p"),
             edges=edges_xy,
-            backward=hot(f"{name}_backward", Shape(bilinear_backward, "n, xp, g, keep"), lambda: of_step),
+            backward=hot(f"{name}_backward", Shape("bilinear_backward", BILINEAR_BACKWARD, BACKWARD), lambda: of_step),
             release=release_of("xy"),
             saved=_saved_factors(info, 2),
             saved_names=info.params,
@@ -316,8 +260,8 @@ def bilinear(
                 total = d if total is None else total + d
             return total
 
-        op = hot(name, Shape(bilinear_body, "input, other, *p", modes=True), scope, info.doc)
-        enter(info, op, N, jvp, Shape(bilinear_body, "input, other, *p"))
+        op = hot(name, Shape("bilinear", BILINEAR, "input, other, *p", modes=True), scope, info.doc)
+        enter(info, op, N, jvp, Shape("bilinear", BILINEAR, "input, other, *p"))
         if names:
             place(op, names)
         return op
@@ -380,7 +324,7 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
                 "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
             }  # fmt: skip
 
-        return in_front_of(otherwise, Shape(bilinear_body, "input, other, *, out=None", ranks=ranks), scope)
+        return in_front_of(otherwise, Shape("bilinear", BILINEAR, "input, other, *, out=None", ranks=True, x_rank=ranks[0], y_rank=ranks[1]), scope)
 
     return decorate
 
@@ -397,27 +341,9 @@ def refuse_mixed(info: Operator, x: Any, y: Any, *p: Any) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------- a product and a sum
-def affine_body(*, names: str, ranks: tuple[int, int] | None = None, own_shapes: bool = True, modes: bool = False) -> str:
-    """The recording function; ``names``: of the two factors and of what is added."""
-    x, y, c = names.split()
-    shapes = ("of_shape(xa.shape)", "of_shape(ya.shape)") if own_shapes else ("None", "None")
-    return block(
-        _AFFINE,
-        mode=f"if M:\n    return slow(info, ({x}, {y}, {c}, *p))" if modes else "",
-        ranks=f"if xa.ndim != {ranks[0]} or ya.ndim != {ranks[1]}:\n    return other_ranks({x}, {y}, {c}, *p)"
-        if ranks is not None
-        else "",
-        kept=block(_FACTORS, x=boxed("x", x), y=boxed("y", y), x_else=f"n.x = {shapes[0]}", y_else=f"n.y = {shapes[1]}"),
-        unrecorded=UNRECORDED,
-        end=END,
-        x=x,
-        y=y,
-        c=c,
-    )
-
-
-_AFFINE = """
-@mode
+AFFINE = """
+if M:  #? modes
+    return slow(info, ({x}, {y}, {c}, *p))
 try:
     fx = {x}._fn
     fy = {y}._fn
@@ -430,7 +356,9 @@ try:
         ca = {c}._a
 except AttributeError:
     return no_tensor(info, {x}, {y}, {c}, *p)
-@ranks
+#? ranks
+    if xa.ndim != {x_rank} or ya.ndim != {y_rank}:
+        return other_ranks({x}, {y}, {c}, *p)
 if xa.dtype is not ya.dtype or (ca is not None and ca.dtype is not xa.dtype):
     return mixed_product(info, ({x}, {y}, {c}), p)
 t = make()
@@ -454,26 +382,18 @@ n.fc = fc
 n.seq = next(ticks)
 n.h = None
 n.p = p
-@kept
+@factors(sx="of_shape(xa.shape)" if own_shapes else "None", sy="of_shape(ya.shape)" if own_shapes else "None")
 @end
 """
-
-
-def affine_backward() -> str:
-    """The backward step: what is added, then the two factors."""
-    checked = block(CHECKED, box="{slot}")
-    x, y = (
-        block("{slot} = n.{slot}\nif type({slot}) is Box:\n    @checked\n    {slot} = {slot}.a", checked=checked, slot=slot)
-        for slot in "xy"
-    )
-    return block(_AFFINE_BACKWARD, x=x, y=y)
-
-
-_AFFINE_BACKWARD = """
+AFFINE_BACKWARD = """
 if xp is not RAW:
     return transformed(n, xp, g, keep)
-@x
-@y
+x = n.x
+if type(x) is Box:
+    @open(x="x")
+y = n.y
+if type(y) is Box:
+    @open(x="y")
 p = n.p
 fc = n.fc
 fx = n.fx
@@ -548,7 +468,7 @@ def affine(
         name = info.name
         of_step = {"first": first, "second": second, "added": added, "transformed": transformed}
         members = {
-            "backward": hot(f"{name}_backward", Shape(affine_backward, "n, xp, g, keep"), lambda: of_step),
+            "backward": hot(f"{name}_backward", Shape("affine_backward", AFFINE_BACKWARD, BACKWARD), lambda: of_step),
             "release": release_of("xy"),
             "saved": _saved_factors(info, 3),
             "saved_names": (*info.saved_as, *info.params[:2], *info.params[3:]),
@@ -575,10 +495,12 @@ def affine(
 
         x, y, c = info.params[:3]
         head = f"{x}, {y}, {c}=None, *p"
-        asked = {"names": f"{x} {y} {c}", "ranks": ranks, "own_shapes": own_shapes}
+        asked = {"x": x, "y": y, "c": c, "own_shapes": own_shapes}
+        if ranks is not None:
+            asked |= {"ranks": True, "x_rank": ranks[0], "y_rank": ranks[1]}
         info.node_without = Without
-        op = hot(name, Shape(affine_body, head, **asked, modes=True), scope, info.doc)
-        enter(info, op, With, jvp, Shape(affine_body, head, **asked))
+        op = hot(name, Shape("affine", AFFINE, head, **asked, modes=True), scope, info.doc)
+        enter(info, op, With, jvp, Shape("affine", AFFINE, head, **asked))
         if names:
             place(op, names)
         return op

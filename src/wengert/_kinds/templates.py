@@ -25,11 +25,11 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import types
 from collections.abc import Callable
 from functools import lru_cache
 from sys import _getframe as getframe
-from textwrap import indent
 from typing import Any
 
 from numpy import ndarray
@@ -49,28 +49,34 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 # ----------------------------------------------------------------------------------------------------------- functions
 class Shape:
-    """The text of a function: its parameters, and the maker of its body with what it is asked for."""
+    """The text of a function: its parameters, the template of its body, and what this makes of it.
 
-    __slots__ = ("asked", "body", "head")
+    ``flags`` say what the function needs, ``parts`` are pieces of text for the template.
+    """
 
-    def __init__(self, body: Callable[..., str], head: str, **asked: Any) -> None:
-        self.body = body
+    __slots__ = ("flags", "head", "kind", "parts", "template")
+
+    def __init__(self, kind: str, template: str, head: str, parts: dict[str, str] | None = None, /, **flags: Any):
+        self.kind = kind
+        self.template = template
         self.head = head
-        self.asked = asked
+        self.parts = parts or {}
+        self.flags = flags
 
     def with_modes(self) -> Shape:
         """The same with the tests for modes: what is called from outside."""
-        return Shape(self.body, self.head, **self.asked, modes=True)
+        return Shape(self.kind, self.template, self.head, self.parts, **self.flags, modes=True)
 
     @property
     def label(self) -> str:
-        """The shape's name: ``unary_body(input): records keep_result blocks``."""
-        words = [k if v is True else f"{k}={v}" for k, v in sorted(self.asked.items()) if v is not False and v is not None]
-        return f"{self.body.__name__}({self.head}): {' '.join(words)}"
+        """The shape's name: ``unary(input): blocks keep_result records``."""
+        flags = sorted((k, v) for k, v in self.flags.items() if v is not False and v is not None)
+        return f"{self.kind}({self.head}): {' '.join(k if v is True else f'{k}={v}' for k, v in flags)}"
 
     def text(self) -> str:
         """The function's source."""
-        return f"def {self.body.__name__}({self.head}):\n{indent(self.body(**self.asked), '    ')}\n"
+        lines = rendered(self.template.strip("\n").split("\n"), Flags(self.flags, **self.parts))
+        return "\n    ".join([f"def {self.kind}({self.head}):", *lines]) + "\n"
 
 
 class FirstCall:
@@ -154,64 +160,110 @@ def _names_in(code: types.CodeType) -> set[str]:
 
 
 _warned: dict[Any, Any] = {}  # what NumPy's warnings, which nobody sees, are noted in
-_codes: dict[str, types.CodeType] = {}
+_codes: dict[Any, types.CodeType] = {}
 
 
 def code_of(shape: Shape) -> types.CodeType:
     """The code of a shape, compiled once."""
-    label = shape.label
-    if label not in _codes:
+    key = (shape.label, *shape.parts.values())
+    if key not in _codes:
         text = shape.text()
-        filename = f"{FOLDER}<{label}>"
+        filename = f"{FOLDER}<{shape.label}{f' {len(_codes)}' * bool(shape.parts)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         module = compile(text, filename, "exec", dont_inherit=True)
-        _codes[label] = next(c for c in module.co_consts if type(c) is types.CodeType)
-    return _codes[label]
+        _codes[key] = next(c for c in module.co_consts if type(c) is types.CodeType)
+    return _codes[key]
 
 
-# -------------------------------------------------------------------------------------------------------------- pieces
-def block(text: str, **parts: str) -> str:
-    """The text with each line ``@name`` replaced by that part, at its indentation, and each ``{name}`` in a line.
+# ----------------------------------------------------------------------------------------------------------- templates
+class Flags(dict[str, Any]):
+    def __missing__(self, name: str) -> bool:
+        return False
 
-    Parts may name parts. An empty part drops its line; what is not given stays.
+
+def rendered(lines: list[str], flags: Flags) -> list[str]:
+    """The lines of a template without what the flags rule out.
+
+    ``line  #? condition``: the line, and what is indented below it, only if the condition on flags holds.
+    ``#? condition``: the same for what is indented below, which moves to the left.
+    ``line  #| condition``: if it does not hold, the line goes and what is indented below it moves to the left.
+    ``@piece``, ``@piece(flag=value)``: the piece of this name, with these flags besides. ``{flag}``: the flag's value.
     """
-    out = []
-    for line in text.strip("\n").splitlines():
-        name = line.strip()
-        if name[:1] == "@" and name[1:] in parts:
-            if part := parts[name[1:]]:
-                out.append(indent(block(part, **parts), line[: len(line) - len(line.lstrip())]))
-            continue
-        while "{" in line:
-            before = line
-            for name, part in parts.items():
-                line = line.replace("{" + name + "}", part)
-            if line == before:
-                break
-        out.append(line)
-    return "\n".join(out)
+    out: list[str] = []
+    k = 0
+    while k < len(lines):
+        code, mark, condition = _marked(lines[k])
+        depth = len(code) - len(code.lstrip()) if code.strip() else len(lines[k]) - len(lines[k].lstrip())
+        end = k + 1
+        while end < len(lines) and len(lines[end]) - len(lines[end].lstrip()) > depth:
+            end += 1
+        below, k = lines[k + 1 : end], end
+        holds = not mark or bool(eval(condition, {}, flags))
+        if holds and code.strip()[:1] == "@":
+            name, _, more = code.strip()[1:].partition("(")
+            given = Flags(flags, **eval(f"dict({more}", {}, Flags(flags, dict=dict))) if more else flags
+            out += [" " * depth + line for line in rendered(PIECES[name].strip("\n").split("\n"), given)]
+        elif holds and code.strip():
+            line = _FLAG.sub(lambda m: str(flags[m[1]] or ""), code)
+            out += line.replace("\n", "\n" + " " * depth).split("\n") if line.strip() else []
+            out += rendered(below, flags)
+        elif holds or mark == "#|":
+            out += rendered([line[4:] for line in below], flags)
+    return out
 
 
-LINE = """
+def _marked(line: str) -> tuple[str, str, str]:
+    """A line's code, its mark and the mark's condition."""
+    for mark in ("#?", "#|"):
+        code, found, condition = line.partition(mark)
+        if found:
+            return code.rstrip(), mark, condition.strip()
+    return line, "", ""
+
+
+BACKWARD = "n, xp, g, keep"  # the parameters of a backward step
+_FLAG = re.compile(r"\{(\w+)\}")
+PIECES = {
+    "node": """
+n = N()
+n.fx = fx
+n.fy = {fy}  #? fy
+n.seq = next(ticks)
+n.h = None
+""",
+    "keep": """
+n.{slot} = {t}._m or box_of({t})  #? wanted
+n.{slot} = {otherwise}  #? not wanted
+""",
+    "keep_result": """
+t._m = b = Box()
+b.a = r
+b.cell = None
+""",
+    "line": """
 f = getframe(1)
 n.code = c = f.f_code
 if c is not lines.user_code:
     f = lines.user_frame(f)
     n.code = f.f_code
 n.lasti = f.f_lasti
-"""  # the user's line, which made the node
-END = LINE + "t._fn = n\nreturn t"
-NODE = "n = N()\nn.fx = fx\nn.seq = next(ticks)\nn.h = None"
-NODE_XY = "n = N()\nn.fx = fx\nn.fy = fy\nn.seq = next(ticks)\nn.h = None"
-RESULT = "n.r = t._m = b = Box()\nb.a = r\nb.cell = None"
-UNRECORDED = "t._fn = None\nreturn t"
-CHECKED = "c = {box}.cell\nif c is not None and c.seq > n.seq:\n    stale(n, {box})"
-LARGE_FORM = "if {a}.size >= LARGE:\n    return large({args})"
-
-
-def boxed(slot: str, operand: str) -> str:
-    """A node's slot takes an operand's box."""
-    return f"b = {operand}._m\nn.{slot} = b if b is not None else box_of({operand})"
+""",  # the user's line, which made the node
+    "end": """
+@line
+t._fn = n
+return t
+""",
+    "unrecorded": """
+t._fn = None
+return t
+""",
+    "open": """
+c = {x}.cell
+if c is not None and c.seq > n.seq:
+    stale(n, {x})
+{x} = {x}.a
+""",  # a saved value, checked
+}  # what several templates have
 
 
 COMMON: dict[str, Any] = {
