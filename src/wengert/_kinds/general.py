@@ -575,7 +575,7 @@ class SavePlan:
                         "needs": "tuple([e is not None for e in edges])",
                     }[how]
                 )
-        shape = Shape("store", f"return [{', '.join(parts)}]", "operands, raws, p, edges, results")
+        shape = Shape("store", "return [{saved}]", "operands, raws, p, edges, results", {"saved": ", ".join(parts)})
         return hot("store", shape, lambda: {"plain_dtype": _plain_dtype, "fresh_box": _fresh_box})
 
     @staticmethod

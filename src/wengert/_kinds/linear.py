@@ -61,6 +61,10 @@ n.p = p  #? not alone
 n.shape = a.shape  #? keep_shape
 @end
 """
+LINEAR_BACKWARD = """
+return (n.fx, transpose(xp, g, n.shape, *n.p))  #? keep_shape
+return (n.fx, transpose(xp, g, *n.p))  #? not keep_shape
+"""
 
 
 def linear(
@@ -94,7 +98,7 @@ def linear(
                 return n.shape
             raise not_saved(n, key)
 
-        step = Shape("linear_backward", f"return (n.fx, transpose(xp, g{', n.shape' * keep_shape}, *n.p))", BACKWARD)
+        step = Shape("linear_backward", LINEAR_BACKWARD, BACKWARD, keep_shape=keep_shape)
         N = node_class(
             node or camel(info.name) + "Backward0",
             ("fx", "p") + ("shape",) * keep_shape,
