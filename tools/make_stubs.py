@@ -5,12 +5,14 @@
 
 Operators, methods and the functions of some modules come from declarations, which no type checker runs. The stubs are
 made from the imported package by `inspect`: `__init__.pyi` (every name of `wengert.__all__`), `_tape/tensor.pyi` (class
-`Tensor`, and its module's own functions as they stand in the source), and one for every module that fills itself with
-`globals().update(namespace(...))`. Nothing is listed here by name but what no annotation can say (`SPECIAL`).
+`Tensor`, and its module's own functions as they stand in the source), `return_types.pyi`, and one for every module that
 
-A type is what the annotation says where there is one. Without one: a generated operator takes and gives tensors, a
-parameter has the type of its default, and what is left is `Any`. `int`, `float`, `bool`, ... are names of wengert's own
-and methods of Tensor, so Python's are `_int`, `_float`, ... in the stubs.
+- fills itself with `globals().update(namespace(...))`,
+- only gathers names, in a way that a checker cannot follow (`gathers`),
+- stands in for one of PyTorch's and fills itself from tables (`stand_in_stub`), or is imported from there by name
+  (`DOORS`).
+
+How a function is written is in `stub_signatures`.
 """
 
 from __future__ import annotations
@@ -21,230 +23,35 @@ import builtins
 import difflib
 import importlib
 import inspect
-import math
 import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).resolve().parent.parent / "src"
-sys.path.insert(0, str(SOURCE))
-
-import wengert  # noqa: E402
-from wengert._base.registry import REGISTRY  # noqa: E402
-
-PACKAGE = SOURCE / "wengert"
-FILLED = "globals().update(namespace("  # what a module of generated names has in its source
-HEADER = "# Made by tools/make_stubs.py; do not edit.\n"
-BUILTINS = (bool, bytes, complex, dict, float, int, list, object, set, slice, str, tuple, type)
-TYPES = {  # annotation -> its name in a stub, imported by PRELUDE
-    **{python.__name__: f"_{python.__name__}" for python in BUILTINS},
-    **dict.fromkeys(("Dtype", "DType", "dtype"), "_dtype"),
-    **{name: f"_{name}" for name in ("device", "layout", "memory_format", "Size", "Generator")},
-    **{name: name for name in ("Any", "Tensor", "Callable", "Iterable", "Iterator", "Mapping", "Sequence", "Number")},
-    **{name: f"_{name}" for name in ("TypedStorage", "UntypedStorage", "Node")},
-    "Self": "Self",
-}
-PRELUDE = f"""\
-from builtins import {", ".join(f"{python.__name__} as _{python.__name__}" for python in BUILTINS)}
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeAlias
-
-import numpy as np
-
-from {{dots}}_base.constants import Size as _Size
-from {{dots}}_base.constants import device as _device
-from {{dots}}_base.constants import layout as _layout
-from {{dots}}_base.constants import memory_format as _memory_format
-from {{dots}}_base.dtypes import dtype as _dtype
-from {{dots}}_tape.node import Node as _Node
-from {{dots}}_tensor_api.storage import TypedStorage as _TypedStorage
-from {{dots}}_tensor_api.storage import UntypedStorage as _UntypedStorage
-from {{dots}}random import Generator as _Generator
-"""
-NUMBER = "Number: TypeAlias = _bool | _int | _float | _complex\n"
-
-# What Python itself asks of a method, and properties whose type is PyTorch's and not in an annotation.
-SPECIAL = {
-    "__bool__": "_bool", "__int__": "_int", "__index__": "_int", "__len__": "_int", "__float__": "_float",
-    "__complex__": "_complex", "__repr__": "_str", "__str__": "_str", "__hash__": "_int", "__contains__": "_bool",
-    "__iter__": "Iterator[Tensor]", "__reversed__": "Tensor", "__array__": "np.ndarray", "shape": "_Size",
-    "dtype": "_dtype", "device": "_device", "layout": "_layout", "grad": "Tensor | None", "grad_fn": "_Node | None",
-    "is_leaf": "_bool", "requires_grad": "_bool", "_base": "Tensor | None", "__setitem__": "None",
-}  # fmt: skip
-COMPARISONS = frozenset(("__eq__", "__ne__"))
-ARITHMETIC = "add sub mul truediv div floordiv mod pow matmul and or xor lshift rshift".split()  # noqa: SIM905
-UNARY = frozenset(("__abs__", "__invert__", "__neg__", "__pos__"))
-OPERATORS = frozenset(
-    [
-        "__eq__",
-        "__ne__",
-        "__lt__",
-        "__le__",
-        "__gt__",
-        "__ge__",
-        *(f"__{r}{n}__" for n in ARITHMETIC for r in ("", "r", "i")),
-    ]
+from stub_signatures import (
+    ALIASES,
+    PRELUDE,
+    SIGNATURES,
+    SOURCE,
+    SPECIAL,
+    TYPES,
+    Names,
+    first_line,
+    function,
+    is_dunder,
+    return_type,
 )
 
+import wengert
+from wengert._tensor_api.publish import namespace
 
-class Names(ast.NodeTransformer):
-    """An annotation in the stub's names; what the stub cannot name is `Any`."""
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.Name(TYPES.get(node.id, "Any"))
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if isinstance(node.value, ast.Name) and node.value.id == "np" and node.attr == "ndarray":
-            return node
-        return ast.Name(TYPES.get(node.attr, "Any"))
-
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if isinstance(node.value, str):
-            return self.visit(ast.parse(node.value, mode="eval").body)
-        return node
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        base = self.visit(node.value)
-        if ast.unparse(base) == "Any":
-            return base
-        return ast.Subscript(base, self.visit(node.slice))
-
-
-def annotation(value: Any, scope: dict[str, Any]) -> str:
-    """The text of an annotation in a stub."""
-    if value is inspect.Parameter.empty:
-        return "Any"
-    text = value if isinstance(value, str) else _plain_text(value)
-    alias = scope.get(text)  # such as `Dims`, which stands for a union
-    if text not in TYPES and isinstance(alias, (types.UnionType, types.GenericAlias)):
-        text = str(alias).replace("collections.abc.", "").replace("typing.", "")
-    return ast.unparse(Names().visit(ast.parse(text, mode="eval").body))
-
-
-def _plain_text(value: Any) -> str:
-    return "None" if value is None else value.__name__ if isinstance(value, type) else str(value).replace("typing.", "")
-
-
-def default(value: Any) -> str:
-    """The text of a default value: short and plain ones as they are."""
-    if value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
-        return repr(value)
-    if type(value) is tuple and all(type(v) in (bool, int) for v in value):
-        return repr(value)
-    return "..."
-
-
-def scope_of(fn: Any) -> dict[str, Any]:
-    """The names of the module where a function's annotations were written; a wrapper's own globals are another's."""
-    return vars(sys.modules.get(inspect.unwrap(fn).__module__, types))
-
-
-def is_generated(fn: Any) -> bool:
-    """Whether a kind has made this function: it carries no annotations of its own."""
-    fn = inspect.unwrap(fn)
-    return isinstance(fn, types.FunctionType) and fn.__module__ == "wengert" and not fn.__annotations__
-
-
-BY_FUNCTION = {id(info.op): info for info in REGISTRY.values()}
-
-
-def parameter_type(fn: Any, p: inspect.Parameter, place: int) -> str:
-    """A parameter's type in a stub."""
-    if p.annotation is not p.empty:
-        return annotation(p.annotation, scope_of(fn))
-    if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-        return "Any"
-    if p.name == "out":
-        return "Tensor | None"
-    if place == 0 and p.name in ("input", "self"):
-        return "Tensor"
-    if is_generated(fn) and p.default in (p.empty, None):
-        info = BY_FUNCTION.get(id(fn))
-        operands = abs(info.arity) if info else 2
-        if place >= operands:
-            return "Any"
-        kind = "Tensor" if place == 0 or (info and info.kind in ("linear", "bilinear")) else "Tensor | Number"
-        return kind if p.default is p.empty else f"{kind} | None"
-    return {bool: "_bool", int: "_int", float: "_float", str: "_str"}.get(type(p.default), "Any")
-
-
-def return_type(fn: Any, name: str) -> str:
-    """A function's result in a stub."""
-    if name in SPECIAL:
-        return SPECIAL[name]
-    given = inspect.signature(fn).return_annotation
-    if given is not inspect.Signature.empty and not (given == "Any" and is_inplace(name)):
-        return annotation(given, scope_of(fn))
-    if not is_generated(fn):
-        return "Tensor" if is_inplace(name) else "Any"
-    info = BY_FUNCTION.get(id(fn))
-    return "Tensor" if info is None or info.outputs == 1 else "tuple[Tensor, ...]".replace("tuple", "_tuple")
-
-
-def parameters(fn: Any, method: bool, out: bool = True) -> str:
-    """The parameters of a function, or of a method, whose first is `self`."""
-    signature = [p for p in inspect.signature(fn).parameters.values() if out or p.name != "out"]
-    parts: list[str] = []
-    if method:
-        if signature and signature[0].kind in (signature[0].POSITIONAL_ONLY, signature[0].POSITIONAL_OR_KEYWORD):
-            signature = signature[1:]
-        parts.append("self")
-    starred = False
-    for place, p in enumerate(signature, start=int(method)):
-        if p.kind is p.KEYWORD_ONLY and not starred:
-            parts.append("*")
-            starred = True
-        mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        starred = starred or mark == "*"
-        text = f"{mark}{p.name}: {parameter_type(fn, p, place)}"
-        parts.append(text if p.default is p.empty else f"{text} = {default(p.default)}")
-        following = signature[place + 1 - int(method) :]
-        if p.kind is p.POSITIONAL_ONLY and not (following and following[0].kind is p.POSITIONAL_ONLY):
-            parts.append("/")
-    return ", ".join(parts)
-
-
-def is_inplace(name: str) -> bool:
-    """Whether a name is that of an in-place form, such as `add_`."""
-    return name.endswith("_") and not name.endswith("__")
-
-
-def declared(name: str, fn: Any) -> Any:
-    """The function whose parameters are to be shown: for an in-place form that hands all on, what it is a form of."""
-    kinds = [p.kind for p in inspect.signature(fn).parameters.values()]
-    hands_on = kinds[-2:] == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]
-    base = vars(wengert.Tensor).get(name[:-1]) if is_inplace(name) and hands_on else None
-    return base if isinstance(base, types.FunctionType) else fn
-
-
-def is_dunder(name: str) -> bool:
-    """Whether a name is one of Python's own, such as `__add__`."""
-    return name.startswith("__") and name.endswith("__")
-
-
-def first_line(obj: Any, indent: str) -> str:
-    """The first line of the docstring as a docstring, or `...`."""
-    doc = (inspect.getdoc(obj) or "").strip().partition("\n\n")[0].replace("\n", " ").strip()
-    if not doc:
-        return " ..."
-    doc = doc.replace("\\", "\\\\").replace('"""', "'''")
-    if doc.endswith('"'):
-        doc += " "
-    return f'\n{indent}"""{doc}"""'
-
-
-def function(name: str, fn: Any, indent: str = "", method: bool = False) -> str:
-    """`def NAME(...) -> ...` with the first line of its docstring."""
-    ignore = "  # type: ignore[override]" if name in COMPARISONS else ""
-    taken, given = parameters(declared(name, fn), method, out=not is_inplace(name)), return_type(fn, name)
-    if method and name in OPERATORS:  # Python gives them one operand, of any type
-        taken, given = "self, other: Any, /", "Tensor"
-    elif method and name in UNARY:
-        taken = "self"
-    head = f"{indent}def {name}({taken}) -> {given}:"
-    return f"{head}{ignore}{first_line(fn, indent + '    ')}\n"
+PACKAGE = SOURCE / "wengert"
+STAND_INS = PACKAGE / "_compat"
+DOORS = ("backends", "cuda")  # what programs import from there by name
+FILLED = "globals().update(namespace("  # what a module of generated names has in its source
+HEADER = "# Made by tools/make_stubs.py; do not edit.\n"
+SPECIAL_FIELDS = {"histogramdd.bin_edges": "tuple[Tensor, ...]"}  # of the named tuples
 
 
 # --------------------------------------------------------------------------------------------------------------- Tensor
@@ -279,12 +86,12 @@ def member(name: str, value: Any) -> str:
             text += f"{indent}@{name}.deleter\n{indent}def {name}(self) -> None: ...\n"
         return text
     if isinstance(value, staticmethod):
-        return f"{indent}@staticmethod\n{function(name, value.__func__, indent)}"
+        return f"{indent}@staticmethod\n{function(name, value.__func__, 'Tensor', indent)}"
     if isinstance(value, classmethod):
-        text = function(name, value.__func__, indent, method=True).replace("(self", "(cls", 1)
+        text = function(name, value.__func__, "Tensor", indent, method=True).replace("(self", "(cls", 1)
         return f"{indent}@classmethod\n{text}"
     if isinstance(value, types.FunctionType):
-        return function(name, value, indent, method=True)
+        return function(name, value, "Tensor", indent, method=True)
     return f"{indent}{name}: ClassVar[{TYPES.get(type(value).__name__, 'Any')}]\n"
 
 
@@ -327,22 +134,34 @@ def tensor_stub() -> str:
     own = {line.split("(")[0].split(":")[0].split()[-1] for line in defined.splitlines() if line and line[0] != " "}
     foreign = [name for name in listed if name not in own and name != "Tensor"]
     rest = "".join(f"{name}: Any\n" for name in foreign)
-    return f"{HEADER}{PRELUDE.format(dots='..')}\n{NUMBER}{rest}\n{defined}\n{tensor_class()}"
+    return f"{HEADER}{PRELUDE.format(dots='..')}\n{ALIASES}{rest}\n{defined}\n{tensor_class()}"
 
 
 # -------------------------------------------------------------------------------------------------------------- modules
-def importable_class(cls: type) -> bool:
-    """Whether a class can be imported by its own name, from a module whose source defines it."""
-    if not cls.__module__.startswith("wengert."):
+def importable(value: Any) -> bool:
+    """Whether a class or function can be imported by its own name, from a module whose source defines it."""
+    if not value.__module__.startswith("wengert."):
         return False
-    module = importlib.import_module(cls.__module__)
-    if getattr(module, cls.__name__, None) is not cls:
+    module = importlib.import_module(value.__module__)
+    if getattr(module, value.__name__, None) is not value:
         return False
     try:
         tree = ast.parse(inspect.getsource(module))
     except (OSError, TypeError):
         return False
-    return any(isinstance(node, ast.ClassDef) and node.name == cls.__name__ for node in tree.body)
+    return any(isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == value.__name__ for node in tree.body)
+
+
+def file_of(module: str) -> str:
+    """The dotted path of a module's file below the package: what type checkers find it by."""
+    parts = Path(importlib.import_module(module).__file__ or "").relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(name: str, value: Any, home: types.ModuleType) -> str:
+    """The import of a class or function from where it is written."""
+    up = "." * len(Path(home.__file__ or "").relative_to(PACKAGE).parts)
+    return f"from {up}{file_of(value.__module__)} import {value.__name__} as {name}\n"
 
 
 def entry(name: str, value: Any, home: types.ModuleType) -> str:
@@ -350,7 +169,10 @@ def entry(name: str, value: Any, home: types.ModuleType) -> str:
     if isinstance(value, type):
         return class_entry(name, value, home)
     if isinstance(value, types.FunctionType):
-        return function(name, value)
+        elsewhere = home is not wengert or not (name in namespace("torch") or value.__module__.startswith("wengert._"))
+        if elsewhere and name not in SIGNATURES["torch"] and importable(value):
+            return imported(name, value, home)
+        return function(name, value, home.__name__.partition(".")[2] or "torch")
     if isinstance(value, Callable):  # type: ignore[arg-type]
         return f"{name}: Callable[..., Any]\n"
     kind = type(value)
@@ -364,19 +186,14 @@ def entry(name: str, value: Any, home: types.ModuleType) -> str:
     return f"{name}: {known or 'Any'}\n"
 
 
-def file_of(module: str) -> str:
-    """The dotted path of a module's file below the package: what type checkers find it by."""
-    parts = Path(importlib.import_module(module).__file__ or "").relative_to(PACKAGE).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
 def class_entry(name: str, cls: type, home: types.ModuleType) -> str:
     """A class: imported from where it is written, or, if it is made at run time, declared."""
     if cls is wengert.Tensor:
         return ""
-    if importable_class(cls):
-        up = "." * (1 + home.__name__.count(".") - (not hasattr(home, "__path__")) if "." in home.__name__ else 1)
-        return f"from {up}{file_of(cls.__module__)} import {cls.__name__} as {name}\n"
+    if cls not in wengert.Tensor.__mro__ and issubclass(wengert.Tensor, cls):  # Variable: Tensor by another name
+        return imported(name, wengert.Tensor, home)
+    if importable(cls):
+        return imported(name, cls, home)
     if issubclass(cls, BaseException):
         return f"class {name}({base_of(cls)}): ...\n"
     return f"class {name}(Tensor): ...\n" if name.endswith("Tensor") else f"{name}: _type[Any]\n"
@@ -390,7 +207,8 @@ def base_of(cls: type) -> str:
 def module_entry(package: types.ModuleType, name: str) -> str:
     """A module of the package, from the folder in which it lies."""
     home = file_of(f"{package.__name__}.{name}").rpartition(".")[0]
-    return f"from .{home} import {name} as {name}\n"
+    up = "." * len(Path(package.__file__ or "").relative_to(PACKAGE).parts)
+    return f"from {up}{home} import {name} as {name}\n"
 
 
 def module_stub(module: types.ModuleType, names: list[str]) -> str:
@@ -398,18 +216,122 @@ def module_stub(module: types.ModuleType, names: list[str]) -> str:
     path = Path(module.__file__ or "")
     depth = len(path.relative_to(PACKAGE).parts)
     dots = "." * depth
-    out = [HEADER, PRELUDE.format(dots=dots), f"from {dots}_tape.tensor import Tensor as Tensor\n"]
+    out = [HEADER]
     if module is wengert:
-        out.append("from ._version import __version__ as __version__\n")
+        out.append("from .torch_version import __version__ as __version__\n")
     entries = [
-        module_entry(module, name) if is_module(module, name) else entry(name, getattr(module, name), module)
+        module_entry(module, name)
+        if is_module(module, name) and isinstance(vars(module).get(name, module), types.ModuleType)
+        else entry(name, getattr(module, name), module)
         for name in names
     ]
     imports = [text for text in entries if text.startswith("from ")]
     rest = [text for text in entries if not text.startswith("from ")]
-    listed = "".join(f'    "{name}",\n' for name in names)
-    out += [*sorted(imports), "\n", NUMBER, *rest, f"\n__all__ = [\n{listed}]\n"]
+    if rest:
+        imports.append(f"from {dots}_tape.tensor import Tensor as Tensor\n")
+        out.append(PRELUDE.format(dots=dots))
+    out += [*sorted(imports), "\n", *([ALIASES, *rest, "\n"] if rest else []), listing(names)]
     return "".join(out)
+
+
+def return_types_stub() -> str:
+    """`return_types.pyi`: the named tuples, all of tensors but for one field."""
+    out = [HEADER, "from typing import Final, Self\n\nfrom ._tape.tensor import Tensor\n"]
+    for cls in wengert.return_types.all_return_types:
+        kinds = {field: SPECIAL_FIELDS.get(f"{cls.__name__}.{field}", "Tensor") for field in cls._fields}
+        base = f"tuple[{', '.join(kinds.values())}]"
+        out.append(f"\nclass {cls.__name__}({base}):\n    def __new__(cls, sequence: {base}) -> Self: ...\n")
+        out += [f"    @property\n    def {field}(self) -> {kind}: ...\n" for field, kind in kinds.items()]
+        out += [f"    {name}: Final = {getattr(cls, name)}\n" for name in ("n_fields", "n_sequence_fields")]
+        out.append("    n_unnamed_fields: Final = 0\n")
+    names = ["all_return_types", *(cls.__name__ for cls in wengert.return_types.all_return_types)]
+    out.append(f"\nall_return_types: list[type]\n\n{listing(names)}")
+    return "".join(out)
+
+
+def gathers(tree: ast.Module) -> bool:
+    """Whether a module only gathers names from others, and does it in a way that a checker cannot follow."""
+    defined = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    if defined - {"__getattr__", "__dir__"}:
+        return False
+    lists = [
+        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "__all__"
+    ]
+    literal = all(isinstance(part, ast.Constant) for value in lists for part in getattr(value, "elts", [value]))
+    return bool(lists) and ("__getattr__" in defined or not literal)
+
+
+def gathered(module: types.ModuleType, tree: ast.Module) -> list[str]:
+    """What such a module is imported for: its list of names, what it imports by name, the modules in its folder."""
+    imported = [
+        name.asname or name.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.level
+        for name in node.names
+        if name.name != "*"
+    ]
+    folder = Path(module.__file__ or "").parent
+    inside = [path.stem if path.suffix else path.name for path in folder.iterdir() if is_module(module, path.stem)]
+    return sorted({name for name in (*module.__all__, *imported, *inside) if not name.startswith("_")})
+
+
+def listing(names: list[str]) -> str:
+    """The list of what a stub exports."""
+    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
+
+
+def stand_in_stub(module: types.ModuleType, tree: ast.Module) -> str:
+    """The stub of a module that fills itself from tables: its own source without bodies, and the tables' names."""
+    kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AnnAssign)
+    kept = [node for node in tree.body if isinstance(node, kinds)]
+    bound: set[str] = set()
+    for node in kept:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            bound.add(ast.unparse(node.target))
+        else:
+            bound.update(name.asname or name.name for name in node.names)
+    for node in ast.walk(ast.Module(kept, [])):
+        if isinstance(node, ast.FunctionDef):
+            node.body = [ast.Expr(ast.Constant(...))]
+        elif isinstance(node, ast.AnnAssign):
+            node.value = None
+    public = public_names(module, tree)
+    names = [name for name in public if name not in bound]
+    source = "\n".join(ast.unparse(node) for node in kept if "__future__" not in ast.unparse(node))
+    depth = len(Path(module.__file__ or "").relative_to(PACKAGE).parts)
+    tensor = f"from {'.' * depth}_tape.tensor import Tensor as Tensor\n"
+    rest = "".join(entry(name, getattr(module, name), module) for name in names)
+    return f"{HEADER}{PRELUDE.format(dots='.' * depth)}{tensor}{source}\n\n{ALIASES}{rest}\n{listing(public)}"
+
+
+def public_names(module: types.ModuleType, tree: ast.Module) -> list[str]:
+    """What a module lists and what it assigns, defines or imports, without underscore."""
+    found = set(getattr(module, "__all__", ()))
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found.update(name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+        elif isinstance(node, ast.ImportFrom) and node.module is None:
+            found.update(name.asname or name.name for name in node.names)
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def door_stubs() -> dict[Path, str]:
+    """Of modules that lie in `_compat`: checkers do not look there for them, so each has its names at its own place."""
+    found = {}
+    for path in sorted(path for door in DOORS for path in (STAND_INS / door).rglob("*.py")):
+        parts = path.relative_to(STAND_INS).with_suffix("").parts
+        if not parts[-1].startswith("_") or parts[-1] == "__init__":
+            inside = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            names = public_names(importlib.import_module(f"wengert.{inside}"), ast.parse(path.read_text("utf-8")))
+            source = f"from {'.' * len(parts)}{STAND_INS.name}.{inside} import"
+            imports = "".join(f"{source} {name} as {name}\n" for name in names)
+            found[PACKAGE / path.relative_to(STAND_INS).with_suffix(".pyi")] = HEADER + imports
+    return found
 
 
 def is_module(package: types.ModuleType, name: str) -> bool:
@@ -425,10 +347,21 @@ def stubs() -> dict[Path, str]:
         PACKAGE / "_tape/tensor.pyi": tensor_stub(),
     }
     for path in sorted(PACKAGE.rglob("*.py")):
-        if FILLED in path.read_text(encoding="utf-8"):
-            parts = path.relative_to(SOURCE).with_suffix("").parts
-            module = importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+        text = path.read_text(encoding="utf-8")
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if FILLED in text:
+            module = importlib.import_module(name)
             found[path.with_suffix(".pyi")] = module_stub(module, sorted(module.__all__))
+        elif len(parts) > 2 and parts[-1] == "__init__" and parts[1][0] != "_" and gathers(ast.parse(text)):
+            module = importlib.import_module(name)
+            found[path.with_suffix(".pyi")] = module_stub(module, gathered(module, ast.parse(text)))
+        elif "\nglobals().update(" in text and path.is_relative_to(STAND_INS) and name.rpartition(".")[2][0] != "_":
+            module = importlib.import_module(name.replace(f".{STAND_INS.name}", ""))
+            found[path.with_suffix(".pyi")] = stand_in_stub(module, ast.parse(text))
+    found.update(door_stubs())
+    found[PACKAGE / "return_types.pyi"] = return_types_stub()
+    found[PACKAGE / "autograd/variable.pyi"] = module_stub(wengert.autograd.variable, ["Variable"])
     return found
 
 
@@ -460,6 +393,7 @@ def main() -> int:
         if path not in wanted and path.read_text(encoding="utf-8").startswith(HEADER):
             path.unlink()
     for path, text in wanted.items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print(path.relative_to(SOURCE.parent))
     return 0

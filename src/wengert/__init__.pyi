@@ -1,21 +1,24 @@
 # Made by tools/make_stubs.py; do not edit.
+from .torch_version import __version__ as __version__
 from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeAlias
+from types import EllipsisType
+from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
+from typing_extensions import TypeIs
 
+from . import return_types as _return_types
 from ._base.constants import Size as _Size
 from ._base.constants import device as _device
 from ._base.constants import layout as _layout
 from ._base.constants import memory_format as _memory_format
 from ._base.dtypes import dtype as _dtype
 from ._tape.node import Node as _Node
+from ._tape.node import RemovableHandle as _RemovableHandle
 from ._tensor_api.storage import TypedStorage as _TypedStorage
 from ._tensor_api.storage import UntypedStorage as _UntypedStorage
 from .random import Generator as _Generator
-from ._tape.tensor import Tensor as Tensor
-from ._version import __version__ as __version__
 from . import amp as amp
 from . import autograd as autograd
 from . import compiler as compiler
@@ -71,20 +74,54 @@ from ._compat import mps as mps
 from ._compat import mtia as mtia
 from ._compat import quantization as quantization
 from ._compat import xpu as xpu
+from ._compat.accelerator import get_device_module as get_device_module
+from ._compat.backends import is_vulkan_available as is_vulkan_available
 from ._compat.futures import Future as Future
 from ._compat.jit import ScriptFunction as ScriptFunction
 from ._compat.jit import ScriptModule as ScriptModule
+from ._compat.jit import fork as fork
+from ._compat.jit import wait as wait
 from ._saving.file_reader import PyTorchFileReader as PyTorchFileReader
+from ._tape.tensor import Tensor as Tensor
 from ._tensor_api.storage import TypedStorage as TypedStorage
 from ._tensor_api.storage import UntypedStorage as UntypedStorage
 from .amp.autocast_mode import autocast as autocast
+from .amp.autocast_mode import autocast_decrement_nesting as autocast_decrement_nesting
+from .amp.autocast_mode import autocast_increment_nesting as autocast_increment_nesting
+from .amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
+from .amp.autocast_mode import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+from .amp.autocast_mode import get_autocast_dtype as get_autocast_dtype
+from .amp.autocast_mode import get_autocast_gpu_dtype as get_autocast_gpu_dtype
+from .amp.autocast_mode import is_autocast_cache_enabled as is_autocast_cache_enabled
+from .amp.autocast_mode import is_autocast_cpu_enabled as is_autocast_cpu_enabled
+from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
+from .amp.autocast_mode import set_autocast_cache_enabled as set_autocast_cache_enabled
+from .amp.autocast_mode import set_autocast_cpu_dtype as set_autocast_cpu_dtype
+from .amp.autocast_mode import set_autocast_cpu_enabled as set_autocast_cpu_enabled
+from .amp.autocast_mode import set_autocast_dtype as set_autocast_dtype
+from .amp.autocast_mode import set_autocast_enabled as set_autocast_enabled
+from .amp.autocast_mode import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from .amp.grad_scaler import GradScaler as GradScaler
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
+from .autograd.anomaly_mode import set_anomaly_enabled as set_anomaly_enabled
 from .compiler import SymBool as SymBool
 from .compiler import SymFloat as SymFloat
 from .compiler import SymInt as SymInt
+from .func._vmap import vmap as vmap
 from .random import Generator as Generator
+from .random import get_rng_state as get_rng_state
+from .random import initial_seed as initial_seed
+from .random import manual_seed as manual_seed
+from .random import seed as seed
+from .random import set_rng_state as set_rng_state
+from .serialization import load as load
+from .serialization import save as save
 
 Number: TypeAlias = _bool | _int | _float | _complex
+_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 class AcceleratorError(RuntimeError): ...
 BFloat16Storage: _type[Any]
 class BFloat16Tensor(Tensor): ...
@@ -127,33 +164,33 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic cosine of each element; nan below 1."""
 def acosh_(self: Tensor) -> Tensor:
     """In-place form of ``acosh``."""
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
     """The means of parts of signals; see ``adaptive_avg_pool2d``."""
-def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> _tuple[Tensor, Tensor]:
     """``nn.functional.adaptive_max_pool1d``: the maxima, and where they are."""
-def add(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def add(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def addbmm(input: Tensor | Number, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Tensor | Number = 1, out: Tensor | None = None) -> Tensor:
     """``input + value * tensor1 / tensor2``, broadcasting."""
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Tensor | Number = 1, out: Tensor | None = None) -> Tensor:
     """``input + value * tensor1 * tensor2``, broadcasting."""
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def addmm(input: Tensor | Number, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def addmv(input: Tensor | Number, mat: Tensor | Number, vec: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _float = 1, alpha: _float = 1) -> Tensor:
     """``Tensor.addmv_`` as a function."""
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def addr(input: Tensor | Number, vec1: Tensor | Number, vec2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * outer(vec1, vec2)``."""
 def adjoint(input: Tensor) -> Tensor:
     """Each matrix of a batch transposed and conjugated."""
 def affine_grid_generator(theta: Tensor, size: Sequence[_int], align_corners: _bool) -> Tensor:
     """``nn.functional.affine_grid``."""
-def alias_copy(*args: Any, **kwargs: Any) -> Tensor:
+def alias_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``alias``, as a copy."""
-def all(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+def all(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether all elements are true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
 def allclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
     """Whether all elements are close (``isclose``), as a Python bool."""
@@ -161,17 +198,17 @@ def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given."""
 def alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
-def amax(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
+def amax(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The largest element over one, several or all dims; equal ones share the gradient evenly."""
-def amin(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
+def amin(input: Tensor, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
-def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> Any:
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.aminmax:
     """The smallest and the largest element, of all or along a dim."""
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle of each complex number in radians; of a real one 0 or pi."""
-def any(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+def any(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether any element is true (not zero); bool, but uint8 for uint8. An empty tuple as ``dim`` reduces nothing."""
-def arange(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def arange(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """``arange(end)``, ``arange(start, end, step=1)``: the numbers from start up to and without end."""
 def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians whose cosine each element is."""
@@ -201,25 +238,25 @@ def arctanh_(self: Tensor) -> Tensor:
     """In-place form of ``atanh``."""
 def are_deterministic_algorithms_enabled() -> _bool:
     """What ``use_deterministic_algorithms`` set."""
-def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index of the largest element: in the flattened tensor, or along a dim. The first of equal ones."""
-def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index of the smallest element: in the flattened tensor, or along a dim. The first of equal ones."""
-def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
+def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Indices that put the elements in order along a dim; equal elements keep their order."""
 def argwhere(input: Tensor) -> Tensor:
     """``nonzero``: a row for each element that is not zero."""
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+def as_strided(input: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
     """A view of the tensor's storage with any sizes and strides (counted in elements)."""
-def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+def as_strided_(self: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
     """In-place form of ``as_strided``."""
-def as_strided_copy(*args: Any, **kwargs: Any) -> Tensor:
+def as_strided_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``as_strided``, as a copy."""
-def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+def as_strided_scatter(input: Tensor, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
-def as_tensor(data: Any, dtype: _dtype | None = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, dtype: _dtype | None = None, device: _device | _str | _int | None = None) -> Tensor:
     """``data`` as a tensor, without a copy where that is possible."""
-def asarray(obj: Any, *, dtype: _dtype | None = None, device: Any = None, copy: _bool | None = None, requires_grad: _bool | None = None) -> Tensor:
+def asarray(obj: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, copy: _bool | None = None, requires_grad: _bool | None = None) -> Tensor:
     """``obj`` as a tensor: shared memory for tensors, NumPy arrays, DLPack and buffers, else as ``tensor``."""
 def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians whose sine each element is."""
@@ -239,21 +276,29 @@ def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse hyperbolic tangent of each element."""
 def atanh_(self: Tensor) -> Tensor:
     """In-place form of ``atanh``."""
-def atleast_1d(*tensors: Any) -> Any:
+@overload
+def atleast_1d(tensor: Tensor, /) -> Tensor:
     """Each tensor, a 0-dimensional one with one dimension."""
-def atleast_2d(*tensors: Any) -> Any:
+@overload
+def atleast_1d(*tensors: Any) -> _tuple[Tensor, ...]:
+    """Each tensor, a 0-dimensional one with one dimension."""
+@overload
+def atleast_2d(tensor: Tensor, /) -> Tensor:
     """Each tensor with at least two dimensions; a vector becomes a row."""
-def atleast_3d(*tensors: Any) -> Any:
+@overload
+def atleast_2d(*tensors: Any) -> _tuple[Tensor, ...]:
+    """Each tensor with at least two dimensions; a vector becomes a row."""
+@overload
+def atleast_3d(tensor: Tensor, /) -> Tensor:
     """Each tensor with at least three dimensions: a vector of n becomes (1, n, 1), a matrix (m, n) (m, n, 1)."""
-def autocast_decrement_nesting() -> _int:
-    """Count one region less."""
-def autocast_increment_nesting() -> _int:
-    """Count one more region."""
-def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+@overload
+def atleast_3d(*tensors: Any) -> _tuple[Tensor, ...]:
+    """Each tensor with at least three dimensions: a vector of n becomes (1, n, 1), a matrix (m, n) (m, n, 1)."""
+def avg_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """The mean of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``avg_pool2d``."""
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def baddbmm(input: Tensor | Number, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
-def bartlett_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def bartlett_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A triangle: ``1 - abs(2 n / N - 1)``, of shape (window_length,). See ``hann_window``."""
 def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
     """``nn.functional.batch_norm`` with its arguments in another order."""
@@ -274,40 +319,40 @@ bits1x8: _dtype
 bits2x4: _dtype
 bits4x2: _dtype
 bits8: _dtype
-def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_and(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """And of each pair of bits; of bools."""
-def bitwise_left_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_left_shift(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The bits moved to the left, which multiplies by powers of two."""
 def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each bit flipped; of bools: not."""
 def bitwise_not_(self: Tensor) -> Tensor:
     """In-place form of ``bitwise_not``."""
-def bitwise_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_or(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Or of each pair of bits; of bools."""
-def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The bits moved to the right, which divides by powers of two and rounds down."""
-def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Exclusive or of each pair of bits; of bools."""
-def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def blackman_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)``, of shape (window_length,). See ``hann_window``."""
-def block_diag(*tensors: Any) -> Tensor:
+def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """Tensors of at most two dimensions as blocks on the diagonal of a matrix, zeros elsewhere."""
-def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
 bool: _dtype
-def broadcast_shapes(*shapes: Any) -> Any:
+def broadcast_shapes(*shapes: _int | Sequence[_int]) -> _Size:
     """The shape that tensors of these shapes broadcast to."""
-def broadcast_tensors(*tensors: Any) -> _tuple[Tensor, ...]:
+def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> _tuple[Tensor, ...]:
     """The tensors expanded to their common shape."""
-def broadcast_to(input: Tensor, size: Any) -> Tensor:
+def broadcast_to(input: Tensor, size: _int | Sequence[_int]) -> Tensor:
     """``input.expand(size)``."""
-def bucketize(input: Tensor | _float, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False) -> Tensor:
+def bucketize(input: Tensor | _float, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
     """The bucket between sorted boundaries that each value falls into."""
 def can_cast(from_: _dtype, to: _dtype) -> _bool:
     """Whether PyTorch converts a result of dtype `from_` into an output of dtype `to`."""
-def cartesian_prod(*tensors: Any) -> Tensor:
+def cartesian_prod(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """All combinations of one element from each vector, a row for each."""
-def cat(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
     """Tensors one after the other along a dimension, in their common dtype."""
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
     """The p-norm distance of each row of ``(*, P, M)`` and each row of ``(*, R, M)``: ``(*, P, R)``."""
@@ -328,48 +373,50 @@ def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
 channels_last: _memory_format
 channels_last_3d: _memory_format
-def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
+def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.cholesky``."""
-def cholesky_inverse(L: Tensor, upper: _bool = False) -> Tensor:
+def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The inverse of ``A = L L^H`` (``L^H L`` if ``upper``)."""
-def cholesky_solve(B: Tensor, L: Tensor, upper: _bool = False) -> Tensor:
+def cholesky_solve(B: Tensor, L: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
     """Views of at most ``chunks`` pieces of equal size along a dimension; the last may be smaller."""
-def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
+def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
-def clamp_(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp_(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``clamp``."""
-def clamp_max(input: Tensor, max: Any) -> Tensor:
+def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Each element, at most ``max``: a number, or a tensor that broadcasts."""
-def clamp_max_(input: Tensor, max: Any) -> Tensor:
+def clamp_max_(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``clamp_max``."""
-def clamp_min(input: Tensor, min: Any) -> Tensor:
+def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Each element, at least ``min``: a number, or a tensor that broadcasts."""
-def clamp_min_(input: Tensor, min: Any) -> Tensor:
+def clamp_min_(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``clamp_min``."""
-def clear_autocast_cache() -> None:
-    """Drop the converted weights that regions of this thread keep."""
-def clip(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
+def clip(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
-def clip_(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clip_(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``clamp``."""
-def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+def clone(input: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """A copy that gradients flow through."""
-def column_stack(tensors: Any) -> Tensor:
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Vectors as the columns of a matrix, matrices side by side."""
 def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
     """All choices of ``r`` elements of a vector, in its order, a row for each."""
-def compile(model: Callable[..., Any] | None = None, *, fullgraph: _bool = False, dynamic: _bool | None = None, backend: Any = 'inductor', mode: _str | None = None, options: _dict[_str, Any] | None = None, disable: _bool = False, **kwargs: Any) -> Any:
+@overload
+def compile(model: Callable[_P, _R], *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[_P, _R]:
+    """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same."""
+@overload
+def compile(model: None=None, *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from its parts, which have the same floating dtype and broadcast."""
 complex128: _dtype
 complex32: _dtype
 complex64: _dtype
-def concat(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
+def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
     """Tensors one after the other along a dimension, in their common dtype."""
-def concatenate(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
     """Tensors one after the other along a dimension, in their common dtype."""
 def cond(pred: _bool | Tensor, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: _tuple[Any, ...] | _list[Any] = ()) -> Any:
     """``true_fn(*operands)`` or ``false_fn(*operands)``, as ``pred`` says: a bool, or a tensor of one element."""
@@ -377,26 +424,26 @@ def conj(input: Tensor) -> Tensor:
     """The complex conjugate; a real tensor itself."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate; a real tensor itself."""
-def conj_physical_(input: Tensor) -> Tensor:
+def conj_physical_(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``conj_physical``."""
-def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: _int | Sequence[_int], value: Tensor | Number = 0) -> Tensor:
     """``nn.functional.pad`` with a constant."""
 contiguous_format: _memory_format
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
     """Convolution of signals ``(N, C, L)`` or ``(C, L)`` with filters ``(O, C / groups, k)``; see ``conv2d``."""
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
     """Convolution (as a cross-correlation) of images ``(N, C, H, W)`` with filters ``(O, C / groups, kh, kw)``."""
-def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: _int = 1) -> Tensor:
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
     """Convolution of volumes ``(N, C, D, H, W)`` with filters ``(O, C / groups, kd, kh, kw)``; see ``conv2d``."""
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
     """``conv1d`` of (time, batch, channels) with a weight (width, channels in, channels out)."""
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
     """The transpose of ``conv1d``: ``(N, C, L)`` with filters ``(C, O / groups, k)``; see ``conv_transpose2d``."""
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
     """The transpose of ``conv2d`` of the same geometry: ``(N, C, H, W)`` with filters ``(C, O / groups, kh, kw)``."""
-def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: _int = 1, dilation: Any = 1) -> Tensor:
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _str | _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
     """The transpose of ``conv3d``; see ``conv_transpose2d``."""
-def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any, dilation: Any, transposed: _bool, output_padding: Any, groups: _int) -> Tensor:
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: _int | Sequence[_int], padding: _str | _int | Sequence[_int], dilation: _int | Sequence[_int], transposed: _bool, output_padding: _int | Sequence[_int], groups: _int) -> Tensor:
     """``conv1d`` to ``conv3d`` or their transposes, by the weight's rank."""
 def copysign(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The absolute value of the first operand with the sign of the second."""
@@ -414,38 +461,38 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     """``nn.functional.cosine_embedding_loss`` with the reduction as a number."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """The cosine of the angle between the vectors along ``dim``; the other dimensions broadcast."""
-def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """How many elements are not zero, as int64."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """Covariance matrix; rows are variables, columns observations."""
-def cross(input: Tensor, other: Tensor, dim: _int | None = None) -> Tensor:
+def cross(input: Tensor, other: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
-def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _int = 1, zero_infinity: _bool = False) -> Tensor:
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[Any], target_lengths: Tensor | Sequence[Any], blank: _int = 0, reduction: _int = 1, zero_infinity: _bool = False) -> Tensor:
     """``nn.functional.ctc_loss`` with the reduction as a number: 0 none, 1 mean, 2 sum."""
-def cummax(input: Tensor, dim: _int) -> Any:
+def cummax(input: Tensor, dim: _int, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.cummax:
     """Running maximum along a dim, and where it stands: the last of equal ones."""
-def cummin(input: Tensor, dim: _int) -> Any:
+def cummin(input: Tensor, dim: _int, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.cummin:
     """Running minimum along a dim, and where it stands: the last of equal ones."""
-def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero."""
-def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
+def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sum along a dim; integers and bools give int64."""
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """Running integral along a dim by the trapezoidal rule; one element fewer than ``y`` has."""
 default_generator: _Generator
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees in radians."""
 def deg2rad_(input: Tensor) -> Tensor:
     """In-place form of ``deg2rad``."""
-def det(A: Tensor) -> Tensor:
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The determinant of each square matrix; its derivative is right for singular matrices too."""
 def detach(input: Tensor) -> Tensor:
     """The same memory without history: a leaf that needs no gradient, and shares the version counter."""
 def detach_(self: Tensor) -> Tensor:
     """Cut the tensor off its history, in place."""
-def detach_copy(*args: Any, **kwargs: Any) -> Tensor:
+def detach_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``detach``, as a copy."""
-def diag(input: Tensor, diagonal: _int = 0) -> Tensor:
+def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A vector as the diagonal of a matrix, or a copy of a matrix's diagonal."""
 def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
     """The last dimension as a diagonal of two dimensions of the result, zeros elsewhere."""
@@ -453,23 +500,23 @@ def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
     """All elements as the diagonal of a matrix."""
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """A view of the diagonal of two dimensions, as a new last dimension."""
-def diagonal_copy(*args: Any, **kwargs: Any) -> Tensor:
+def diagonal_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``diagonal``, as a copy."""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """A copy of ``input`` with ``src`` on a diagonal."""
-def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """The n-th difference of neighbours along a dim; ``prepend`` and ``append`` are attached along it first."""
 def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
 def digamma_(input: Tensor) -> Tensor:
     """In-place form of ``digamma``."""
-def dist(input: Tensor, other: Tensor, p: _int | _float = 2) -> Tensor:
+def dist(input: Tensor, other: Tensor, p: _int | _float = 2, *, out: Tensor | None = None) -> Tensor:
     """The p-norm of the difference of two tensors, which broadcast."""
-def div(input: Tensor, other: Any, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
+def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
     """``input / other``, broadcasting; integers give the default dtype."""
-def divide(input: Tensor, other: Any, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
+def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
     """``input / other``, broadcasting; integers give the default dtype."""
-def dot(input: Tensor, tensor: Tensor) -> Tensor:
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the products of the elements of two vectors."""
 double: _dtype
 def dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
@@ -478,9 +525,9 @@ def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
 def dsmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
-def dsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+def dsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
-def dstack(tensors: Any) -> Tensor:
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one behind the other along the third dimension."""
 e: _float
 def eig(*args: Any, **kwargs: Any) -> Any:
@@ -493,13 +540,13 @@ def embedding_bag(weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_b
     """``nn.functional.embedding_bag`` with the mode as a number, 0 (sum), 1 (mean) or 2 (maximum), and what it counted."""
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: _float, norm_type: _float) -> Tensor:
     """Scale those rows of a matrix that ``indices`` names and whose norm is larger than ``max_norm`` to it, in place."""
-def empty(*size: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None, **kwargs: Any) -> Tensor:
+def empty(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None, **kwargs: Any) -> Tensor:
     """A tensor whose elements are whatever is in its memory."""
-def empty_like(input: Tensor, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+def empty_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """Uninitialised, of another tensor's shape and dtype."""
-def empty_permuted(size: Any, physical_layout: Any, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+def empty_permuted(size: _int | Sequence[_int], physical_layout: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """An uninitialised tensor whose dimensions lie in memory in the given order, outermost first."""
-def empty_strided(size: Any, stride: Any, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+def empty_strided(size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """An uninitialised tensor with given strides, counted in elements."""
 def eq(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements are equal, as bools."""
@@ -525,13 +572,13 @@ def exp2_(self: Tensor) -> Tensor:
     """In-place form of ``exp2``."""
 def exp_(self: Tensor) -> Tensor:
     """In-place form of ``exp``."""
-def expand_copy(*args: Any, **kwargs: Any) -> Tensor:
+def expand_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``expand``, as a copy."""
 def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``exp(x) - 1``, exact also near 0."""
 def expm1_(self: Tensor) -> Tensor:
     """In-place form of ``expm1``."""
-def eye(n: _int, m: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def eye(n: _int, m: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A matrix of shape (n, m) with ones on the diagonal and zeros elsewhere; m is n if it is not given."""
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given."""
@@ -541,9 +588,9 @@ def feature_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given."""
 def feature_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
     """``nn.functional``'s dropout of this kind, with ``train`` given in place."""
-def fill(input: Tensor, value: Any) -> Tensor:
+def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     """A tensor like ``input`` with one value everywhere."""
-def fill_(self: Tensor, value: Any) -> Tensor:
+def fill_(self: Tensor, value: Tensor | Number) -> Tensor:
     """Write one value, a number or a 0-dimensional tensor, everywhere."""
 def fill_diagonal_(self: Tensor, fill_value: _float, wrap: _bool = False) -> Tensor:
     """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
@@ -553,7 +600,7 @@ def fix_(self: Tensor) -> Tensor:
     """In-place form of ``trunc``."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """The dimensions from ``start_dim`` to ``end_dim`` made one; a 0-dimensional tensor becomes one-dimensional."""
-def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
+def flip(input: Tensor, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
     """A copy with some dimensions in reverse order."""
 def fliplr(input: Tensor) -> Tensor:
     """A copy with the columns in reverse order."""
@@ -569,13 +616,13 @@ float8_e4m3fnuz: _dtype
 float8_e5m2: _dtype
 float8_e5m2fnuz: _dtype
 float8_e8m0fnu: _dtype
-def float_power(input: Any, exponent: Any) -> Tensor:
+def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``pow`` in double precision (complex128 if an operand is complex)."""
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The largest whole number that is not larger than each element; its derivative is 0."""
 def floor_(self: Tensor) -> Tensor:
     """In-place form of ``floor``."""
-def floor_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def floor_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Quotient rounded down; it has no derivative."""
 def fmax(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each pair of elements; of nan and a number the number."""
@@ -583,27 +630,25 @@ def fmin(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) ->
     """The smaller of each pair of elements; of nan and a number the number."""
 def fmod(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """What is left of dividing, with the sign of the dividend, as C's ``fmod``."""
-def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function, at once; its result as a future that is done."""
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The fraction of each element, with its sign."""
 def frac_(input: Tensor) -> Tensor:
     """In-place form of ``frac``."""
-def frexp(input: Tensor) -> Any:
+def frexp(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.frexp:
     """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``."""
-def frobenius_norm(input: Tensor, dim: Any, keepdim: _bool = False) -> Tensor:
+def frobenius_norm(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Deprecated: ``linalg.vector_norm(input, 2, dim, keepdim)``."""
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: _bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: _device | _str | _int | None = None, copy: _bool | None = None) -> Tensor:
     """A tensor on the memory of another library's array, by the DLPack protocol."""
-def from_file(filename: _str | Any, shared: _bool | None = None, size: _int = 0, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def from_file(filename: _str | Any, shared: _bool | None = None, size: _int = 0, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A tensor of shape (size,) on the memory of a file, which must hold at least that many elements."""
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """A tensor on the memory of a NumPy array: what is written to one is seen in the other."""
 def frombuffer(buffer: Any, *, dtype: _dtype, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
     """A 1-dimensional tensor on the memory of an object with Python's buffer protocol."""
-def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def full(size: _int | Sequence[_int], fill_value: Number, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A tensor with one value everywhere, whose type decides the dtype if none is given."""
-def full_like(input: Tensor, fill_value: Any, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+def full_like(input: Tensor, fill_value: Number, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """One value everywhere, of another tensor's shape and dtype."""
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
     """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
@@ -613,16 +658,10 @@ def gcd_(self: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``gcd``."""
 def ge(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is larger or equal, as bools."""
-def geqrf(input: Tensor) -> Any:
+def geqrf(input: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.geqrf:
     """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
-def ger(input: Tensor, vec2: Tensor) -> Tensor:
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
-def get_autocast_cpu_dtype() -> _dtype:
-    """``get_autocast_dtype("cpu")``."""
-def get_autocast_dtype(device_type: _str) -> _dtype:
-    """The dtype of the regions of a device type."""
-def get_autocast_gpu_dtype() -> _dtype:
-    """``get_autocast_dtype("cuda")``."""
 def get_default_device() -> _device:
     """The device on which tensors are made where none is given: the CPU, unless a program says another."""
 def get_default_dtype() -> _dtype:
@@ -631,17 +670,13 @@ def get_deterministic_debug_mode() -> _int:
     """0, 1 (warn) or 2 (error): what ``set_deterministic_debug_mode`` or ``use_deterministic_algorithms`` set."""
 def get_device(self: Tensor) -> _int:
     """The number of the accelerator: -1, as tensors are on the CPU."""
-def get_device_module(device: Any = None) -> Any:
-    """The module of a device type: ``torch.cpu``, ``torch.cuda``, ..."""
 def get_float32_matmul_precision() -> _str:
     """What ``set_float32_matmul_precision`` set."""
 def get_num_interop_threads() -> _int:
     """The number that was set, else 1."""
 def get_num_threads() -> _int:
     """The number that was set; else that of the environment, else the number of processors."""
-def get_rng_state() -> Tensor:
-    """The state of the default generator, a uint8 tensor."""
-def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: Number | Sequence[Any] | None = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> _tuple[Tensor, ...]:
     """Numerical derivative along each dim, from neighbours: central differences inside, one-sided ones at the edges."""
 def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the larger one, as bools."""
@@ -655,18 +690,18 @@ def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _int, paddi
     """``nn.functional.grid_sample`` with numbers for the modes."""
 def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
     """Each group of channels of ``(N, C, *)`` standardised within its sample, then scaled and shifted by channel."""
-def gru(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+def gru(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
     """As ``lstm``, with one state: ``(input, h, params, has_biases, ...)`` gives output and h."""
 def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of a GRU: the new state."""
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the larger one, as bools."""
 half: _dtype
-def hamming_window(window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def hamming_window(window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``alpha - beta * cos(2 pi n / N)``, of shape (window_length,). See ``hann_window``."""
-def hann_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def hann_window(window_length: _int, periodic: _bool = True, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """Half of a cosine's period, lifted: ``sin(pi n / N) ** 2``, of shape (window_length,)."""
-def hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """Each element, or 0 if its absolute value is at most ``lambd``."""
 has_cuda: _bool
 has_cudnn: _bool
@@ -676,21 +711,21 @@ has_mkldnn: _bool
 has_mps: _bool
 has_openmp: _bool
 has_spectral: _bool
-def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
+def hash_tensor(input: Tensor, dim: _int | Sequence[_int] = (), *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
     """A hash (uint64) of the elements along dims, of all by default: the exclusive or of their 64-bit patterns."""
-def heaviside(input: Tensor, values: Tensor) -> Tensor:
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 of a negative element, 1 of a positive one, and that of ``values`` of 0."""
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, reduction: _int = 1) -> Tensor:
     """``nn.functional.hinge_embedding_loss`` with the reduction as a number."""
-def histc(input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
+def histc(input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None) -> Tensor:
     """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
-def histogram(input: Tensor, bins: _int | Tensor, *, range: _tuple[_float, _float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Any = None) -> Any:
+def histogram(input: Tensor, bins: _int | Tensor, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.histogram:
     """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
-def histogramdd(input: Tensor, bins: _int | Sequence[Any], *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> Any:
+def histogramdd(input: Tensor, bins: _int | Sequence[Any], *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogramdd:
     """Counts of points (the last dim holds coordinates) in the cells of a grid."""
-def hsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+def hsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
-def hstack(tensors: Any) -> Tensor:
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one after the other along the second dimension, vectors along their only one."""
 def hypot(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
@@ -704,23 +739,21 @@ def igammac(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None)
     """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
 def imag(input: Tensor) -> Tensor:
     """A view of the imaginary part of a complex tensor."""
-def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with ``alpha`` times the parts of ``source`` added at some indices of a dimension."""
-def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
-def index_fill(input: Tensor, dim: _int, index: Tensor, value: Any) -> Tensor:
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
     """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension."""
-def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+def index_put(input: Tensor, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
     """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points."""
-def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+def index_put_(self: Tensor, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
     """In-place form of ``index_put``."""
-def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
+def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` in which all that ``source`` has for an index of a dimension is reduced to one value."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of the parts of ``input`` at some indices of a dimension."""
 inf: _float
-def initial_seed() -> _int:
-    """The seed of the current stream."""
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
 def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool) -> Tensor:
@@ -737,18 +770,8 @@ int6: _dtype
 int64: _dtype
 int7: _dtype
 int8: _dtype
-def inverse(A: Tensor) -> Tensor:
+def inverse(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
-def is_anomaly_check_nan_enabled() -> _bool:
-    """Whether gradients are looked through for NaN while it is on."""
-def is_anomaly_enabled() -> _bool:
-    """Whether anomaly mode is on."""
-def is_autocast_cache_enabled() -> _bool:
-    """Whether converted weights would be kept within a region."""
-def is_autocast_cpu_enabled() -> _bool:
-    """``is_autocast_enabled("cpu")``."""
-def is_autocast_enabled(device_type: _str | None = None) -> _bool:
-    """Whether an enabled region for a device type is entered; without one, for "cuda"."""
 def is_complex(input: Tensor) -> _bool:
     """Whether the dtype is a complex one."""
 def is_conj(self: Tensor) -> _bool:
@@ -761,7 +784,7 @@ def is_floating_point(input: Tensor) -> _bool:
     """Whether the dtype is a floating one."""
 def is_grad_enabled() -> _bool:
     """Whether operators are being recorded in this thread or task."""
-def is_inference(input: Tensor, *args: Any) -> Any:
+def is_inference(self: Tensor) -> _bool:
     """Whether the tensor was made under ``inference_mode``."""
 def is_inference_mode_enabled() -> _bool:
     """Whether inference mode is on in this thread or task."""
@@ -769,23 +792,21 @@ def is_neg(self: Tensor) -> _bool:
     """False: here a tensor's memory holds its elements as they are, all of them."""
 def is_nonzero(input: Tensor) -> _bool:
     """Whether the one element of a tensor is not zero."""
-def is_same_size(input: Tensor, *args: Any) -> Any:
+def is_same_size(self: Tensor, other: Tensor) -> _bool:
     """Whether two tensors have the same shape."""
-def is_signed(input: Tensor, *args: Any) -> Any:
+def is_signed(self: Tensor) -> _bool:
     """Whether the dtype has negative numbers."""
 def is_storage(obj: Any) -> _bool:
     """Whether an object is a storage."""
-def is_tensor(obj: Any) -> _bool:
+def is_tensor(obj: Any) -> TypeIs[Tensor]:
     """Whether an object is a tensor."""
-def is_vulkan_available() -> _bool:
-    """False."""
 def is_warn_always_enabled() -> _bool:
     """What ``set_warn_always`` set."""
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
     """Whether each element is close to the other: ``abs(input - other) <= atol + rtol * abs(other)``."""
 def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is neither infinite nor nan."""
-def isin(elements: Tensor | _float, test_elements: Tensor | _float, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
+def isin(elements: Tensor | _float, test_elements: Tensor | _float, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
     """Whether each element is among the test elements (is not, with ``invert``)."""
 def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is infinite; of a complex one, whether a part is."""
@@ -800,15 +821,15 @@ def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def istft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
     """The signal whose ``stft`` is ``input``, ``(B, N, frames)`` or ``(N, frames)``, in the sense of least squares."""
 jagged: _layout
-def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = 12.0, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``i0(beta * sqrt(1 - (2 n / N - 1) ** 2)) / i0(beta)``, of shape (window_length,). See ``hann_window``."""
 def kl_div(input: Tensor, target: Tensor, reduction: _int = 1, *, log_target: _bool = False) -> Tensor:
     """``nn.functional.kl_div`` with the reduction as a number."""
-def kron(input: Tensor, other: Tensor) -> Tensor:
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
-def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.kthvalue:
     """The k-th smallest element along a dim (k counts from 1), and where it is."""
-def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
+def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = False) -> Tensor:
     """Each sample standardised over its last dimensions, which are ``normalized_shape``, then scaled and shifted."""
 def lcm(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The least common multiple of each pair of integers."""
@@ -816,12 +837,12 @@ def lcm_(self: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``lcm``."""
 def ldexp(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
-def ldexp_(input: Tensor, other: Tensor | Number) -> Tensor:
+def ldexp_(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``ldexp``."""
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is smaller or equal, as bools."""
 legacy_contiguous_format: _memory_format
-def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input + weight * (end - input)``; the weight is a number or a tensor."""
 def less(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the smaller one, as bools."""
@@ -831,12 +852,10 @@ def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function of each element."""
 def lgamma_(input: Tensor) -> Tensor:
     """In-place form of ``lgamma``."""
-def linalg_inv(A: Tensor) -> Tensor:
+def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
-def linspace(start: Any, end: Any, steps: Any = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def linspace(start: Tensor | Number, end: Tensor | Number, steps: _int | None = None, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``steps`` numbers at equal distances from start to end, both included."""
-def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: _bool | None = None, mmap: _bool | None = None, **pickle_load_args: Any) -> Any:
-    """Read what ``save``, here or in PyTorch, has written."""
 def lobpcg(A: Tensor, k: _int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: _int | None = None, iK: Tensor | None = None, niter: _int | None = None, tol: _float | None = None, largest: _bool | None = None, method: _str | None = None, tracker: Any = None, ortho_iparams: _dict[_str, _int] | None = None, ortho_fparams: _dict[_str, _float] | None = None, ortho_bparams: _dict[_str, _bool] | None = None) -> _tuple[Tensor, Tensor]:
     """The ``k`` largest (or smallest) eigenvalues (*, k) and eigenvectors (*, m, k) of symmetric A (*, m, m)."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -855,13 +874,13 @@ def log2_(self: Tensor) -> Tensor:
     """In-place form of ``log2``."""
 def log_(self: Tensor) -> Tensor:
     """In-place form of ``log``."""
-def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
+def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1."""
 def logaddexp(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``log(exp(input) + exp(other))`` without overflow."""
 def logaddexp2(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``log2(2 ** input + 2 ** other)`` without overflow."""
-def logcumsumexp(input: Tensor, dim: _int) -> Tensor:
+def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the running sum of exponentials along a dim, without overflow."""
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of each determinant: nan where it is negative, -inf where it is zero."""
@@ -875,107 +894,143 @@ def logical_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = No
     """Whether at least one of the elements is other than zero."""
 def logical_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether just one of the elements is other than zero."""
-def logit(input: Tensor, eps: _float | None = None) -> Tensor:
+def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given."""
-def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
+def logit_(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``logit``."""
-def logspace(start: Any, end: Any, steps: Any = None, base: _float = 10.0, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def logspace(start: Tensor | Number, end: Tensor | Number, steps: _int | None = None, base: _float = 10.0, *, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """``base`` to the power of ``linspace(start, end, steps)``."""
-def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
+def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow."""
 long: _dtype
-def lstm(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+def lstm(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor, Tensor]:
     """``(input, (h, c), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)``: output, h and c."""
-def lstm_cell(input: Tensor, hx: Any, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> _tuple[Tensor, Tensor]:
+def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> _tuple[Tensor, Tensor]:
     """One step of an LSTM: the new h and c from ``hx = (h, c)``."""
 def lstsq(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is the smaller one, as bools."""
-def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> Any:
+@overload
+def lu(input: Tensor, pivot: _bool=True, get_infos: Literal[False]=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _tuple[Tensor, Tensor]:
     """Deprecated in PyTorch: see ``linalg.lu_factor``."""
-def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+@overload
+def lu(input: Tensor, pivot: _bool=True, *, get_infos: Literal[True], out: Tensor | Sequence[Tensor] | None=None) -> _tuple[Tensor, Tensor, Tensor]:
+    """Deprecated in PyTorch: see ``linalg.lu_factor``."""
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Deprecated in PyTorch: see ``linalg.lu_solve``."""
-def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True) -> Any:
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.lu_unpack:
     """P, L and U of what ``lu_factor`` returns; what is not wanted is empty."""
-def manual_seed(seed: _int) -> _Generator:
-    """Start the stream of all functions that take no ``generator``; returns the default generator."""
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 1) -> Tensor:
     """``nn.functional.margin_ranking_loss`` with the reduction as a number."""
-def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy of ``input`` with the first elements of ``source``, in order, where ``mask`` is true."""
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A vector of the elements where the bool tensor ``mask`` is true, both broadcast."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks."""
-def matrix_exp(A: Tensor) -> Tensor:
+def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
-def matrix_power(A: Tensor, n: _int) -> Tensor:
+def matrix_power(A: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
     """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
 def matrix_rank(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. Please use the `torch.linalg.matrix_rank` function instead."""
-def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+@overload
+def max(input: Tensor, *, out: Tensor | None=None) -> Tensor:
     """Largest elements."""
-def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+@overload
+def max(input: Tensor, other: Tensor, *, out: Tensor | None=None) -> Tensor:
+    """Largest elements."""
+@overload
+def max(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.max:
+    """Largest elements."""
+@overload
+def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
+@overload
+def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
+    """The largest element of each window of signals ``(N, C, L)`` or ``(C, L)``; see ``max_pool2d``."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _str | _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> _tuple[Tensor, Tensor]:
     """``nn.functional.max_pool1d``: the maxima, and where they are."""
-def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+@overload
+def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
     """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
-def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+@overload
+def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
+    """The largest element of each window of images ``(N, C, H, W)`` or ``(C, H, W)``."""
+@overload
+def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, return_indices: Literal[False]=False) -> Tensor:
+    """The largest element of each window of volumes; see ``max_pool2d``."""
+@overload
+def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None=None, padding: _int | Sequence[_int]=0, dilation: _int | Sequence[_int]=1, ceil_mode: _bool=False, *, return_indices: Literal[True]) -> _tuple[Tensor, Tensor]:
     """The largest element of each window of volumes; see ``max_pool2d``."""
 def maximum(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
 def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
     """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes."""
-def median(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Any:
+@overload
+def median(input: Tensor) -> Tensor:
     """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
-def meshgrid(*tensors: Any, indexing: _str | None = None) -> _tuple[Tensor, ...]:
+@overload
+def median(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.median:
+    """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
+def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: _str | None = None) -> _tuple[Tensor, ...]:
     """Views of vectors, expanded to the grid that they span: one dimension for each."""
-def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+@overload
+def min(input: Tensor, *, out: Tensor | None=None) -> Tensor:
+    """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
+@overload
+def min(input: Tensor, other: Tensor, *, out: Tensor | None=None) -> Tensor:
+    """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
+@overload
+def min(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.min:
     """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
 def minimum(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
-def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> Any:
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.mode:
     """The most frequent element along a dim (the smallest of several), and where it is last."""
-def moveaxis(input: Tensor, source: Any, destination: Any) -> Tensor:
+def moveaxis(input: Tensor, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
     """A view with some dimensions moved to other positions, the others in their order."""
-def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+def movedim(input: Tensor, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
     """A view with some dimensions moved to other positions, the others in their order."""
-def msort(input: Tensor) -> Tensor:
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements in order along the first dim."""
-def mul(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def mul(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""
 def multinomial(input: Tensor, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
-def multiply(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def multiply(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Product of each pair of elements, broadcasting."""
-def mv(input: Tensor, vec: Tensor) -> Tensor:
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
-def mvlgamma(input: Tensor, p: _int) -> Tensor:
+def mvlgamma(input: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p."""
 nan: _float
-def nan_to_num(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+def nan_to_num(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """Nan replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the dtype's largest and smallest number)."""
-def nan_to_num_(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+def nan_to_num_(input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``nan_to_num``."""
-def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Mean of the elements that are not nan."""
-def nanmedian(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Any:
+@overload
+def nanmedian(input: Tensor) -> Tensor:
     """The median of the elements that are not nan, as ``median``."""
-def nanquantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+@overload
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool=False, *, out: Tensor | Sequence[Tensor] | None=None) -> _return_types.nanmedian:
+    """The median of the elements that are not nan, as ``median``."""
+def nanquantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Tensor | None = None) -> Tensor:
     """The q-th quantiles of the elements that are not nan; see ``quantile``."""
-def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Sum of the elements that are not nan."""
-def narrow(input: Tensor, dim: _int, start: Any, length: _int) -> Tensor:
+def narrow(input: Tensor, dim: _int, start: Tensor | Number, length: _int) -> Tensor:
     """A view of ``length`` elements of a dimension, from ``start`` on."""
-def narrow_copy(*args: Any, **kwargs: Any) -> Tensor:
+def narrow_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``narrow``, as a copy."""
-def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
+def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
     """``nn.functional.batch_norm``, the batch's means and inverse deviations (empty when not training)."""
 def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The channels of ``(N, C, *)`` taken in turn from each of ``groups`` groups."""
@@ -983,7 +1038,7 @@ def native_dropout(input: Tensor, p: _float, train: _bool | None) -> _tuple[Tens
     """``(result, mask)``: the mask is True where an element was kept."""
 def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
     """``group_norm``, the means and the inverse deviations."""
-def native_layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None, bias: Tensor | None, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
+def native_layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None, bias: Tensor | None, eps: _float) -> _tuple[Tensor, Tensor, Tensor]:
     """``layer_norm``, the means and the inverse deviations."""
 def ne(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements differ, as bools."""
@@ -998,41 +1053,45 @@ def negative_(self: Tensor) -> Tensor:
 newaxis: None
 def nextafter(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The next number after each element in the direction of the other."""
-def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Tensor | None = None) -> Any:
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[False]=False, out: Tensor | None=None) -> Tensor:
     """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
-def nonzero_static(input: Tensor, *, size: _int, fill_value: _int = -1) -> Tensor:
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> _tuple[Tensor, ...]:
+    """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
+def nonzero_static(input: Tensor, *, size: _int, fill_value: _int = -1, out: Tensor | None = None) -> Tensor:
     """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
-def norm(input: Tensor, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
+def norm(input: Tensor, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
 def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
     """The norm of the elements over all dims but ``dim`` (-1: over all), which keep size 1."""
-def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+def normal(mean: Tensor | Number, std: Tensor | Number = 1.0, size: _int | Sequence[_int] | None = None, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """Normal numbers: of the tensors ``mean`` and ``std`` (either may be a number), or of two numbers and a ``size``."""
 def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the elements differ, as bools."""
-def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: _bool = False) -> Tensor:
+def nuclear_norm(input: Tensor, dim: _int | Sequence[_int] = (-2, -1), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Deprecated: ``linalg.matrix_norm(input, "nuc", dim, keepdim)``."""
-def numel(input: Tensor, *args: Any) -> Any:
+def numel(self: Tensor) -> _int:
     """The number of elements."""
-def ones(*size: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def ones(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """A tensor of ones."""
-def ones_like(input: Tensor, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+def ones_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """Ones of another tensor's shape and dtype."""
-def orgqr(A: Tensor, tau: Tensor) -> Tensor:
+def orgqr(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
-def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False) -> Tensor:
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: _bool = True, transpose: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The product of the reflections of ``householder_product`` (or its adjoint) and a matrix, from either side."""
-def outer(input: Tensor, vec2: Tensor) -> Tensor:
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
     """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
-def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> Any:
+def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> _tuple[Tensor, Tensor, Tensor]:
     """``svd_lowrank`` of A with the means of its columns taken off: the principal directions are V's columns."""
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """The p-norm distances of all pairs of rows: the upper triangle of ``cdist(input, input)``, row by row."""
-def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
+def permute(input: Tensor, *order: Any, dims: _int | Sequence[_int] | None = None) -> Tensor:
     """A view with the dimensions in another order."""
-def permute_copy(*args: Any, **kwargs: Any) -> Tensor:
+def permute_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``permute``, as a copy."""
 pi: _float
 def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
@@ -1051,12 +1110,12 @@ def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The derivative of order n of ``digamma``, n >= 0."""
 def positive(input: Tensor) -> Tensor:
     """The tensor itself; an error for bools."""
-def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Each element to the power of the exponent's; either may be a number."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1."""
 preserve_format: _memory_format
-def prod(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+def prod(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Product of all elements, or along one dim. Its gradient is right where elements are zero, in every order."""
 def promote_types(type1: _dtype, type2: _dtype) -> _dtype:
     """The smallest dtype, as PyTorch's table has it, that both can be converted to."""
@@ -1064,9 +1123,9 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False)
     """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
 qint32: _dtype
 qint8: _dtype
-def qr(input: Tensor, some: _bool = True) -> Any:
+def qr(input: Tensor, some: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.qr:
     """Deprecated in PyTorch: see ``linalg.qr``."""
-def quantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+def quantile(input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Tensor | None = None) -> Tensor:
     """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one."""
 quint2x4: _dtype
 quint4x2: _dtype
@@ -1075,21 +1134,21 @@ def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Radians in degrees."""
 def rad2deg_(input: Tensor) -> Tensor:
     """In-place form of ``rad2deg``."""
-def rand(*size: Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+def rand(*size: _int | Sequence[_int], generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
     """Uniform numbers on [0, 1)."""
-def rand_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+def rand_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """Uniform numbers on [0, 1), of another tensor's shape and dtype."""
-def randint(*args: Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+def randint(*args: Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
     """Integers in [low, high): ``randint(high, size)``, ``randint(low, high, size)``; int64 if no dtype is given."""
-def randint_like(input: Tensor, *args: Any, generator: _Generator | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None, **kwargs: Any) -> Tensor:
+def randint_like(input: Tensor, *args: Any, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None, **kwargs: Any) -> Tensor:
     """Integers in [low, high), of another tensor's shape and dtype: ``(input, high)`` or ``(input, low, high)``."""
-def randn(*size: Any, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+def randn(*size: _int | Sequence[_int], generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
     """Standard normal numbers."""
-def randn_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+def randn_like(input: Tensor, *, generator: _Generator | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """Standard normal numbers, of another tensor's shape and dtype."""
-def randperm(n: _int, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+def randperm(n: _int, *, generator: _Generator | None = None, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A random permutation of 0, ..., n - 1; int64 if no dtype is given."""
-def range(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def range(*args: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """Deprecated: ``range(start, end, step=1)`` is ``arange`` with the end included, and of the default dtype."""
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension; a view if the tensor is contiguous."""
@@ -1103,17 +1162,17 @@ def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element, or 0 if it is negative."""
 def relu_(input: Tensor) -> Tensor:
     """In-place form of ``relu``."""
-def remainder(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
-def renorm(input: Tensor, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:
+def renorm(input: Tensor, p: _int | _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
     """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm."""
-def repeat_interleave(input: Tensor, repeats: Any = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
     """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says."""
-def reshape(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
+def reshape(input: Tensor, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
     """The same elements in another shape: a view where the memory allows it, else a copy."""
-def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+def resize_(self: Tensor, *sizes: _int | Sequence[_int], memory_format: _memory_format | None = None) -> Tensor:
     """Another size on the same memory, in row-major order; more memory is taken if it does not suffice."""
-def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
+def resize_as_(self: Tensor, other: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
 def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: conjugates and negatives are always computed."""
@@ -1121,25 +1180,25 @@ def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: conjugates and negatives are always computed."""
 def result_type(tensor1: Any, tensor2: Any) -> _dtype:
     """The dtype of the result of an operator on two tensors or numbers."""
-def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
     """The last dimensions divided by their root mean square; ``eps`` is the dtype's by default."""
-def rnn_relu(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+def rnn_relu(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
     """As ``gru``: ``h' = relu(W x + b + U h + c)``."""
 def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of an RNN with ``relu``: the new state."""
-def rnn_tanh(*args: Any, **kwargs: Any) -> _tuple[Tensor, ...]:
+def rnn_tanh(*args: Any, **kwargs: Any) -> _tuple[Tensor, Tensor]:
     """As ``gru``: ``h' = tanh(W x + b + U h + c)``."""
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
     """One step of an RNN with ``tanh``: the new state."""
-def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
     """A copy with the elements moved along dimensions, those pushed out coming in at the other end."""
-def rot90(input: Tensor, k: _int = 1, dims: Any = (0, 1)) -> Tensor:
+def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = (0, 1)) -> Tensor:
     """A copy turned by ``k`` quarters in the plane of two dimensions, from the first towards the second."""
 def round(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
     """The nearest whole number, the even one of two; with ``decimals`` so many digits behind the point."""
-def round_(input: Tensor, *, decimals: _int | None = None) -> Tensor:
+def round_(input: Tensor, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
     """In-place form of ``round``."""
-def row_stack(tensors: Any) -> Tensor:
+def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one below the other; vectors are rows."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False) -> Tensor:
     """Each element, times a slope if it is negative: a random one in training, else the mean of the bounds."""
@@ -1149,29 +1208,25 @@ def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """One over the square root of each element."""
 def rsqrt_(input: Tensor) -> Tensor:
     """In-place form of ``rsqrt``."""
-def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``other - alpha * input``."""
-def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def saddmm(input: Tensor | Number, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
-def save(obj: _object, f: Any, pickle_module: Any = ..., pickle_protocol: _int = 2, _use_new_zipfile_serialization: _bool = True, _disable_byteorder_record: _bool = False) -> None:
-    """Write an object to a file that ``load`` reads here and in PyTorch."""
-def scalar_tensor(s: Any, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
+def scalar_tensor(s: Any, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False) -> Tensor:
     """A 0-dimensional tensor, of the default dtype if none is given."""
-def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | Number | None = None, *, value: Tensor | Number | None = None, reduce: _str | None = None, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
-def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
+def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` in which all that ``src`` has for a place is reduced to one value."""
-def searchsorted(sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: _bool = False, right: _bool = False, side: _str | None = None, sorter: Tensor | None = None) -> Tensor:
+def searchsorted(sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: _bool = False, right: _bool = False, side: _str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
     """Where each value would be inserted into a sorted sequence, or into the sorted rows of its leading dims."""
-def seed() -> _int:
-    """Start a stream that the operating system chooses; returns its seed."""
 def segment_reduce(data: Tensor, reduce: _str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: _int = 0, unsafe: _bool = False, initial: _float | None = None) -> Tensor:
     """The "sum", "mean", "prod", "max" or "min" of each segment of ``data`` along ``axis``."""
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """A view of the part at one index of a dimension, which goes away."""
-def select_copy(*args: Any, **kwargs: Any) -> Tensor:
+def select_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``select``, as a copy."""
 def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:
     """A copy of ``input`` with ``src`` at one index of a dimension."""
@@ -1179,21 +1234,7 @@ def selu(input: Tensor, inplace: _bool = False) -> Tensor:
     """The self-normalising ``elu`` (Klambauer and others 2017): a fixed alpha, and a scale of 1.0507."""
 def selu_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``selu``."""
-def set_anomaly_enabled(mode: _bool, check_nan: _bool = True) -> None:
-    """Turn anomaly mode on or off."""
-def set_autocast_cache_enabled(enabled: _bool) -> None:
-    """Say whether converted weights would be kept within a region."""
-def set_autocast_cpu_dtype(dtype: _dtype) -> None:
-    """``set_autocast_dtype("cpu", dtype)``."""
-def set_autocast_cpu_enabled(enabled: _bool) -> None:
-    """``set_autocast_enabled("cpu", enabled)``."""
-def set_autocast_dtype(device_type: _str, dtype: _dtype) -> None:
-    """Set the dtype of the regions of a device type."""
-def set_autocast_enabled(device_type: Any, enabled: _bool | None = None) -> None:
-    """Enter or leave a region without ``with``."""
-def set_autocast_gpu_dtype(dtype: _dtype) -> None:
-    """``set_autocast_dtype("cuda", dtype)``."""
-def set_default_device(device: Any) -> None:
+def set_default_device(device: _device | _str | _int | None) -> None:
     """Let tensors be made on a device where none is given: on "cpu" (as does ``None``) or on "meta"."""
 def set_default_dtype(d: _dtype, /) -> None:
     """Make `d`, which must be floating, the dtype of tensors made from Python floats, in all threads."""
@@ -1211,8 +1252,6 @@ def set_num_threads(n: _int, /) -> None:
     """How many threads work on one large operator, NumPy's products included where its BLAS library is OpenBLAS."""
 def set_printoptions(precision: _int | None = None, threshold: _float | None = None, edgeitems: _int | None = None, linewidth: _int | None = None, profile: _str | None = None, sci_mode: _bool | None = None) -> None:
     """Set how tensors are printed, for the whole process."""
-def set_rng_state(new_state: Tensor) -> None:
-    """Go on from a state of ``get_rng_state``, made here or by PyTorch."""
 def set_warn_always(b: _bool, /) -> None:
     """Whether warnings that PyTorch shows once are shown each time."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1242,22 +1281,22 @@ def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic sine of each element."""
 def sinh_(self: Tensor) -> Tensor:
     """In-place form of ``sinh``."""
-def slice_copy(*args: Any, **kwargs: Any) -> Tensor:
+def slice_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``slice``, as a copy."""
-def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of ``input`` with ``src`` in a slice of a dimension."""
-def slogdet(input: Tensor) -> Any:
+def slogdet(input: Tensor) -> _return_types.slogdet:
     """See ``linalg.slogdet``."""
-def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
+def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first."""
 def solve(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. `torch.solve` is deprecated in favor of `torch.linalg.solve`."""
-def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False) -> Any:
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool | None = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.sort:
     """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest."""
 sparse_bsc: _layout
 sparse_bsr: _layout
 sparse_coo: _layout
-def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None, *, dtype: _dtype | None = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None, is_coalesced: _bool | None = None) -> Tensor:
+def sparse_coo_tensor(indices: Tensor | Sequence[Any] | None = None, values: Tensor | Sequence[Any] | None = None, size: _int | Sequence[_int] | None = None, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None, is_coalesced: _bool | None = None) -> Tensor:
     """A tensor that stores some of its elements: those at ``indices``, of shape ``(sparse_dim, nnz)``."""
 sparse_csc: _layout
 sparse_csr: _layout
@@ -1265,9 +1304,9 @@ def split(tensor: Tensor, split_size_or_sections: Any = None, dim: _int = 0, *, 
     """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list."""
 def split_copy(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
     """``split``, as copies."""
-def split_with_sizes(input: Tensor, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+def split_with_sizes(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
     """Views of pieces of these sizes along a dimension."""
-def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+def split_with_sizes_copy(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``split_with_sizes``, as copies."""
 def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
@@ -1277,30 +1316,44 @@ def sqrt_(self: Tensor) -> Tensor:
     """In-place form of ``sqrt``."""
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The square of each element."""
-def square_(input: Tensor) -> Tensor:
+def square_(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """In-place form of ``square``."""
-def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None, *, axis: Any = None) -> Tensor:
     """A view without the dimensions of size one: all of them, or those named."""
-def squeeze_copy(*args: Any, **kwargs: Any) -> Tensor:
+def squeeze_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``squeeze``, as a copy."""
-def stack(tensors: Any, dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
+def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None, axis: _int | None = None) -> Tensor:
     """Tensors of one shape side by side along a new dimension."""
-def std(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+@overload
+def std(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False, *, out: Tensor | None=None) -> Tensor:
     """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
-def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+@overload
+def std(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False, out: Tensor | None=None) -> Tensor:
+    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+@overload
+def std(input: Tensor, unbiased: _bool=True) -> Tensor:
+    """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+@overload
+def std_mean(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
+    """Standard deviation and mean; arguments as of ``std``."""
+@overload
+def std_mean(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
+    """Standard deviation and mean; arguments as of ``std``."""
+@overload
+def std_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]:
     """Standard deviation and mean; arguments as of ``std``."""
 def stft(input: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
     """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
 strided: _layout
-def sub(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def sub(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-def subtract(input: Tensor, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+def subtract(input: Tensor | Number, other: Tensor | Number, third: Any = None, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
     """Sum of the elements: of all of them, or along one or several dims."""
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> Any:
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.svd:
     """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
-def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> Any:
+def svd_lowrank(A: Tensor, q: _int | None = 6, niter: _int | None = 2, M: Tensor | None = None) -> _tuple[Tensor, Tensor, Tensor]:
     """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
 def swapaxes(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """A view with two dimensions exchanged."""
@@ -1326,11 +1379,11 @@ def symeig(*args: Any, **kwargs: Any) -> Any:
     """Removed from PyTorch. The default behavior has changed from using the upper triangular portion to the lower one."""
 def t(input: Tensor) -> Tensor:
     """A matrix transposed; tensors of fewer dimensions as they are."""
-def t_copy(*args: Any, **kwargs: Any) -> Tensor:
+def t_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``t``, as a copy."""
-def take(input: Tensor, index: Tensor) -> Tensor:
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements at some numbers, counted in row-major order."""
-def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None) -> Tensor:
+def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
     """``gather`` with both tensors broadcast in all dimensions but ``dim``; without ``dim``, of all elements in a row."""
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The tangent of each element, an angle in radians."""
@@ -1340,43 +1393,43 @@ def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent of each element."""
 def tanh_(self: Tensor) -> Tensor:
     """In-place form of ``tanh``."""
-def tensor(data: Any, *, dtype: _dtype | None = None, device: Any = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+def tensor(data: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new leaf tensor with a copy of ``data``: a number, nested lists or tuples, a NumPy array, a tensor."""
-def tensor_split(input: Tensor, indices_or_sections: Any = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[_int] = 2, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over some dimensions of a and as many of b."""
 def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
     """Each element, or ``value`` if it is not above the threshold."""
 def threshold_(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     """In-place form of ``threshold``."""
-def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
+def tile(input: Tensor, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
     """``repeat``, the numbers counted from the last dimension."""
-def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Any:
+def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.topk:
     """The k largest (or smallest) elements along a dim, always in order, and where they are."""
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """A view with two dimensions exchanged."""
-def transpose_copy(*args: Any, **kwargs: Any) -> Tensor:
+def transpose_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``transpose``, as a copy."""
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``."""
-def trapz(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1) -> Tensor:
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: _float | Tensor = 1, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """Integral along a dim by the trapezoidal rule, at points ``x`` or at a spacing ``dx``."""
-def triangular_solve(b: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> Any:
+def triangular_solve(b: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.triangular_solve:
     """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
-def tril(input: Tensor, diagonal: _int = 0) -> Tensor:
+def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A copy with zeros above a diagonal (0: the main one) of the last two dimensions."""
-def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
+def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _layout | None = None) -> Tensor:
     """The row and column numbers, as two rows, of the lower triangle of a matrix of this size."""
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 1) -> Tensor:
     """``nn.functional.triplet_margin_loss`` with the reduction as a number."""
-def triu(input: Tensor, diagonal: _int = 0) -> Tensor:
+def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
-def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Tensor:
+def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, layout: _layout | None = None) -> Tensor:
     """The row and column numbers, as two rows, of the upper triangle of a matrix of this size."""
-def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
+def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``div`` without rounding."""
 def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Each element without its fraction; its derivative is 0."""
@@ -1397,71 +1450,93 @@ uint7: _dtype
 uint8: _dtype
 def unbind(input: Tensor, dim: _int = 0) -> _tuple[Tensor, ...]:
     """Views of the parts at each index of a dimension."""
-def unbind_copy(input: Tensor, dim: _int = 0) -> _tuple[Tensor, ...]:
+def unbind_copy(input: Tensor, dim: _int = 0, *, out: Tensor | None = None) -> _tuple[Tensor, ...]:
     """``unbind``, as copies."""
-def unflatten(input: Tensor, dim: _int, sizes: Any) -> Tensor:
+def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
     """One dimension made several; one of ``sizes`` may be -1."""
-def unfold_copy(*args: Any, **kwargs: Any) -> Tensor:
+def unfold_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``unfold``, as a copy."""
-def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+@overload
+def unique(input: Tensor, sorted: _bool=True, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
     """The different elements, or slices along a dim, always in order."""
-def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+@overload
+def unique(input: Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
+    """The different elements, or slices along a dim, always in order."""
+@overload
+def unique_consecutive(input: Tensor, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
+    """The first of each run of equal elements, or of equal slices along a dim."""
+@overload
+def unique_consecutive(input: Tensor, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
     """The first of each run of equal elements, or of equal slices along a dim."""
 def unique_dim(input: Tensor, dim: _int, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False) -> _tuple[Tensor, Tensor, Tensor]:
     """``torch.unique`` along a dimension, with inverse and counts, which are empty if they were not asked for."""
-def unravel_index(indices: Tensor, shape: Any) -> _tuple[Tensor, ...]:
+def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> _tuple[Tensor, ...]:
     """Numbers of elements in row-major order as one tensor of positions for each dimension."""
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
     """``chunk``, of copies that may be written to in place."""
 def unsafe_split(input: Tensor, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
     """``split``, of copies that may be written to in place."""
-def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+def unsafe_split_with_sizes(input: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
     """``split_with_sizes``, of copies that may be written to in place."""
 def unsqueeze(input: Tensor, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
     """A view with a dimension of size one at position ``dim``."""
-def unsqueeze_copy(*args: Any, **kwargs: Any) -> Tensor:
+def unsqueeze_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``unsqueeze``, as a copy."""
 def use_deterministic_algorithms(mode: _bool, *, warn_only: _bool = False) -> None:
     """Kept and told: every operator here is deterministic anyway."""
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
     """The powers of a vector's elements, descending unless ``increasing``."""
-def var(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+@overload
+def var(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False, *, out: Tensor | None=None) -> Tensor:
     """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
-def var_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+@overload
+def var(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False, out: Tensor | None=None) -> Tensor:
+    """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+@overload
+def var(input: Tensor, unbiased: _bool=True) -> Tensor:
+    """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+@overload
+def var_mean(input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
     """Variance and mean; arguments as of ``var``."""
-def vdot(input: Tensor, other: Tensor) -> Tensor:
+@overload
+def var_mean(input: Tensor, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> _tuple[Tensor, Tensor]:
+    """Variance and mean; arguments as of ``var``."""
+@overload
+def var_mean(input: Tensor, unbiased: _bool=True) -> _tuple[Tensor, Tensor]:
+    """Variance and mean; arguments as of ``var``."""
+def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``dot`` with the first vector conjugated."""
 def view_as_complex(input: Tensor) -> Tensor:
     """A view of a real tensor whose last dimension is two as a complex one."""
-def view_as_complex_copy(input: Tensor) -> Tensor:
+def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``view_as_complex`` with memory of its own."""
 def view_as_real(input: Tensor) -> Tensor:
     """A view of a complex tensor as a real one with a last dimension of two: its parts."""
-def view_as_real_copy(input: Tensor) -> Tensor:
+def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``view_as_real`` with memory of its own."""
-def view_copy(*args: Any, **kwargs: Any) -> Tensor:
+def view_copy(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
     """``view``, as a copy."""
-def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: _str = 'error', *, chunk_size: _int | None = None) -> Callable[..., Any]:
-    """``func`` mapped over a dimension of its arguments."""
-def vsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+def vsplit(input: Tensor, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
     """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
-def vstack(tensors: Any) -> Tensor:
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one below the other; vectors are rows."""
-def wait(future: Any) -> Any:
-    """The result of a future."""
-def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
+@overload
+def where(condition: Tensor) -> _tuple[Tensor, ...]:
+    """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
+@overload
+def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None=None) -> Tensor:
     """The element of ``input`` where ``condition`` holds, else that of ``other``; all three broadcast."""
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: _tuple[Any, ...] | _list[Any]) -> Any:
     """``carried_inputs``, replaced by ``body_fn(*carried_inputs)`` as long as ``cond_fn(*carried_inputs)`` is true."""
-def xlogy(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
-def xlogy_(input: Tensor, other: Tensor | Number) -> Tensor:
+def xlogy_(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """In-place form of ``xlogy``."""
 def zero_(self: Tensor) -> Tensor:
     """Write zeros everywhere."""
-def zeros(*size: Any, out: Tensor | None = None, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
+def zeros(*size: _int | Sequence[_int], out: Tensor | None = None, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, **kwargs: Any) -> Tensor:
     """A tensor of zeros."""
-def zeros_like(input: Tensor, *, dtype: _dtype | None = None, layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: Any = None) -> Tensor:
+def zeros_like(input: Tensor, *, dtype: _dtype | None = None, layout: _layout | None = None, device: _device | _str | _int | None = None, pin_memory: _bool = False, requires_grad: _bool = False, memory_format: _memory_format | None = None) -> Tensor:
     """Zeros of another tensor's shape and dtype."""
 
 __all__ = [

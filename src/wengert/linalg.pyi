@@ -1,104 +1,111 @@
 # Made by tools/make_stubs.py; do not edit.
 from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeAlias
+from types import EllipsisType
+from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
+from typing_extensions import TypeIs
 
+from . import return_types as _return_types
 from ._base.constants import Size as _Size
 from ._base.constants import device as _device
 from ._base.constants import layout as _layout
 from ._base.constants import memory_format as _memory_format
 from ._base.dtypes import dtype as _dtype
 from ._tape.node import Node as _Node
+from ._tape.node import RemovableHandle as _RemovableHandle
 from ._tensor_api.storage import TypedStorage as _TypedStorage
 from ._tensor_api.storage import UntypedStorage as _UntypedStorage
 from .random import Generator as _Generator
 from ._tape.tensor import Tensor as Tensor
 
 Number: TypeAlias = _bool | _int | _float | _complex
+_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 class LinAlgError(RuntimeError): ...
-def cholesky(A: Tensor, *, upper: _bool = False) -> Tensor:
+def cholesky(A: Tensor, *, upper: _bool = False, out: Tensor | None = None) -> Tensor:
     """The lower triangular L with ``L L^H = A`` (or the upper one) of Hermitian positive-definite matrices."""
-def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False) -> Any:
+def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_cholesky_ex:
     """``cholesky`` and, for each matrix, 0 or the order of the minor that is not positive-definite."""
-def cond(A: Tensor, p: Any = None) -> Tensor:
+def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
     """The condition number of matrices in a norm (see ``matrix_norm``); the ratio of singular values by default."""
-def cross(input: Tensor, other: Tensor, *, dim: _int = -1) -> Tensor:
+def cross(input: Tensor, other: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
-def det(A: Tensor) -> Tensor:
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The determinant of each square matrix; its derivative is right for singular matrices too."""
 def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
     """``torch.diagonal`` of the last two dimensions."""
-def eig(A: Tensor) -> Any:
+def eig(A: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_eig:
     """Eigenvalues and eigenvectors (columns of length one) of square matrices, complex whatever A is."""
-def eigh(A: Tensor, UPLO: _str = 'L') -> Any:
+def eigh(A: Tensor, UPLO: _str = 'L', *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_eigh:
     """Eigenvalues (ascending) and orthonormal eigenvectors (columns) of Hermitian matrices."""
-def eigvals(A: Tensor) -> Tensor:
+def eigvals(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The eigenvalues of square matrices, complex whatever A is."""
-def eigvalsh(A: Tensor, UPLO: _str = 'L') -> Tensor:
+def eigvalsh(A: Tensor, UPLO: _str = 'L', *, out: Tensor | None = None) -> Tensor:
     """The eigenvalues of Hermitian matrices, in ascending order."""
-def householder_product(A: Tensor, tau: Tensor) -> Tensor:
+def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The first columns of the product of reflections ``1 - tau_i v_i v_i^H``; v_i is column i of A below a one."""
-def inv(A: Tensor) -> Tensor:
+def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of each square matrix."""
-def inv_ex(A: Tensor, *, check_errors: _bool = False) -> Any:
+def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_inv_ex:
     """The inverses and, for each, 0 or the place of the zero pivot that leaves it without one."""
-def ldl_factor(A: Tensor, *, hermitian: _bool = False) -> Any:
+def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_ldl_factor:
     """L and D with ``A = L D L^T`` (``L^H`` if ``hermitian``), D with blocks of size 1 and 2, in one compact matrix."""
-def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False) -> Any:
+def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_ldl_factor_ex:
     """``ldl_factor`` and, for each matrix, 0 or the place (from 1) of a zero in D; an error with ``check_errors``."""
-def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: _bool = False) -> Tensor:
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: _bool = False, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` for the decomposition of A that ``ldl_factor`` made; (*, n, k), the batches broadcast."""
-def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: _str | None = None) -> Any:
+def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: _str | None = None, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_lstsq:
     """X that minimises ``|A X - B|``, the squared residuals of its columns, A's rank and its singular values."""
-def lu(A: Tensor, *, pivot: _bool = True) -> Any:
+def lu(A: Tensor, *, pivot: _bool = True, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_lu:
     """``A = P L U`` with a permutation, a lower triangular matrix with ones on its diagonal, and an upper one."""
-def lu_factor(A: Tensor, *, pivot: _bool = True) -> Any:
+def lu_factor(A: Tensor, *, pivot: _bool = True, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_lu_factor:
     """L and U of ``A = P L U`` in one matrix, and the rows that were exchanged (from 1)."""
-def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False) -> Any:
+def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_lu_factor_ex:
     """``lu_factor`` and, for each matrix, 0 or the place of the first zero pivot."""
-def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False) -> Tensor:
+def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` (or ``X A = B``, or with ``A^H``) from the LU factorization of A."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks."""
-def matrix_exp(A: Tensor) -> Tensor:
+def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
-def matrix_norm(A: Tensor, ord: Any = 'fro', dim: Any = (-2, -1), keepdim: _bool = False, *, dtype: Any = None) -> Tensor:
+def matrix_norm(A: Tensor, ord: Any = 'fro', dim: _int | Sequence[_int] = (-2, -1), keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """A norm of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf (sums of columns, singular values, sums of rows)."""
-def matrix_power(A: Tensor, n: _int) -> Tensor:
+def matrix_power(A: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
     """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
-def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None) -> Tensor:
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Tensor | None = None) -> Tensor:
     """How many singular values are above ``max(atol, rtol * largest)``."""
-def multi_dot(tensors: Any) -> Tensor:
+def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Product of several matrices, in the order of multiplication that costs least."""
-def norm(A: Tensor, ord: Any | _str | None = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+def norm(A: Tensor, ord: Any | _str | None = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Norm of a vector (``ord`` a number) or of matrices (``ord`` a number or ``"fro"``, ``"nuc"``), as NumPy's."""
-def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Tensor | None = None) -> Tensor:
     """The Moore-Penrose inverse; singular values up to ``max(atol, rtol * largest)`` count as zero."""
-def qr(A: Tensor, mode: _str = 'reduced') -> Any:
+def qr(A: Tensor, mode: _str = 'reduced', *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_qr:
     """``A = Q R`` with orthonormal columns and an upper triangular factor; ``mode``: "reduced", "complete" or "r"."""
-def slogdet(A: Tensor) -> Any:
+def slogdet(A: Tensor, *, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_slogdet:
     """The sign of each determinant and the logarithm of its absolute value."""
-def solve(A: Tensor, B: Tensor, *, left: _bool = True) -> Tensor:
+def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for square A; B holds columns, or is a vector of each batch."""
-def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False) -> Any:
+def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_solve_ex:
     """``solve`` and LAPACK's info for each matrix, which is not 0 where A is singular."""
-def solve_triangular(A: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False) -> Tensor:
+def solve_triangular(A: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False, out: Tensor | None = None) -> Tensor:
     """X with ``A X = B`` (``X A = B`` if not ``left``) for triangular A, of which only that triangle is read."""
-def svd(A: Tensor, full_matrices: _bool = True, *, driver: _str | None = None) -> Any:
+def svd(A: Tensor, full_matrices: _bool = True, *, driver: _str | None = None, out: Tensor | Sequence[Tensor] | None = None) -> _return_types.linalg_svd:
     """``A = U diag(S) Vh``: singular values, descending, between orthonormal columns and rows."""
-def svdvals(A: Tensor, *, driver: _str | None = None) -> Tensor:
+def svdvals(A: Tensor, *, driver: _str | None = None, out: Tensor | None = None) -> Tensor:
     """The singular values of matrices, in descending order."""
-def tensorinv(A: Tensor, ind: _int = 2) -> Tensor:
+def tensorinv(A: Tensor, ind: _int = 2, *, out: Tensor | None = None) -> Tensor:
     """The inverse of the map that ``tensordot`` makes of A, whose first ``ind`` dimensions are its output's."""
-def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
+def tensorsolve(A: Tensor, B: Tensor, dims: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first."""
 def vander(x: Tensor, *, N: _int | None = None) -> Tensor:
     """The powers 0 to N - 1 of each element, along a new last dimension."""
-def vecdot(x: Tensor, y: Tensor, *, dim: _int = -1) -> Tensor:
+def vecdot(x: Tensor, y: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
     """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
-def vector_norm(x: Tensor, ord: _int | _float = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
+def vector_norm(x: Tensor, ord: _int | _float = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Norm of the elements as one vector, or of the vectors along dims. ``ord`` may be any number, 0, inf and -inf too."""
 
 __all__ = [

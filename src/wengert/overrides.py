@@ -21,11 +21,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from ._base.registry import PUBLIC
+from ._base.torch_function import STATE
 from ._C import _has_torch_function
 from ._tape.tensor import Tensor
 from ._tensor_api import override_sites, torch_function
+from ._tensor_api.construct import FACTORIES
 from ._tensor_api.override_sites import SITES, ready
-from ._tensor_api.torch_function import STATE, overriding
+from ._tensor_api.torch_function import overriding
 
 ready()
 
@@ -219,26 +221,13 @@ def _members(space: str, owner: Any) -> dict[str, Any]:
     return {**dict(public.items()), **vars(owner)}
 
 
-@functools.cache
-def _names() -> dict[Any, str]:
-    """Overridable function -> its name; a function with several has the first."""
-    names: dict[Any, str] = {}
-    for space, owner in _spaces():
-        for name, member in _members(space, owner).items():
-            if isinstance(member, property):
-                for access in ("__get__", "__set__", "__delete__"):
-                    names.setdefault(getattr(member, access), f"{space}.{name}.{access}")
-            elif isinstance(member, types.FunctionType) and (id(member) in SITES or owner is Tensor):
-                names.setdefault(member, f"{space}.{name}")
-    return names
-
-
 def resolve_name(f: Any) -> str | None:
     """By which name a function is public, such as ``"torch.linalg.solve"``; ``None`` for any other.
 
     Where a function and a method are one object, it is the function's name.
     """
-    return _names().get(f)
+    name = torch_function.name_of(f)
+    return name if id(f) in SITES or (name is not None and name.startswith("torch.Tensor.")) else None
 
 
 def get_overridable_functions() -> dict[Any, list[Any]]:
@@ -255,7 +244,7 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
             if isinstance(member, property):
                 if name not in override_sites.NOT_OVERRIDABLE["Tensor"]:
                     table.setdefault(member, []).append(member.__get__)
-            elif isinstance(member, types.FunctionType) and member in _names() and member not in ignored:
+            elif isinstance(member, types.FunctionType) and resolve_name(member) is not None and member not in ignored:
                 table.setdefault(owner, []).append(member)
     return table
 
@@ -290,9 +279,7 @@ def get_ignored_functions() -> set[Any]:
         for name in override_sites.NOT_OVERRIDABLE.get(space.removeprefix("torch.") or "torch", ())
         if callable(getattr(owner, name, None))
     }
-    import wengert
-
-    return ignored | {getattr(wengert, name) for name in override_sites.FACTORIES}
+    return ignored.union(FACTORIES)
 
 
 def get_default_nowrap_functions() -> set[Any]:

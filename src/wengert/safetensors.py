@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays.memory import address_of
 from ._base import dtypes
 from ._base.dtypes import dtype as Dtype
 from ._saving.records import read_exactly
 from ._saving.replacing import replacing
 from ._tape.tensor import Tensor, wrap
 from ._tensor_api.construct import cpu_only
-from ._tensor_api.layout import address
 from ._tensor_api.protocol import array_of
 
 __all__ = ["SafetensorError", "load", "load_file", "safe_open", "save", "save_file"]
@@ -124,7 +124,7 @@ def _checked(name: Any, tensor: Any) -> np.ndarray:
 
 
 def _refuse_shared(arrays: dict[str, np.ndarray]) -> None:
-    spans = sorted((address(a), address(a) + a.nbytes, name) for name, a in arrays.items() if a.nbytes)
+    spans = sorted((address_of(a), address_of(a) + a.nbytes, name) for name, a in arrays.items() if a.nbytes)
     reach, owner = 0, ""
     for start, end, name in spans:
         if start < reach:

@@ -1,22 +1,29 @@
 # Made by tools/make_stubs.py; do not edit.
 from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeAlias
+from types import EllipsisType
+from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
+from typing_extensions import TypeIs
 
+from . import return_types as _return_types
 from ._base.constants import Size as _Size
 from ._base.constants import device as _device
 from ._base.constants import layout as _layout
 from ._base.constants import memory_format as _memory_format
 from ._base.dtypes import dtype as _dtype
 from ._tape.node import Node as _Node
+from ._tape.node import RemovableHandle as _RemovableHandle
 from ._tensor_api.storage import TypedStorage as _TypedStorage
 from ._tensor_api.storage import UntypedStorage as _UntypedStorage
 from .random import Generator as _Generator
 from ._tape.tensor import Tensor as Tensor
 
 Number: TypeAlias = _bool | _int | _float | _complex
+_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 def airy_ai(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The Airy function Ai."""
 def bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -79,11 +86,11 @@ def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``log(1 + x)``, exact also near 0."""
 def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of ``ndtr``."""
-def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
+def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of softmax along a dim, accurate where softmax is near 0 or 1."""
-def logit(input: Tensor, eps: _float | None = None) -> Tensor:
+def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """``log(x / (1 - x))`` of each element, kept at a distance of ``eps`` from 0 and 1 if one is given."""
-def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
+def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the sum of exponentials along one or several dims, without overflow."""
 def modified_bessel_i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the first kind of order 0."""
@@ -93,7 +100,7 @@ def modified_bessel_k0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the second kind of order 0."""
 def modified_bessel_k1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the second kind of order 1."""
-def multigammaln(input: Tensor, p: _int) -> Tensor:
+def multigammaln(input: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p."""
 def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The probability that a standard normal variable is below each element."""
@@ -119,15 +126,15 @@ def shifted_chebyshev_polynomial_w(input: Tensor, other: Tensor | Number, *, out
     """Chebyshev's polynomial W of degree n at 2 x - 1."""
 def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``sin(pi x) / (pi x)``, and 1 at 0."""
-def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
+def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first."""
 def spherical_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``sin(x) / x``, and 1 at 0."""
-def xlog1py(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def xlog1py(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * log(1 + other)``, and 0 where ``input`` is 0 (but for nan)."""
-def xlogy(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""
-def zeta(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def zeta(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The Hurwitz zeta function; it has a derivative with respect to ``other`` only."""
 
 __all__ = [

@@ -9,8 +9,8 @@ exp's for the forms without modes, for large arrays, of methods and of Python op
 from __future__ import annotations
 
 import builtins
-import dis
 import difflib
+import dis
 import inspect
 import itertools
 import linecache

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert._arrays import attention as kernels
 from wengert._ops.nn import attention as module
 
 sdpa = wg.nn.functional.scaled_dot_product_attention
@@ -26,8 +27,8 @@ SHAPES = {
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of a few matrices of ``SHAPES``, by several threads."""
-    monkeypatch.setattr(module, "_BLOCK", 1 << 15)
-    monkeypatch.setattr(module, "_PER_MICROSECOND", 10)
+    monkeypatch.setattr(kernels, "_BLOCK", 1 << 15)
+    monkeypatch.setattr(kernels, "_PER_MICROSECOND", 10)
 
 
 def draw(*shape: int, seed: int = 0) -> np.ndarray:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wengert as wg
-from wengert._ops.nn import batch_norm as module
+from wengert._arrays import batch_norm as module
 
 # few elements (summed in float64), one block, many blocks, samples that are cut, one value a channel
 SHAPES = [(6, 3, 5), (8, 16, 14, 14), (40, 3, 50, 50), (2, 40, 70, 70), (32, 64), (700, 400)]

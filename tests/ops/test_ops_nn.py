@@ -656,15 +656,17 @@ def test_second_derivatives_far_out_and_at_zero(f: Any, second: list[float]) -> 
 
 @pytest.mark.parametrize("padding", [0, 1])
 def test_many_images_are_pooled_in_blocks(monkeypatch: pytest.MonkeyPatch, padding: int) -> None:
+    from wengert._arrays import pooling
     from wengert._ops.nn import pool_primitive
 
     values = draw(3, 5, 9, 8)
     values[1, 2, 3, 4] = np.nan
     found = []
     for many in (1 << 20, 100):
-        monkeypatch.setattr(pool_primitive, "_MANY", many)
-        monkeypatch.setattr(pool_primitive, "_SMALL", 0)
-        monkeypatch.setattr(pool_primitive, "_BLOCK", 150)
+        for module in (pooling, pool_primitive):
+            monkeypatch.setattr(module, "MANY", many)
+            monkeypatch.setattr(module, "FEW", 0)
+        monkeypatch.setattr(pooling, "_BLOCK", 150)
         x = leaf(values)
         y, index = F.max_pool2d(x, 2, padding=padding, return_indices=True)
         y.nan_to_num(0.0).pow(2).sum().backward()

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import wengert as W
 from wengert._base.registry import RAW, REGISTRY
 from wengert._ops.shape.strided import storage_of
-from wengert._ops.shape.view_chain import chain_of, replay
 from wengert._tape.tensor import stale_views, wrap
+from wengert._tape.view_chain import chain_of, replay
 
 
 def ramp(T: Any, *shape: int, grad: bool = True) -> Any:

@@ -16,9 +16,9 @@ import pytest
 
 import wengert as T
 from wengert._base.modes import EVERY, M
-from wengert._kinds.slow_path import quiet_views
 from wengert._tape.node import hooked_leaves
 from wengert._tape.tensor import stale_views
+from wengert._tape.views import quiet_views
 from wengert.autograd import Function
 
 

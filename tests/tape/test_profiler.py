@@ -16,7 +16,6 @@ import pytest
 
 import wengert
 from wengert._base import modes
-from wengert._kinds import slow_path
 from wengert._tape import engine
 from wengert.autograd import profiler as wp
 from wengert.autograd.profiler import FunctionEvent, profile, record_function
@@ -28,9 +27,9 @@ CPU = wengert.profiler.ProfilerActivity.CPU
 @pytest.fixture(autouse=True)
 def _leaves_nothing_behind() -> Iterator[None]:
     accumulate = engine.accumulate
-    before = len(slow_path.slow_hooks), len(engine.observers), len(modes.EVERY)
+    before = len(modes.slow_hooks), len(engine.observers), len(modes.EVERY)
     yield
-    assert (len(slow_path.slow_hooks), len(engine.observers), len(modes.EVERY)) == before
+    assert (len(modes.slow_hooks), len(engine.observers), len(modes.EVERY)) == before
     assert engine.accumulate is accumulate
 
 

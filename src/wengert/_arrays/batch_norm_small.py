@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import BLAS_FLOATS, FLOAT64
 from .library import NUMBERS, vector_of_ones
 
-_FLOAT64 = np.dtype(np.float64)
-_BY_BLAS = frozenset((np.dtype(np.float32), _FLOAT64))
 _SMALL = 4096
-_NUMBERS = NUMBERS[_FLOAT64]
+_NUMBERS = NUMBERS[FLOAT64]
 
 
 def suits(x: Any) -> bool:
     """Whether an input is small."""
-    return 0 < x.size <= _SMALL and x.dtype in _BY_BLAS
+    return 0 < x.size <= _SMALL and x.dtype in BLAS_FLOATS
 
 
 def _rows(x: Any, view: Any) -> Any:
@@ -43,7 +42,7 @@ def norm(x: Any, weight: Any, bias: Any, view: Any, eps: float) -> tuple[Any, li
     rows = _rows(x, view)
     count = rows.shape[1]
     number = _NUMBERS[float(count)]
-    mean = rows.dot(vector_of_ones(count, _FLOAT64))
+    mean = rows.dot(vector_of_ones(count, FLOAT64))
     mean /= number
     rows -= mean[:, None]
     var = np.vecdot(rows, rows)
@@ -64,7 +63,7 @@ def cotangents(g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: A
     """The cotangents of input, weight and bias."""
     _, scale, _, _, rows = stats
     h = _rows(g, view)
-    total = h.dot(vector_of_ones(h.shape[1], _FLOAT64))
+    total = h.dot(vector_of_ones(h.shape[1], FLOAT64))
     product = np.vecdot(h, rows)
     gw = product.astype(weight.dtype).reshape(weight.shape) if needs[1] else None
     gb = total.astype(x.dtype).reshape(bias_shape) if needs[2] else None

@@ -5,11 +5,20 @@ after the other are slow where another program wants a core too, and what stands
 up) has one thread. Where the work falls into independent samples, each of Python's threads does whole samples, and
 BLAS keeps to one thread meanwhile. It is asked through ``ctypes``, which NumPy has imported anyway; where NumPy has
 another library, or one that cannot be asked, samples are done one after the other, by all threads of that library.
+
+NOTE [ One thread of BLAS ]
+    OpenBLAS cuts a product among its threads, and each part has its own rows and columns that do not fill its kernel's
+    registers. Most of its kernels add those up in another order, so that digits depend on the number of threads: on
+    which ones, depends on the processor. So a product that is a step of an operator (a convolution, attention) is done
+    by one thread of BLAS, in parts that follow from the sizes alone (``over_samples``, ``product``). A product of few
+    elements OpenBLAS leaves to one thread itself (``UNSHARED``, ``UNSHARED_PRODUCT``). A product that is the whole
+    operator (``matmul``, ``linear``, ``einsum``) is one call of BLAS with all its threads: digits may depend on them.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -17,32 +26,52 @@ from typing import Any
 
 import numpy as np
 
-from .threads import _usable_processors, alone, each
+from .threads import _usable_processors, each
 
 PARTS = 8  # into so many parts samples are cut at most, whatever the number of threads: sums do not depend on that
 _PART = 700.0  # microseconds that a part should take: threads that begin and end parts get into each other's way
 _LATE = 60.0  # microseconds between two threads' beginnings
 _WORTH = 250.0  # microseconds that work must take one thread for another to be woken
+_PER_MICROSECOND = 60_000  # multiplications of one thread
+_UNIT = 16  # rows or columns that fill a kernel's registers
+UNSHARED = 1 << 13  # elements of a matrix whose products with vectors BLAS leaves to one thread: fewer than 9216
+UNSHARED_PRODUCT = 1 << 18  # multiplications of a product of matrices that it leaves to one thread
 _lock = threading.Lock()
 _alone = 0  # how many ask for one thread just now
 _before = 1
 
 
-@functools.lru_cache(1)
-def _control() -> tuple[Any, Any] | None:
-    """OpenBLAS's functions that set and get the number of its threads."""
+def _functions(*names: str) -> tuple[Any, ...] | None:
+    """OpenBLAS's functions of these names; ``None`` where NumPy has another library, or one that cannot be asked."""
     try:
         import ctypes
 
         library = ctypes.CDLL(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
     except (AttributeError, ImportError, OSError, TypeError):
         return None
-    for name in ("scipy_openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads", "openblas_{}_num_threads"):
+    for form in ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}"):
         try:
-            return getattr(library, name.format("set")), getattr(library, name.format("get"))
+            return tuple([getattr(library, form.format(name)) for name in names])
         except AttributeError:
             continue
     return None
+
+
+@functools.lru_cache(1)
+def _control() -> tuple[Any, ...] | None:
+    """OpenBLAS's functions that set and get the number of its threads."""
+    return _functions("set_num_threads", "get_num_threads")
+
+
+def core() -> str:
+    """The processor core that OpenBLAS's kernels were written for; an empty text where it cannot be asked."""
+    functions = _functions("get_corename")
+    if functions is None:
+        return ""
+    from ctypes import c_char_p
+
+    functions[0].restype = c_char_p
+    return str(functions[0]().decode())
 
 
 def set_threads(n: int) -> None:
@@ -104,15 +133,40 @@ def samples_parts(n: int, work: float) -> list[slice]:
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
 
+def is_shared(multiplications: int, of_matrices: bool) -> bool:
+    """Whether BLAS may cut a product, of matrices or with a vector, among its threads."""
+    return multiplications > (UNSHARED_PRODUCT if of_matrices else UNSHARED)
+
+
 def over_samples(fn: Callable[[slice], Any], n: int, work: float) -> list[Any]:
     """``fn(slice)`` for slices that cover ``range(n)``, on threads; for the whole of it if BLAS cannot be asked.
 
-    ``work`` is how many microseconds one thread would need.
+    ``work`` is how many microseconds one thread would need; none where no product ``is_shared``.
     """
-    parts = samples_parts(n, work)
-    if len(parts) < 2 or _control() is None:
+    if not work or _control() is None:
         return [fn(slice(0, n))]
-    if alone(work, len(parts)):
-        return [fn(part) for part in parts]
     with one_thread:
-        return each(fn, parts, work)
+        return each(fn, samples_parts(n, work), work)
+
+
+def product(a: Any, b: Any, out: Any, multiply: Callable[..., Any] = np.matmul) -> Any:
+    """``multiply(a, b, out)``, a step of an operator on one sample, on threads; call it under ``over_samples``.
+
+    Of many matrices in a row each thread does some, of a single one some rows or columns of the result.
+    """
+    matrices, rows, columns = (1, *out.shape)[-3:]
+    axis = -3 if matrices >= PARTS else -1 if columns >= rows else -2
+    unit = 1 if axis == -3 else _UNIT
+    work = out.size * a.shape[-1] / _PER_MICROSECOND
+    even = 2 * _PART * math.ceil(work / (2 * _PART)) if work >= _WORTH else 0.0  # two threads have the same to do
+    parts = samples_parts(-(-out.shape[axis] // unit), even)
+    if len(parts) < 2 or _control() is None:
+        return multiply(a, b, out)
+    after = (slice(None),) * (-1 - axis)
+
+    def part(some: slice) -> None:
+        at = (..., slice(unit * some.start, unit * some.stop), *after)
+        multiply(a if axis == -1 or a.shape[axis] == 1 else a[at], b if axis == -2 else b[at], out[at])
+
+    each(part, parts, work)
+    return out

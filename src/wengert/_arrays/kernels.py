@@ -1,6 +1,6 @@
 """Elementwise steps of several NumPy calls on many real floats: what a body asks for where NumPy alone is slow.
 
-Each writes into a block that is there (``_programs.kernel``). Choosing goes by integers of the floats' width: a
+Each writes into a block that is there (``fused.kernel``). Choosing goes by integers of the floats' width: a
 comparison gives 0 or 1, which keeps or drops the bits of a float as a factor, without a branch per element.
 """
 
@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import BLAS_FLOATS
 from .fused import Value, kernel
 from .library import in_lib
 
-_FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 _BITS = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
 
 
@@ -51,7 +51,7 @@ def _seconds(fn: Any) -> float:
 
 def recordable(x: Any) -> bool:
     """Whether kernels take an operand: an array of float32 or float64, or what stands for a block of one."""
-    return x.dtype in _FLOATS
+    return x.dtype in BLAS_FLOATS
 
 
 # ------------------------------------------------------------------------------------------------------------- choosing
@@ -92,7 +92,7 @@ def where_recorded(condition: Any, x: Any, y: Any) -> Any:
     """``where`` as a step of a program."""
     lead = x if type(x) is Value else y
     dtype = lead.dtype
-    if condition.dtype != bool or dtype not in _FLOATS:
+    if condition.dtype != bool or dtype not in BLAS_FLOATS:
         raise TypeError
     x, y = (a if type(a) is Value else np.asarray(a, dtype) for a in (x, y))
     if x.dtype is not y.dtype:

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import BLAS_FLOATS, BOOL, REAL_NUMBERS
+from .blas import UNSHARED
 from .fused import Value
 from .kernels import where_recorded
 from .library import NUMBERS, in_lib, lib, undispatched, vector_of_ones
-from .threads import LARGE, cut_parts, each, elementwise, fold, over_blocks, rows
+from .threads import LARGE, alone, cut_parts, each, elementwise, fold, freely, over_blocks, rows
 
 MANY = 2048  # elements from which these ways are the faster ones
 _BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
@@ -32,9 +34,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     """
     if type(condition) is Value:
         return where_recorded(condition, x, y)
-    if condition.size < MANY or condition.dtype is not _BOOL:
-        recorded = type(x) is Value or type(y) is Value
-        return np.where(condition, x, y) if recorded else _where(condition, x, y)
+    if condition.size < MANY or condition.dtype is not BOOL:
+        return _where_few(condition, x, y)
     dtype = np.result_type(x, y)
     bits = _BITS.get(dtype.itemsize)
     if bits is None or dtype.hasobject:
@@ -47,7 +48,14 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     return large(lambda condition, x, y: _joined(condition, dtype, x, y), condition, x, y)
 
 
-_BOOL = np.dtype(np.bool_)
+def _where_few(condition: Any, x: Any, y: Any) -> Any:
+    """``numpy.where``, which takes a Python number three times as slowly as an array of no dimension."""
+    if type(x) in REAL_NUMBERS:
+        if type(y) is np.ndarray and y.dtype in BLAS_FLOATS:
+            x = _constant(x, y.dtype)
+    elif type(y) in REAL_NUMBERS and type(x) is np.ndarray and x.dtype in BLAS_FLOATS:
+        y = _constant(y, x.dtype)
+    return np.where(condition, x, y) if type(x) is Value or type(y) is Value else _where(condition, x, y)
 
 
 def _joined(condition: Any, dtype: Any, x: Any, y: Any) -> Any:
@@ -78,13 +86,13 @@ def limited(x: Any, low: Any, high: Any) -> Any:
 
     NumPy's maximum takes four times as long with a number as its clip.
     """
-    if x.size >= MANY and x.dtype in _FLOATS and not _is_array(low) and not _is_array(high):
+    if x.size >= MANY and x.dtype in BLAS_FLOATS and not _is_array(low) and not _is_array(high):
         if type(x) is not Value or (low != 0 and high != 0):  # in a program, one zero alone is as good as a clip
             low = -np.inf if low is None else low
             high = np.inf if high is None else high
         if low is not None and high is not None and low <= high:
             return x.clip(low, high)
-    if x.dtype in _FLOATS:
+    if x.dtype in BLAS_FLOATS:
         low, high = _constant(low, x.dtype), _constant(high, x.dtype)
     if low is not None:
         x = np.maximum(low, x)
@@ -93,12 +101,9 @@ def limited(x: Any, low: Any, high: Any) -> Any:
 
 def _constant(value: Any, dtype: Any) -> Any:
     """A number as NumPy takes it soonest."""
-    if type(value) not in _NUMBERS:
+    if type(value) not in REAL_NUMBERS:
         return value
     return NUMBERS[dtype][value] if value or math.copysign(1, value) < 0 else lib.ZEROS[dtype]
-
-
-_NUMBERS = frozenset((int, float))
 
 
 def _is_array(value: Any) -> bool:
@@ -111,23 +116,29 @@ def large(body: Any, *arrays: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------------- sums
-_FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 _ROW = 1024  # BLAS's dot product has some 64 accumulators, which take 16 numbers each, as in NumPy's pairwise sums
 _SHORT = 8
+_SUMMING = 0.015  # ns that a product with ones takes for a byte
 _FEW = 64  # elements of a row that BLAS adds up as accurately as it is done pairwise
 _LONG = 512  # elements of a row from which a dot product for each takes no longer than one product for all
+_MEDIUM = 128  # elements of a row from which it takes no longer than einsum
 _PIECES = 4  # so many times the row does no harm either
 _add: Any = np.add.reduce
 _vecdot: Any = np.vecdot
 
 
 def row_sums(x: Any) -> Any:
-    """The sums along the last dim: products with ones, in a quarter of the time that a reduction takes."""
+    """The sums along the last dim: products with ones, in a quarter of the time that a reduction takes.
+
+    No row's sum depends on the rows beside it, unless there are few elements in all: ``blas``, NOTE [ One thread
+    of BLAS ].
+    """
     n = x.shape[-1]
     if n < _LONG:
-        if x.ndim > 1 and x.flags.c_contiguous and x.dtype in _FLOATS:
+        if x.size <= UNSHARED and x.ndim > 1 and x.flags.c_contiguous and x.dtype in BLAS_FLOATS:
             return x.reshape(-1, n).dot(vector_of_ones(n, x.dtype)).reshape(x.shape[:-1])
-        return np.einsum("...j->...", x)
+        if n < _MEDIUM:
+            return np.einsum("...j->...", x)
     if n <= _PIECES * _ROW:
         return _vecdot(x, vector_of_ones(n, x.dtype))
     whole = n // _ROW * _ROW
@@ -147,42 +158,59 @@ def row_products(x: Any, y: Any) -> Any:
     return sums + _vecdot(x[..., whole:], y[..., whole:]) if whole < n else sums
 
 
-def _few_summed(x: Any, dim: Any, keepdim: bool) -> Any:
-    """The sum of the rows or columns of a small matrix: a product with ones begins sooner than a reduction.
-
-    ``None`` where there are too many, or none.
-    """
-    if dim == (1,) or dim == 1:
-        if 0 < x.shape[1] <= _FEW and x.dtype in _FLOATS:
-            r = x.dot(vector_of_ones(x.shape[1], x.dtype))
-            return r[:, None] if keepdim else r
-    elif (dim == (0,) or dim == 0) and 0 < x.shape[0] <= _FEW and x.dtype in _FLOATS:
-        r = vector_of_ones(x.shape[0], x.dtype).dot(x)
-        return r[None] if keepdim else r
-    return None
-
-
-def _by_all_threads(x: Any) -> Any:
-    """``row_sums`` of a large array, on the threads of BLAS: they are awake sooner than Python's."""
+def _many_row_sums(x: Any) -> Any:
+    """``row_sums`` of a large array: many products with ones, each of which BLAS leaves to one thread."""
     n = x.shape[-1]
-    if x.ndim == 1 or n > _ROW or not x.flags.c_contiguous:
+    if x.size < LARGE >> 2 or x.ndim == 1 or n > _ROW or not x.flags.c_contiguous:
         return row_sums(x)
-    return x.reshape(-1, n).dot(vector_of_ones(n, x.dtype)).reshape(x.shape[:-1])
+    flat, ones = x.reshape(-1, n), vector_of_ones(n, x.dtype)
+    piece = UNSHARED // n
+    whole = len(flat) // piece * piece
+    r = np.empty(len(flat), x.dtype)
+    pieces, sums = flat[:whole].reshape(-1, piece, n), r[:whole].reshape(-1, piece)
+    work = x.nbytes * _SUMMING / 1000
+    if alone(work):
+        np.matmul(pieces, ones, sums)
+    else:
+        freely(lambda some: np.matmul(pieces[some], ones, sums[some]), len(pieces), piece * n * x.itemsize, work, 1, 1)
+    if whole < len(flat):
+        flat[whole:].dot(ones, r[whole:])
+    return r.reshape(x.shape[:-1])
+
+
+@in_lib
+def column_sums(x: Any) -> Any:
+    """The sums of a matrix's columns: products with ones, each of which BLAS leaves to one thread."""
+    m, n = x.shape
+    piece = UNSHARED // max(n, 1)
+    if m <= piece:
+        return vector_of_ones(m, x.dtype).dot(x)
+    if piece < _SHORT or not x.flags.c_contiguous:
+        return _add(x, 0)
+    whole = m // piece * piece
+    sums = _add(np.matmul(vector_of_ones(piece, x.dtype), x[:whole].reshape(-1, piece, n)), 0)
+    return sums + vector_of_ones(m - whole, x.dtype).dot(x[whole:]) if whole < m else sums
 
 
 @in_lib
 def sum_over(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """``numpy.add.reduce``, as precise and three times as fast."""
-    if x.size < MANY or x.dtype not in _FLOATS:
-        if x.ndim == 2 and (few := _few_summed(x, dim, keepdim)) is not None:
-            return few
+    if x.ndim == 2 and x.size < MANY and x.dtype in BLAS_FLOATS:  # a product with ones begins sooner than a reduction
+        if dim == (1,) or dim == 1:
+            if 0 < (n := x.shape[1]) <= _FEW:
+                r = x.dot(vector_of_ones(n, x.dtype))
+                return r[:, None] if keepdim else r
+        elif (dim == (0,) or dim == 0) and 0 < (n := len(x)) <= _FEW:
+            r = vector_of_ones(n, x.dtype).dot(x)
+            return r[None] if keepdim else r
+    if x.size < MANY or x.dtype not in BLAS_FLOATS:
         return _add(x, dim, None, None, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim:
         total = fold(np.add, x)
         return np.full((1,) * x.ndim, total) if keepdim else total
     if dims == (x.ndim - 1,) and x.shape[-1] >= _SHORT:
-        r = _by_all_threads(x)
+        r = _many_row_sums(x)
         return r[..., None] if keepdim else r
     if len(dims) == 1 and x.shape[dims[0]] > 2 * _BLOCK:
         r = _in_blocks(x, dims[0])
@@ -211,10 +239,10 @@ def _in_blocks(x: Any, d: int) -> Any:
 @in_lib
 def sum_of_squares(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """The sum of ``x * x`` for real floats, without the squares in between."""
-    if x.size < MANY or x.dtype not in _FLOATS:
+    if x.size < MANY or x.dtype not in BLAS_FLOATS:
         x = x * x
-        if x.ndim == 2 and (few := _few_summed(x, dim, keepdim)) is not None:
-            return few
+        if x.ndim == 2:
+            return sum_over(x, dim, keepdim)
         return _add(x, dim, None, None, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim and x.flags.c_contiguous:
@@ -230,7 +258,7 @@ def sum_of_squares(x: Any, dim: Any, keepdim: bool = False) -> Any:
 @in_lib
 def sum_of_deviations(x: Any, mean: Any, dim: Any, keepdim: bool = False) -> Any:
     """The sum of ``(x - mean) ** 2`` for real floats; ``mean`` has the reduced dims, of size 1."""
-    if x.size < LARGE or x.dtype not in _FLOATS or not x.flags.c_contiguous:
+    if x.size < LARGE or x.dtype not in BLAS_FLOATS or not x.flags.c_contiguous:
         return sum_of_squares(x - mean, dim, keepdim)
     dims = _dims_of(dim, x.ndim)
     if len(dims) == x.ndim:
@@ -249,7 +277,7 @@ def sum_of_deviations(x: Any, mean: Any, dim: Any, keepdim: bool = False) -> Any
 def sum_of(body: Any, *arrays: Any) -> Any:
     """The sum of what an elementwise body gives, which is never there as a whole if the arrays are large."""
     parts = None
-    if arrays[0].size >= LARGE and arrays[0].dtype in _FLOATS:
+    if arrays[0].size >= LARGE and arrays[0].dtype in BLAS_FLOATS:
         parts = over_blocks(lambda *blocks: row_sums(body(*blocks).reshape(-1)), *arrays)
     return sum_over(body(*arrays), None) if parts is None else np.add.reduce(np.array(parts))
 
@@ -265,7 +293,7 @@ def _dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
 @in_lib
 def product_of_all(x: Any) -> Any:
     """The product of all elements; of many floats in columns, as NumPy takes them one after the other."""
-    if x.size < MANY or x.dtype not in _FLOATS or not x.flags.c_contiguous:
+    if x.size < MANY or x.dtype not in BLAS_FLOATS or not x.flags.c_contiguous:
         return np.multiply.reduce(x, None)
     flat = x.reshape(-1)
     whole = x.size // _ROW * _ROW

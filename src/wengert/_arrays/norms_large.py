@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .blas import UNSHARED_PRODUCT
 from .large import row_products, row_sums
 from .threads import LARGE, rows
 
@@ -128,7 +129,7 @@ def _backward_of_rows(arrays: list[Any], weight: Any, needs: Any, mean: Any, sca
         c, m = _centred(x[part], mean[part], s)
         h = np.multiply(g[part], s)
         product = np.multiply(c, h, r)
-        beside = np.ones((2, len(h)), h.dtype)  # a product with one row would start BLAS's threads
+        beside = np.ones((2, len(h)), h.dtype)
         beside[1] = m[:, 0]
         gw = beside.dot(product)[0] - beside.dot(h)[1] if needs[1] else None
         gb = beside.dot(g[part])[0] if needs[2] else None
@@ -145,7 +146,7 @@ def _backward_of_rows(arrays: list[Any], weight: Any, needs: Any, mean: Any, sca
         np.subtract(r, shift, r)
         return gw, gb
 
-    return rows(block, len(x), n, 1 << 18)  # each gives sums
+    return rows(block, len(x), n, UNSHARED_PRODUCT >> 1)  # each gives sums, by products with two rows
 
 
 def _coefficients(slope: Any, shift: Any, m: Any, s: Any, n: int) -> tuple[Any, Any]:

@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import BLAS_FLOATS, FLOAT64
 from .library import table_of_ones, vector_of_ones
 
 _ROW, _ELEMENTS = 64, 65536  # elements of a row, and multiplications in a product, up to which this is the faster way
-_FLOAT64 = np.dtype(np.float64)
-_BY_BLAS = frozenset((np.dtype(np.float32), _FLOAT64))
 
 
 def suits(x: Any, view: tuple[int, ...], dims: tuple[int, ...]) -> bool:
     """Whether an input, seen as ``view`` and standardised over ``dims`` of it, is small."""
-    return dims == (1,) and 0 < view[1] <= _ROW and 0 < x.size * view[1] <= _ELEMENTS and x.dtype in _BY_BLAS
+    return dims == (1,) and 0 < view[1] <= _ROW and 0 < x.size * view[1] <= _ELEMENTS and x.dtype in BLAS_FLOATS
 
 
 @functools.lru_cache(128)
@@ -39,13 +38,13 @@ def _constants(n: int, eps: float) -> tuple[Any, Any, Any]:
     """What ``standardized`` needs: the table that centres, that of 1 / n, and eps for n times a deviation."""
     averages = np.full((n, n), 1 / n)
     averages.flags.writeable = False
-    return row_tables(n, _FLOAT64)[1], averages, np.array(eps * (n * n))
+    return row_tables(n, FLOAT64)[1], averages, np.array(eps * (n * n))
 
 
 def standardized(x: Any, eps: float) -> tuple[Any, Any]:
     """Each row less its mean, over its deviation; and n times the deviations at each element, in float64."""
     centring, averages, squared_eps = _constants(x.shape[1], eps)
-    z = x.astype(_FLOAT64).dot(centring)
+    z = x.astype(FLOAT64).dot(centring)
     deviation = (z * z).dot(averages)
     deviation += squared_eps
     np.sqrt(deviation, deviation)

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import FLOAT32
 from .kernels import has_vector_functions
 from .large import row_products, row_sums
 from .threads import LARGE, among_rows, rows
@@ -35,13 +36,12 @@ _NORMAL = -80.0  # exponents above this give normal numbers in float32
 _LOG2E = np.array(math.log2(math.e), np.float32)
 _max: Any = np.maximum.reduce
 _min: Any = np.minimum.reduce
-_float32 = np.dtype(np.float32)
 
 
 # -------------------------------------------------------------------------------------------------------- exponentials
 def _exponential(x: Any, r: Any) -> None:
     """Fill r with exp(x), which gives normal numbers; the error grows with the size of x."""
-    if x.dtype is _float32 and has_vector_functions():
+    if x.dtype is FLOAT32 and has_vector_functions():
         np.multiply(x, _LOG2E, r)
         np.exp2(r, r)
     else:
@@ -76,11 +76,11 @@ def exponentials(x: Any, r: Any) -> None:
 def log_sums(x: Any, r: Any) -> tuple[Any, Any, Any]:
     """Fill r as ``exponentials`` does. The rows' maxima, how far log(sum(exp(x))) is above them, and the sums of r."""
     n = x.shape[1]
-    if n > _SHORT and x.dtype is _float32:
+    if n > _SHORT and x.dtype is FLOAT32:
         places = x.argmax(1)
         places += row_starts(*x.shape)
         top = x.reshape(-1)[places]
-        safe = _SAFE[_float32]
+        safe = _SAFE[FLOAT32]
         highest, lowest = top.item(top.argmax()), top.item(top.argmin())
         if lowest >= _LOWEST and highest <= safe:
             if max(highest, -lowest) <= _NEAR and _min(x, None) >= _NORMAL:
@@ -147,7 +147,7 @@ def softmax_backward(r: Any, g: Any, y: Any) -> None:
 
 
 def log_softmax_backward(r: Any, g: Any, y: Any) -> None:
-    if y.dtype is _float32 and _min(y, None) >= _NORMAL:
+    if y.dtype is FLOAT32 and _min(y, None) >= _NORMAL:
         _exponential(y, r)
     else:
         np.exp(y, r)

@@ -5,7 +5,8 @@ of the work; ``elementwise``, ``rows`` and ``fold`` cut arrays into such parts. 
 interpreter's lock inside its loops, so Python's threads do.
 
 NOTE [ Blocks ]
-    Results are the same to the digit for any number of threads: how a sum is cut depends on shapes and dtypes alone.
+    Results are the same to the digit for any number of threads: how a sum is cut depends on shapes and dtypes alone,
+    and a product that is a step of an operator is done by one thread of BLAS (``blas``, NOTE [ One thread of BLAS ]).
     Elementwise work, no digit of which depends on that, is cut into a part or some for each thread (``_shares``).
     The calling thread works too and waits only for parts that another thread has begun, so that a busy machine costs
     nothing but the help, a block may itself be cut, and nothing is locked. Where no thread can be started (WebAssembly,

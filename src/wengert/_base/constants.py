@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable
 from contextvars import ContextVar
 from types import MethodType
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -113,7 +113,7 @@ def _make_constant(cls: type, name: str) -> Any:
 # --- Size ------------------------------------------------------------------------------------------------------------
 
 
-class Size(tuple, metaclass=_TorchClass):
+class Size(tuple[int, ...], metaclass=_TorchClass):
     """A tensor's shape: a tuple of ints whose slices, sums and multiples are of its class too.
 
     Raises:
@@ -135,28 +135,33 @@ class Size(tuple, metaclass=_TorchClass):
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
 
+    @overload  # type: ignore[override]
+    def __getitem__(self, index: SupportsIndex) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Size: ...
     def __getitem__(self, index: Any) -> Any:
         item = tuple.__getitem__(self, index)
         return make_size(item) if type(item) is tuple else item
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: tuple[int, ...]) -> Size:  # type: ignore[override]
         if isinstance(other, tuple):
             return Size(tuple.__add__(self, other))
         if isinstance(other, (np.ndarray, np.generic)):
             return np.add(tuple(self), other)
         raise TypeError(f"can only concatenate tuple (not {type_name(other)}) to torch.Size")
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: tuple[int, ...]) -> Size:
         return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
 
-    def __mul__(self, times: Any) -> Any:
+    def __mul__(self, times: SupportsIndex) -> Size:
         if isinstance(times, np.ndarray):
             return NotImplemented
         if not hasattr(times, "__index__"):
             raise TypeError(f"can't multiply sequence by non-int of type '{type_name(times)}'")
         return make_size(tuple.__mul__(self, times))
 
-    __rmul__ = __mul__
+    def __rmul__(self, times: SupportsIndex) -> Size:
+        return self * times
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Size, (tuple(self),)
@@ -211,7 +216,7 @@ class device(_Frozen, metaclass=_TorchClass):
 
     __slots__ = ("index", "type")
     type: str
-    index: int | None
+    index: int  # PyTorch's stub says so, though it is None for the device without a number
 
     def __new__(cls, *args: Any, **kwargs: Any) -> device:
         if len(args) == 1 and not kwargs:

@@ -265,6 +265,14 @@ INEXACT: set[np.dtype] = FLOATING | COMPLEX
 INTEGRAL: set[np.dtype] = {each.np for each in _NATIVE} - INEXACT
 REAL: set[np.dtype] = FLOATING | INTEGRAL
 
+# What the code of small arrays asks for again and again; a native dtype is one object, which `is` compares.
+BOOL, UINT8, INT64 = np.dtype(np.bool_), np.dtype(np.uint8), np.dtype(np.int64)
+FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+BLAS_FLOATS = frozenset((FLOAT32, FLOAT64))
+BLAS_DTYPES = frozenset(map(np.dtype, "fdFD"))
+REAL_NUMBERS = frozenset((float, int))  # Python's; a bool is none
+PYTHON_NUMBERS = frozenset((bool, int, float, complex))
+
 
 def from_numpy_dtype(np_dtype: np.dtype) -> dtype:
     """The dtype for a NumPy dtype, or for anything `numpy.dtype` takes.

@@ -110,3 +110,11 @@ def warn_once(message: str, category: type[Warning] = UserWarning) -> None:
 
 warned: set[str] = set()
 always = False  # torch.set_warn_always
+
+
+class LinAlgError(RuntimeError):
+    """A matrix is singular, not positive-definite, or an iteration did not converge."""
+
+
+LinAlgError.__module__ = "torch._C"
+LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"

@@ -5,20 +5,22 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Self, overload
+from typing import Any, Self, TypeVar, overload
 
 from . import modes
 from .modes import MODE, State, changed
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class ContextDecorator:
     """A context manager that is a decorator of functions, generators and coroutines too: each call has a fresh one."""
 
-    def clone(self) -> Any:
+    def clone(self) -> Self:
         """A fresh manager with the same settings."""
         return type(self)()
 
-    def __call__(self, fn: Any) -> Any:
+    def __call__(self, fn: _F) -> _F:
         if inspect.isclass(fn):
             import warnings
 
@@ -29,7 +31,7 @@ class ContextDecorator:
                 FutureWarning,
                 stacklevel=2,
             )
-            return lambda *args, **kwargs: self._call(fn, args, kwargs)
+            return lambda *args, **kwargs: self._call(fn, args, kwargs)  # type: ignore[return-value]
         if inspect.isgeneratorfunction(fn):
             return _wrap_generator(self.clone, fn)
         if inspect.iscoroutinefunction(fn):
@@ -39,14 +41,14 @@ class ContextDecorator:
                 with self.clone():
                     return await fn(*args, **kwargs)
 
-            return coroutine
+            return coroutine  # type: ignore[return-value]
 
         @functools.wraps(fn)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
                 return fn(*args, **kwargs)
 
-        return wrapped
+        return wrapped  # type: ignore[return-value]
 
     def _call(self, fn: Any, args: Any, kwargs: Any) -> Any:
         with self.clone():
@@ -55,7 +57,7 @@ class ContextDecorator:
     def __enter__(self) -> Any:
         raise NotImplementedError
 
-    def __exit__(self, *exc: object) -> Any:
+    def __exit__(self, *exc: object) -> None:
         raise NotImplementedError
 
 
@@ -131,7 +133,7 @@ class no_grad(_ModeDecorator):
     @overload
     def __new__(cls, orig_func: None = None) -> Self: ...
     @overload
-    def __new__(cls, orig_func: Callable[..., Any]) -> Any: ...
+    def __new__(cls, orig_func: _F) -> _F: ...
     def __new__(cls, orig_func: Any = None) -> Any:
         self = object.__new__(cls)
         return self if orig_func is None else self(orig_func)
@@ -155,7 +157,7 @@ class enable_grad(_ModeDecorator):
     @overload
     def __new__(cls, orig_func: None = None) -> Self: ...
     @overload
-    def __new__(cls, orig_func: Callable[..., Any]) -> Any: ...
+    def __new__(cls, orig_func: _F) -> _F: ...
     def __new__(cls, orig_func: Any = None) -> Any:
         self = object.__new__(cls)
         return self if orig_func is None else self(orig_func)
@@ -180,10 +182,10 @@ class set_grad_enabled(_ModeDecorator):
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
         self.mode = mode
-        self.prev = MODE.get()
+        self.prev: State | None = MODE.get()
         MODE.set(changed(grad=self.mode))
 
-    def __call__(self, fn: Any) -> Any:
+    def __call__(self, fn: _F) -> _F:
         MODE.set(self.prev)
         return super().__call__(fn)
 
@@ -219,13 +221,14 @@ class inference_mode(_ModeDecorator):
     True
     """
 
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+    @overload
+    def __new__(cls, mode: _F) -> _F: ...
     def __new__(cls, mode: Any = True) -> Any:
         self = object.__new__(cls)
         self.mode = True if callable(mode) else bool(mode)
         return self(mode) if callable(mode) else self
-
-    def __init__(self, mode: Any = True) -> None:
-        pass
 
     def clone(self) -> Any:
         return inference_mode(self.mode)

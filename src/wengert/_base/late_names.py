@@ -1,28 +1,26 @@
 """Tables whose entries come with the modules that make them.
 
 An operator module is imported when one of its names is first asked for: `import wengert` reads an index of names
-(``_ops.index_of_names``) and imports none of them. ``Table`` is what holds names by that index: asked for one, it imports
-that one's module; read as a whole, it imports all. ``_ops`` says how (``when_missing``).
+(``_ops.index_of_names``) and imports none of them. A ``Table`` holds names by that index: asked for one, it imports that
+one's module; read as a whole, it imports all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from typing import Any
 
-_import: Callable[[str], None]
-_import_all: Callable[[], None]
+from .hooks import hook
 
 
+@hook
+def import_one(module: str) -> None:
+    """Import one module of the index, and attach its names."""
+
+
+@hook
 def import_all() -> None:
     """Import every module of the index."""
-    _import_all()
-
-
-def when_missing(one: Callable[[str], None], every: Callable[[], None]) -> None:
-    """Say how a module of the index is imported, and how all of them are."""
-    global _import, _import_all
-    _import, _import_all = one, every
 
 
 class Table(dict[str, Any]):
@@ -34,7 +32,7 @@ class Table(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         if name not in self.home:
             raise KeyError(name)
-        _import(self.home[name])
+        import_one.run(self.home[name])
         return dict.__getitem__(self, name)
 
     def names(self) -> set[str]:
@@ -46,7 +44,7 @@ class Table(dict[str, Any]):
         return dict.items(self)
 
     def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default
+        return self[name] if name in self else default  # noqa: SIM401  this is ``get``
 
     def __contains__(self, name: object) -> bool:
         return name in self.home or dict.__contains__(self, name)
@@ -55,19 +53,19 @@ class Table(dict[str, Any]):
         return len(self.names())
 
     def __iter__(self) -> Iterator[str]:
-        import_all()
+        import_all.run()
         return dict.__iter__(self)
 
-    def keys(self) -> KeysView[str]:
-        import_all()
+    def keys(self) -> KeysView[str]:  # type: ignore[override]  # dict's are views too
+        import_all.run()
         return dict.keys(self)
 
-    def values(self) -> ValuesView[Any]:
-        import_all()
+    def values(self) -> ValuesView[Any]:  # type: ignore[override]  # dict's are views too
+        import_all.run()
         return dict.values(self)
 
-    def items(self) -> ItemsView[str, Any]:
-        import_all()
+    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # dict's are views too
+        import_all.run()
         return dict.items(self)
 
 
@@ -82,7 +80,7 @@ class LateFunction:
         self.module = module
 
     def __call__(self, *args: Any) -> Any:
-        _import(self.module)
+        import_one.run(self.module)
         return getattr(self.space, self.name)(*args)
 
 
@@ -96,13 +94,13 @@ class LateMember:
         self.module = module
 
     def __get__(self, obj: Any, owner: Any) -> Any:
-        _import(self.module)
+        import_one.run(self.module)
         return getattr(owner if obj is None else obj, self.name)
 
     def __set__(self, obj: Any, value: Any) -> None:
-        _import(self.module)
+        import_one.run(self.module)
         setattr(obj, self.name, value)
 
     def __delete__(self, obj: Any) -> None:
-        _import(self.module)
+        import_one.run(self.module)
         delattr(obj, self.name)

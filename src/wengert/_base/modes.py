@@ -9,6 +9,7 @@ each asyncio task has its own.
 
 from __future__ import annotations
 
+import threading
 from contextvars import ContextVar
 from typing import Any
 
@@ -84,6 +85,22 @@ def changed(*, grad: bool | None = None, inference: bool | None = None, hooks: A
     grad = (old_grad if grad is None else grad) and not inference
     hooks = old_hooks if hooks is ... else hooks
     return None if grad and not inference and not hooks else State(grad, inference, hooks)
+
+
+slow_hooks: list[Any] = []  # who stands around every operator, the latest outermost
+writes = threading.local()  # .op: the operator whose in-place form is running, as long as there are slow_hooks
+
+
+def watch_operators(hook: Any) -> None:
+    """From now on every operator, in every thread, is ``hook(info, args, proceed)``; ``proceed()`` runs it."""
+    add_reason("watched")
+    slow_hooks.append(hook)
+
+
+def unwatch_operators(hook: Any) -> None:
+    """Take back one ``watch_operators``."""
+    slow_hooks.remove(hook)
+    drop_reason("watched")
 
 
 inference_tensors: list[None] = []  # one entry for each tensor made in inference mode that lives; see _inference

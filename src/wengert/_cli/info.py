@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert._arrays.blas import core
 from wengert._version import __version__
 
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -62,7 +63,8 @@ def _installed(distribution: str) -> str:
 
 def _blas(build: Any) -> str:
     library = build.get("Build Dependencies", {}).get("blas", {})
-    return f"{library.get('name', 'unknown')} {library.get('version', '')}".strip()
+    name = f"{library.get('name', 'unknown')} {library.get('version', '')}".strip()
+    return f"{name}, kernels for {core()}" if core() else name
 
 
 def _threads() -> str:

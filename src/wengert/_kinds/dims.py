@@ -60,7 +60,7 @@ def as_int(value: Any, name: str = "operator", wanted: str = "int", argument: st
             return operator.index(value)
         except (TypeError, RuntimeError):
             pass
-    from .slow_path import type_text
+    from .._tape.error_text import type_text
 
     raise TypeError(f"{name}(): argument '{argument}' (position 2) must be {wanted}, not {type_text(value)}")
 
@@ -71,7 +71,7 @@ def _element(value: Any, position: int, name: str) -> int:
             return operator.index(value)
         except (TypeError, RuntimeError):
             pass
-    from .slow_path import type_text
+    from .._tape.error_text import type_text
 
     raise TypeError(
         f"{name}(): argument 'dim' failed to unpack the object at pos {position + 1} with error "
@@ -91,7 +91,7 @@ def rank(input: Any, name: str) -> int:
         ndim: int = input._a.ndim
         return ndim
     except AttributeError:
-        from .slow_path import type_text
+        from .._tape.error_text import type_text
 
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}") from None
 

@@ -27,8 +27,10 @@ from numpy import ufunc
 
 from .._arrays.library import INEXACT, constants_for
 from .._arrays.threads import both, elementwise, multiply_into
+from .._base.dtypes import REAL_NUMBERS
 from .._base.registry import RAW, Impl, Operator, place
 from .._tape.node import Box, named
+from .._tape.promotion import cast, default_np, logical_dtype
 from .._tape.saved import is_complex, unbox
 from .declare import (
     Formula,
@@ -47,18 +49,9 @@ from .declare import (
     same,
     saved_for,
 )
-from .slow_path import (
-    cast,
-    default_np,
-    logical_dtype,
-    refuse_quietly,
-    second_of_method,
-    second_operand,
-    slow_operator,
-)
+from .slow_path import refuse_quietly, second_of_method, second_operand, slow_operator
 from .templates import BACKWARD, PIECES, Shape, hot, variant
 
-SCALARS = frozenset((float, int))
 FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 
 
@@ -377,7 +370,7 @@ def binary(
     blocks: bool = True,
     fast: Any = INEXACT,
     pairs: Any = None,
-    numbers: Any = SCALARS,
+    numbers: Any = REAL_NUMBERS,
     scalar_node: str | None = None,
     dunder: str | None = None,
     **facts: Any,

@@ -10,9 +10,9 @@ formula per operand. A formula may name, after ``xp`` and ``g``: an operand, ``O
 parameter, ``result`` (``result0``, ``result1``, ... with several outputs) and ``needs`` (a bool for each operand).
 With several differentiable outputs ``g`` is a tuple; an output that nothing used has zeros.
 
-Forward mode comes from the formula: the tangent is the transpose of the transpose (``_payloads.transforms.transposed_jvp``).
+Forward mode comes from the formula: the tangent is the transpose of the transpose (``transforms.transposed_jvp``).
 
-Every operator of this kind has a recording function that takes whatever may come (``anything_body``); most have one in
+Every operator of this kind has a recording function that takes whatever may come (``ANYTHING``); most have one in
 front of it that takes plain arrays only, and leaves all else to it.
 """
 
@@ -24,16 +24,18 @@ from typing import Any
 import numpy as np
 
 from .._base import registry
+from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import nearest
 from .._base.registry import RAW, Impl, Operator, T, place, register
+from .._tape.error_text import broadcast_error, type_text
 from .._tape.node import FREED, Box, Parts, Port, port_of
+from .._tape.promotion import cast, common_dtype
 from .._tape.saved import is_complex, stale, unbox
 from .._tape.tensor import Tensor, alias_payload, make, note_view, wrap
+from .._tape.views import MULTI_OUTPUT_VIEW
 from .declare import Formula, camel, declared, formula_names, node_class, not_saved
-from .slow_path import MULTI_OUTPUT_VIEW, broadcast_error, cast, common_dtype, overridden, push_down, type_text
+from .slow_path import overridden, push_down
 from .templates import BACKWARD, PIECES, Flags, Shape, hot, rendered, variant
-
-NUMBERS = frozenset((bool, int, float, complex))
 
 
 class _Plain(dict[type, bool]):
@@ -447,7 +449,7 @@ def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
         fixed = [t.item() if isinstance(t, np.generic) else t for t in operands]
         return info.core(*fixed, *args[len(fixed) :]) if info.arity >= 0 else info.core(fixed, *args[1:])
     for position, t in enumerate(operands):
-        if t is not None and not isinstance(t, Tensor) and type(t) not in NUMBERS:
+        if t is not None and not isinstance(t, Tensor) and type(t) not in PYTHON_NUMBERS:
             if info.arity < 0:
                 raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_text(t)}")
             raise TypeError(
@@ -458,7 +460,7 @@ def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
 
 
 _NAMES = {
-    "ARRAYS": {np.ndarray}, "NUMBERS": NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
+    "ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
     "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted, "push_down": push_down,
     "refuse": _refuse, "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
 }  # fmt: skip

@@ -13,6 +13,7 @@ import numpy as np
 from .._arrays.library import ARITHMETIC, INEXACT
 from .._base.dtypes import BY_NUMPY
 from .._base.registry import RAW, Impl, Operator, T, place
+from .._tape.error_text import cpp_name, type_text
 from .._tape.node import Box
 from .._tape.saved import is_complex, unbox
 from .._tape.tensor import Tensor, alias_payload
@@ -28,9 +29,8 @@ from .declare import (
     not_saved,
     release_of,
 )
-from .slow_path import cpp_name, first_operand, mixed_product, overridden, type_text
+from .slow_path import first_operand, mixed_product, overridden
 from .templates import BACKWARD, PIECES, Shape, hot
-
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor
 LINEAR = """

@@ -21,9 +21,10 @@ from .._base.errors import warn
 from .._base.modes import is_grad_enabled
 from .._payloads.meta import Meta, on_meta
 from .._payloads.transforms import DEPTH, Dual
+from .._tape.error_text import cpp_name, type_text
+from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor
 from .._tape.views import bump, writable
-from .slow_path import cpp_name, logical_dtype, type_text
 
 
 # -------------------------------------------------------------------------------------------------------------- rules
@@ -109,7 +110,7 @@ def with_keywords(fn: Any, otherwise: Any) -> Any:
     if code.co_flags & inspect.CO_VARARGS:
 
         def form(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-            return otherwise(args, out, kwargs)
+            return fn(*args) if out is None and not kwargs else otherwise(args, out, kwargs)
 
         return functools.wraps(fn)(form)
     count = code.co_argcount

@@ -6,52 +6,21 @@ arguments fit for the hot path and calls the operator again, or raises PyTorch's
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
 from .._arrays.library import INEXACT
 from .._base import dtypes as _dtypes
-from .._base.errors import OtherLibraryError, noted, where
-from .._base.modes import MODE, add_reason, drop_reason, inference_tensors, is_grad_enabled
-from .._base.registry import RAW, Info, T
+from .._base.errors import OtherLibraryError, noted
+from .._base.modes import MODE, inference_tensors, is_grad_enabled, slow_hooks
+from .._base.registry import RAW, XP, Info
+from .._base.torch_function import refused
+from .._tape.error_text import broadcast_error, type_text
 from .._tape.inference import mark_results, refuse_saved
-from .._tape.node import AccumulateGrad, tick, view_of
+from .._tape.promotion import NUMBER_DTYPES, cast, common_dtype, default_np, logical_dtype
 from .._tape.tensor import Tensor, alias_payload, stale_views, wrap
-
-NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # how a view was made, if not ordinarily
-
-quiet_views: list[None] = []  # one entry for each view made under no_grad of a tensor with a history
-
-
-class QuietView(int):
-    """``NO_GRAD_VIEW`` of a tensor with a history: as long as one lives, writes in place look whether they hit one."""
-
-    def __new__(cls) -> QuietView:
-        quiet_views.append(None)
-        self = int.__new__(cls, NO_GRAD_VIEW)
-        self.seq = tick()  # like a node's: the base's history is that of before
-        return self
-
-    def __del__(self) -> None:
-        quiet_views.pop()
-
-
-slow_hooks: list[Any] = []  # who stands around every operator, the latest outermost
-writes = threading.local()  # .op: the operator whose in-place form is running, as long as there are slow_hooks
-
-
-def watch_operators(hook: Any) -> None:
-    """From now on every operator, in every thread, is ``hook(info, args, proceed)``; ``proceed()`` runs it."""
-    add_reason("watched")
-    slow_hooks.append(hook)
-
-
-def unwatch_operators(hook: Any) -> None:
-    """Take back one ``watch_operators``."""
-    slow_hooks.remove(hook)
-    drop_reason("watched")
+from .._tape.views import INFERENCE_VIEW, made_unrecorded, prune, refresh_all
 
 
 # ---------------------------------------------------------------------------------------------------------------- modes
@@ -75,8 +44,6 @@ def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
 
         return write_out(out, info.op, args, None, info.out_rule)
     if stale_views and is_grad_enabled():
-        from .._tape.views import prune, refresh_all
-
         refresh_all(args)
         prune()
     return _between(tuple(slow_hooks), info, args) if slow_hooks else _in_mode(info, args)
@@ -124,7 +91,7 @@ def _inference_view(info: Info, args: tuple[Any, ...]) -> Any:
 def slow_operator(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
     """``slow`` for the Python operators: an unknown type is given its own chance."""
     y = args[1]
-    if isinstance(y, Tensor) or type(y) in _NUMBER:
+    if isinstance(y, Tensor) or type(y) in NUMBER_DTYPES:
         return slow(info, args, out)
     return refuse_quietly(info, *args)
 
@@ -138,16 +105,8 @@ def quiet(info: Info, args: tuple[Any, ...]) -> Any:
         single = isinstance(result, Tensor)
         for r in (result,) if single else result:
             _, op, p, _ = r._v
-            r._v = (args[0], op, p, _quiet_view(args[0]))
+            r._v = (args[0], op, p, made_unrecorded(args[0]))
     return result
-
-
-def _quiet_view(parent: Tensor) -> int:
-    """How a view made without recording was made."""
-    if parent._fn is not None:
-        return QuietView()
-    grand = view_of(parent)
-    return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], QuietView) else grand[3]
 
 
 def _without_history(a: Any) -> Any:
@@ -163,47 +122,6 @@ def _without_history(a: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------ dtypes, numbers
-def kind_of(t: Tensor) -> tuple[Any, str]:
-    """An operand as the promotion rules see it."""
-    return (logical_dtype(t), "dim" if t._a.ndim else "zero")
-
-
-def logical_dtype(t: Tensor) -> Any:
-    """The NumPy dtype of a tensor whose payload may be a transform's value."""
-    a = t._a
-    if type(a) is np.ndarray:
-        return a.dtype
-    while isinstance(a, Tensor):
-        a = a._a
-    d = a.dtype
-    return getattr(d, "base_dtype", d)
-
-
-_NUMBER = {
-    bool: np.dtype(np.bool_),
-    int: np.dtype(np.int64),
-    float: np.dtype(np.float64),
-    complex: np.dtype(np.complex128),
-}
-
-
-def common_dtype(operands: Any) -> Any:
-    """The NumPy dtype that PyTorch computes in, for tensors and Python numbers together."""
-    return _dtypes.PROMOTED[
-        tuple([kind_of(t) if isinstance(t, Tensor) else (_NUMBER[type(t)], "scalar") for t in operands])
-    ]
-
-
-def default_np() -> Any:
-    """The default floating dtype as NumPy's."""
-    return _dtypes.get_default_dtype().np
-
-
-def cast(t: Any, dtype: Any) -> Any:
-    """The tensor in another NumPy dtype, recorded; itself if it is in that dtype already."""
-    return t if logical_dtype(t) is dtype else T._to_copy(t, dtype)
-
-
 def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
     """Two operands of different dtypes, or of different levels (``_payloads.transforms``, NOTE [ Levels ])."""
     if not (isinstance(x._a, _ARRAYS) and isinstance(y._a, _ARRAYS)):
@@ -322,8 +240,6 @@ def _with_small_int(info: Info, x: Tensor, y: int) -> Any:
 
 def _integers(info: Info, *operands: Tensor) -> Any:
     """Run an operator's body for integers, or the array library's function where there is none."""
-    from .._base.registry import XP
-
     payloads = [t._a for t in operands]
     xp = XP[type(payloads[0])]
     try:
@@ -342,36 +258,12 @@ def cast_operand(y: Any, dtype: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------- refusals
-def type_text(value: Any) -> str:
-    """A value's type as PyTorch's messages name it."""
-    ty = type(value)
-    return (
-        ty.__name__ if ty.__module__ in ("builtins",) or isinstance(value, Tensor) else f"{ty.__module__}.{ty.__name__}"
-    )
-
-
 def overridden(info: Info, args: tuple[Any, ...]) -> Any:
     """The result of an operator from an operand whose class overrides operators; ``...`` if there is none."""
     for a in args:
         if hasattr(type(a), "__torch_function__") and not isinstance(a, Tensor):
-            from .._tensor_api.override_sites import from_operator
-
-            return from_operator(info, args)
+            return refused.run(info, args)
     return ...
-
-
-_CPP = {
-    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "bool": "bool",
-    "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int", "uint8": "unsigned char",
-    "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int",
-    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-}  # fmt: skip
-
-
-def cpp_name(of: Any) -> str:
-    """The name in C++, which PyTorch's errors use, of a tensor's dtype or of one of NumPy's: ``long int``."""
-    dtype = logical_dtype(of) if isinstance(of, Tensor) else of
-    return _CPP[str(_dtypes.BY_NUMPY[dtype]).removeprefix("torch.")]
 
 
 def first_operand(info: Info, *args: Any) -> Any:
@@ -389,8 +281,8 @@ def first_operand(info: Info, *args: Any) -> Any:
     first = info.number_first
     if (
         first
-        and type(args[0]) in _NUMBER
-        and (isinstance(args[1], Tensor) or (first == "alone" and type(args[1]) in _NUMBER))
+        and type(args[0]) in NUMBER_DTYPES
+        and (isinstance(args[1], Tensor) or (first == "alone" and type(args[1]) in NUMBER_DTYPES))
     ):
         return info.op(cast_operand(args[0], common_dtype(args)), args[1])
     if info.overloads:
@@ -499,31 +391,3 @@ def not_implemented(info: Info, x: Tensor, name: str | None = None) -> NotImplem
     """PyTorch's error for a dtype that an operator does not take."""
     kernel = name or info.kernel or f"{info.called}_cpu"
     return NotImplementedError(f"\"{kernel}\" not implemented for '{_dtypes.BY_NUMPY[logical_dtype(x)].scalar_name}'")
-
-
-def broadcast_error(x: Any, y: Any) -> RuntimeError:
-    """PyTorch's error for shapes that do not broadcast, with where the operands came from."""
-    a, b = tuple(x.shape), tuple(y.shape)
-    n = max(len(a), len(b))
-    pa, pb = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
-    for dim in range(n - 1, -1, -1):
-        if pa[dim] != pb[dim] and pa[dim] != 1 and pb[dim] != 1:
-            break
-    message = (
-        f"The size of tensor a ({pa[dim]}) must match the size of tensor b ({pb[dim]}) at non-singleton dimension {dim}"
-    )
-    return noted(
-        RuntimeError(message),
-        f"Why: shapes {list(a)} and {list(b)} do not broadcast: from the last dimension on, sizes must be equal or 1.",
-        _origin("a", x),
-        _origin("b", y),
-        "What to do: reshape, unsqueeze or transpose one of them so that the sizes agree.",
-        code="W008",
-    )
-
-
-def _origin(name: str, t: Any) -> str:
-    fn = getattr(t, "_fn", None)
-    if fn is None or type(fn) is AccumulateGrad:
-        return ""
-    return f"Where: tensor {name} was made at {where(fn.code, fn.lasti)}"

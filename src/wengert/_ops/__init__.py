@@ -12,7 +12,7 @@ from importlib import import_module
 from .._arrays import large as large  # puts its functions in the place of NumPy's
 from .._arrays.library import late_functions
 from .._base.dtypes import learners
-from .._base.late_names import when_missing
+from .._base.late_names import import_all, import_one
 from .._base.registry import expect, table_of
 from .._tensor_api.publish import settle
 from .index_of_names import INDEX
@@ -39,11 +39,13 @@ MODULES = (
 )  # fmt: skip
 
 
+@import_one.set
 def load(module: str) -> None:
     """Import one of the modules, and attach its names."""
     _import((module,))
 
 
+@import_all.set
 def load_all() -> None:
     """Import all of them."""
     global _all_loaded
@@ -80,6 +82,5 @@ def _expect_names() -> None:
                 spaces[space].home.update(dict.fromkeys(names, module))
 
 
-when_missing(load, load_all)
 _expect_names()
 learners.append(lambda np_dtype: import_module("wengert._payloads.bfloat16").attach(np_dtype))

@@ -317,7 +317,6 @@ INDEX: dict[str, dict[str, str]] = {
             "_not_nan_count all_dim any_dim count_nonzero mean_all mean_dim nansum prod_all prod_dim sum_all "
             "sum_dim"
         ),
-        "lib": "mean_of_all sum_of_all",
         "torch": "all any count_nonzero mean nanmean nansum prod sum",
         "Tensor": "all any count_nonzero mean nanmean nansum prod sum",
     },
@@ -326,7 +325,6 @@ INDEX: dict[str, dict[str, str]] = {
             "_put_along _take_along _tie_count _ties amax amin aminmax argmax argmin max_all max_dim min_all "
             "min_dim"
         ),
-        "lib": "put_along taken_along",
         "torch": "amax amin aminmax argmax argmin max min",
         "Tensor": "amax amin aminmax argmax argmin max min",
     },
@@ -340,7 +338,6 @@ INDEX: dict[str, dict[str, str]] = {
         "operators": (
             "_cumprod_before _cumsum_reverse _delay _recurrence cummax cummin cumprod cumsum logcumsumexp"
         ),
-        "lib": "complex_logcumsumexp delayed linear_recurrence products_before",
         "torch": "cummax cummin cumprod cumsum logcumsumexp",
         "Tensor": "cummax cummin cumprod cumprod_ cumsum cumsum_ logcumsumexp",
     },
@@ -350,7 +347,6 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "nn.softmax": {
         "operators": "_log_softmax_backward_data _softmax_backward_data log_softmax logsumexp softmax",
-        "lib": "log_softmax_backward_rows log_softmax_rows softmax_backward_rows softmax_rows",
         "torch": "log_softmax logsumexp softmax",
         "Tensor": "log_softmax logsumexp softmax",
         "nn.functional": "log_softmax softmax softmin",
@@ -361,19 +357,16 @@ INDEX: dict[str, dict[str, str]] = {
             "_searchsorted _unique2 _unique_consecutive argsort isin kthvalue sort topk unique_dim "
             "unique_dim_consecutive"
         ),
-        "lib": "kth_with_positions largest_with_positions places_in_rows sorted_with_positions",
         "torch": "argsort bucketize isin kthvalue msort searchsorted sort topk unique unique_consecutive",
         "Tensor": "argsort kthvalue msort sort topk unique unique_consecutive",
     },
     "reduce.statistics": {
         "operators": "median_all median_dim mode nanmedian_all nanmedian_dim std std_mean var var_mean",
-        "lib": "median_positions most_frequent",
         "torch": "corrcoef cov median mode nanmedian nanquantile quantile std std_mean var var_mean",
         "Tensor": "corrcoef cov median mode nanmedian nanquantile quantile std var",
     },
     "reduce.counting": {
         "operators": "bincount histc",
-        "lib": "counts_between",
         "torch": "bincount histc histogram histogramdd",
         "Tensor": "bincount histc histogram",
     },
@@ -404,7 +397,6 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "nn.loss": {
         "operators": "huber smooth_l1 soft_margin squared_error",
-        "lib": "reduced",
         "nn.functional": (
             "hinge_embedding_loss huber_loss l1_loss margin_ranking_loss mse_loss smooth_l1_loss soft_margin_loss"
         ),
@@ -446,13 +438,11 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "nn.normalization": {
         "operators": "norm_groups norm_layer standardize standardize_backward",
-        "lib": "norm_cotangents normalized standardized",
         "torch": "group_norm layer_norm native_group_norm native_layer_norm rms_norm",
         "nn.functional": "group_norm layer_norm local_response_norm rms_norm",
     },
     "nn.batch_norm": {
         "operators": "norm_by_statistics norm_channels",
-        "lib": "channel_cotangents channels_by_statistics normalized_channels",
         "torch": "batch_norm instance_norm",
         "nn.functional": "batch_norm instance_norm",
     },
@@ -501,7 +491,6 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "nn.attention": {
         "operators": "attention hide_future keep_past softmax_or_zero",
-        "lib": "attention_cotangents causal_scores softmax_rows_or_zero",
         "nn.functional": "scaled_dot_product_attention",
     },
     "nn.multihead": {
@@ -514,14 +503,12 @@ INDEX: dict[str, dict[str, str]] = {
         "operators": (
             "cholesky_solution cofactors determinant inverse sign_logdet solve_left triangular_solve_left"
         ),
-        "lib": "determinants inverses solutions triangular_solutions",
     },
     "linalg.decompositions": {
         "operators": (
             "cholesky_factor eigen_general eigen_hermitian exp_matrix lu_compact orthogonal permutation_of "
             "pseudo_inverse singular"
         ),
-        "lib": "cholesky_factors",
     },
     "linalg.public": {
         "torch": (
@@ -623,8 +610,5 @@ INDEX: dict[str, dict[str, str]] = {
             "normal_values_of_mean normal_values_of_std poisson_values random_values random_values_from_to "
             "random_values_to uniform_values"
         ),
-    },
-    "indexing._along": {
-        "lib": "along",
     },
 }

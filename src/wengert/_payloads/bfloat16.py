@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from .._base import dtypes
+from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import Info
-from .._kinds.slow_path import unwatch_operators, watch_operators
 from .._tape.node import Node, Port
 from .._tape.tensor import Tensor, wrap
 

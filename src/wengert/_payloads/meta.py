@@ -1,15 +1,15 @@
 """Tensors without data: the device ``"meta"``, as a type of payload.
 
 A ``Meta`` has a shape, a dtype and strides, and a ``Memory`` that holds nothing but its size, which views share. It is
-a ``Value`` that no transform made: the hot path's test of dtypes leads operators on it away, and ``_values.bind`` hands
-them to ``computed``, which finds the shape, dtype and order of the result:
+a ``Value`` that no transform made: the hot path's test of dtypes leads operators on it away, and ``transforms.bind``
+hands them to ``computed``, which finds the shape, dtype and order of the result:
 
 views       are made of an array that has the shape and strides and no memory (``_ghost``): NumPy computes the new ones
 by rule     ``_payloads.meta_rules`` knows the result's shape from those of the operands, at no cost whatever their size
 the others  run on arrays of the same shape (``stand_in``), and what comes out is forgotten
 
 So a formula, a transform or an optimizer that runs on payloads runs on these as well. A write in place is checked and
-changes nothing (``_alias.rebind``). A program without such tensors does not import the rules.
+changes nothing (``views.rebind``). A program without such tensors does not import the rules.
 """
 
 from __future__ import annotations
@@ -342,7 +342,7 @@ def taken(a: Any) -> Meta:
 # ------------------------------------------------------------------------------------------------------------ computing
 def computed(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """What an operator makes of payloads of which some have no data."""
-    from .._ops.linalg.inverses import LinAlgError
+    from .._base.errors import LinAlgError
     from .meta_rules import REFUSED, rule_for
 
     if info.name in REFUSED:

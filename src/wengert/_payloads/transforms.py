@@ -27,7 +27,7 @@ import numpy as np
 
 from .._arrays.library import BY_DTYPE, also_constants_for
 from .._base import registry
-from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, REAL
+from .._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, INTEGRAL, PYTHON_NUMBERS, REAL
 from .._base.registry import XP, Info, T, U
 from .._tape.node import AccumulateGrad, Box, Parts
 from .._tape.tensor import Tensor, wrap
@@ -317,7 +317,7 @@ def call(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
 def _bottom(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
     """No transform is left: run on Tensors if there are any, else on arrays."""
     if any(isinstance(a, Tensor) for a in operands):
-        lifted = [a if isinstance(a, Tensor) or a is None or type(a) in _NUMBERS else wrap(a) for a in operands]
+        lifted = [a if isinstance(a, Tensor) or a is None or type(a) in PYTHON_NUMBERS else wrap(a) for a in operands]
         out = info.op(*lifted, *p) if info.arity >= 0 else info.op(lifted, *p)
         return _bare(out) if info.outputs == 1 else tuple(_bare(o) for o in out)
     if any(isinstance(a, Value) for a in operands):  # no transform's: arrays without data
@@ -325,7 +325,7 @@ def _bottom(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
 
         return computed(info, operands, p)
     # through a Tensor, so that promotion and integers are treated as they always are
-    lifted = [a if a is None or type(a) in _NUMBERS else wrap(a) for a in operands]
+    lifted = [a if a is None or type(a) in PYTHON_NUMBERS else wrap(a) for a in operands]
     if not any(isinstance(a, Tensor) for a in lifted):
         lifted[0] = wrap(np.asarray(lifted[0]))
     out = info.core(*lifted, *p) if info.arity >= 0 else info.core(lifted, *p)
@@ -335,9 +335,6 @@ def _bottom(info: Info, operands: list[Any], p: tuple[Any, ...]) -> Any:
 def _bare(t: Tensor) -> Any:
     """A Tensor as a payload: itself only if it has a history."""
     return t if t._fn is not None else t._a
-
-
-_NUMBERS = frozenset((bool, int, float, complex))
 
 
 # --------------------------------------------------------------------------------------------------------- forward mode
@@ -365,7 +362,7 @@ def transposed_jvp(info: Info, tangents: list[Any], out: Any, inner: list[Any], 
     """
     from .._base.grad_mode import grad_mode
 
-    given = [a for a in (*inner, *tangents) if a is not None and type(a) not in _NUMBERS]
+    given = [a for a in (*inner, *tangents) if a is not None and type(a) not in PYTHON_NUMBERS]
     if not any(isinstance(a, (Value, Tensor)) for a in given):
         with grad_mode(True):
             return _transposed(info, tangents, inner, p, lambda a: a)
@@ -385,7 +382,7 @@ def _transposed(info: Info, tangents: list[Any], inner: list[Any], p: tuple[Any,
 
     leaves = []
     for a, t in zip(inner, tangents, strict=True):
-        if a is None or type(a) in _NUMBERS:
+        if a is None or type(a) in PYTHON_NUMBERS:
             leaves.append(a)
             continue
         leaf = wrap(lift(a))

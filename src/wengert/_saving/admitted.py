@@ -17,10 +17,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _utils
+from .._arrays.memory import owner_of
 from .._base import dtypes
 from .._base.constants import Size, device
 from .._tape.tensor import Tensor
-from .._tensor_api.layout import owner_of
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.parameter import Parameter
 from .storages import STORAGE_NAMES

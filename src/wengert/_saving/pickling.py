@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from .. import _utils
+from .._arrays.memory import address_of
 from .._base import dtypes
 from .._base.dtypes import BY_NUMPY, dtype, layout, memory_format
 from .._tape.node import RemovableHandle
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import _attributes, _warn_of_hooks
-from .._tensor_api.layout import address
 from .._tensor_api.legacy_types import tensortype
 from .._tensor_api.storage import TypedStorage, UntypedStorage, _Storage
 from ..nn.modules._handles import HookDict, ModuleHandle, WrappedHook
@@ -35,7 +35,7 @@ from ..random import Generator
 from .places import location_tag
 from .storages import NAME_OF_DTYPE, place_of, storage_on
 
-HOME = {
+HOME: dict[Any, tuple[str, str]] = {
     Tensor: ("torch", "Tensor"),
     UntypedStorage: ("torch.storage", "UntypedStorage"),
     TypedStorage: ("torch.storage", "TypedStorage"),
@@ -65,7 +65,7 @@ class StorageTable:
 
     def enter(self, memory: np.ndarray, dtype: np.dtype) -> str:
         """The key of a memory; an error if it is there already as another dtype."""
-        ident = (address(memory), memory.nbytes) if memory.nbytes else object()
+        ident = (address_of(memory), memory.nbytes) if memory.nbytes else object()
         key, known = self._known.get(ident, (None, dtype))
         if known != dtype:
             raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")

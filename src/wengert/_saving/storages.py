@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._arrays.memory import address_of, owner_of
 from .._base import dtypes
 from .._payloads.meta import Meta
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.copying import _array
-from .._tensor_api.layout import address, owner_of, strides_of
+from .._tensor_api.layout import strides_of
 from .._tensor_api.legacy_types import TYPES
 from .._tensor_api.storage import TypedStorage, UntypedStorage
 
@@ -48,12 +49,12 @@ def place_of(tensor: Tensor) -> Place:
 
 def _place_in_owner(a: np.ndarray) -> Place | None:
     owner, itemsize = owner_of(a), a.dtype.itemsize
-    offset = address(a) - address(owner) if a.size else 0
+    offset = address_of(a) - address_of(owner) if a.size else 0
     odd = any(step < 0 or step % itemsize for step in a.strides) or offset < 0
     if odd or offset % itemsize or owner.nbytes % itemsize:
         return None
     memory = owner.ravel(order="K")
-    if memory.size and address(memory) != address(owner):  # the owner has gaps: ravel made a copy
+    if memory.size and address_of(memory) != address_of(owner):  # the owner has gaps: ravel made a copy
         return None
     if memory.dtype != a.dtype:
         memory = memory.view(a.dtype)

@@ -549,7 +549,7 @@ def _recorded_copy(g: Tensor) -> Tensor:
     """The gradient as a tensor of its own: what is put into ``.grad`` may be written to."""
     copy = g.clone()  # type: ignore[attr-defined]
     if copy._fn is not None:
-        from .._ops.shape.view_chain import renamed
+        from .view_chain import renamed
 
         copy = renamed(copy, "torch::autograd::CopyBackwards")
     return copy

@@ -12,9 +12,9 @@ from typing import Any
 
 from .._base import errors as lines
 from .._base.registry import Info
-from .._kinds.slow_path import MULTI_OUTPUT_VIEW
 from .node import Port, ticks
 from .tensor import Tensor, make, new
+from .views import MULTI_OUTPUT_VIEW
 
 
 def tied(info: Info, input: Tensor, p: tuple[Any, ...], r: Any) -> Tensor:

@@ -6,19 +6,20 @@ import math
 import sys
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, where
 from .._base.grad_mode import grad_mode
 from .._base.modes import M, in_transform, is_grad_enabled, is_inference_mode_enabled, transforms
-from .._kinds.slow_path import cpp_name, type_text
 from .._payloads.transforms import ones_payload
 from .engine import accumulate, run
+from .error_text import cpp_name
 from .inference import is_inference
 from .node import AccumulateGrad, HookDict, Node, Port, RemovableHandle, hooks_of, leaf_node, port_of
 from .tensor import Tensor, current_fn, device_of, late, wrap
@@ -274,7 +275,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Tensor, ...]:
     """The gradients of ``outputs`` with respect to ``inputs``, returned; no ``.grad`` is touched.
 
     Inputs may be leaves or intermediate results. One that the outputs do not depend on is an error, unless
@@ -441,7 +442,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """
     if type(requires_grad) is not bool:
         raise TypeError(
-            f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_text(requires_grad)}"
+            f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {type_name(requires_grad)}"
         )
     if transforms and in_transform():
         raise _refused_in_transform(
@@ -577,7 +578,7 @@ def set_data(self: Tensor, value: Tensor) -> None:
     fn = self._fn
     if fn is not None and (a.dtype.kind not in "fcV"):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    from .._ops.shape.view_chain import moved
+    from .view_chain import moved
 
     moved.append("data")
     self._a = a
@@ -612,7 +613,7 @@ def retains_grad(self: Tensor) -> bool:
     return bool(self.__dict__.get("_retains", False))
 
 
-def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Call ``hook(grad)`` with this tensor's gradient in each backward pass; it may return a new gradient.
 
     >>> import wengert as torch
@@ -638,7 +639,7 @@ def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
     return handle
 
 
-def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHandle:
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call ``hook(tensor)`` after this leaf's ``.grad`` was accumulated in a backward pass."""
     fn = current_fn(self)
     if fn is None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import T
-from .._kinds.slow_path import type_text
 from .node import AccumulateGrad, Hooks, Node, Parts
 from .tensor import Tensor, wrap
 
@@ -64,7 +64,7 @@ def _check_one(result: Any, given: Any, hook: Any) -> None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(result, Tensor):
         raise noted(
-            TypeError(f"expected Variable, but hook returned '{type_text(result)}'"),
+            TypeError(f"expected Variable, but hook returned '{type_name(result)}'"),
             "Why: a hook gives a new gradient (a Tensor) or None, which leaves the gradient as it is.",
             f"Which: {_place(hook)}",
         )
@@ -90,7 +90,7 @@ def _place(hook: Any) -> str:
 def _check_all(result: Any, given: tuple[Any, ...], hook: Any) -> tuple[Any, ...]:
     """What a hook returned instead of a tuple of gradients."""
     if not isinstance(result, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type_text(result)}'")
+        raise TypeError(f"expected tuple, but hook returned '{type_name(result)}'")
     if len(result) != len(given):
         raise RuntimeError(
             f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(result)}, but expected "
@@ -190,7 +190,7 @@ def call_leaf_hooks(m: AccumulateGrad, h: Hooks, g: Any, create_graph: bool) -> 
 def _refuse_result(result: Any) -> None:
     """A hook after accumulation has nothing to return."""
     if not isinstance(result, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type_text(result)}'")
+        raise TypeError(f"expected Variable, but hook returned '{type_name(result)}'")
     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 

@@ -5,7 +5,7 @@ a reason to leave the hot path for operators that record: ``refuse_saved`` looks
 is saved by another way is found in the backward pass: the cell's sequence number is later than every node's.)
 
 The tensor's array is a view that NumPy does not write to. So the direct ways of writing in place fail, and go where
-they always go then, to ``_alias.writable``, which knows whether the mode is on.
+they always go then, to ``views.writable``, which knows whether the mode is on.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import locked
 from .._base.errors import noted
 from .._base.modes import M, inference_tensors, is_inference_mode_enabled
 from .node import Box, Cell, Port, box_of, view_of
@@ -67,13 +68,6 @@ def mark(t: Tensor) -> Tensor:
     if type(t._a) is np.ndarray:
         t._a = box.a = locked(t._a)
     return t
-
-
-def locked(a: Any) -> Any:
-    """The same memory as an array that NumPy does not write to."""
-    a = a[...]
-    a.flags.writeable = False
-    return a
 
 
 def mark_if_on(t: Tensor) -> Tensor:

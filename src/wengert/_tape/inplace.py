@@ -13,16 +13,18 @@ import numpy as np
 
 from .._arrays.library import ARITHMETIC, NUMBERS, lib, silently
 from .._base import errors as lines
-from .._base.dtypes import FLOATING
-from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks
+from .._base.constants import type_name
+from .._base.dtypes import FLOATING, REAL_NUMBERS
+from .._base.modes import EVERY, MODE, is_grad_enabled, saved_tensors_hooks, slow_hooks, writes
 from .._base.registry import Info, own
-from .._kinds.slow_path import quiet_views, slow_hooks, type_text, writes
+from .._base.torch_function import recovered, refused_in_place
 from .node import cell_of, tick, ticks
 from .tensor import Tensor, stale_views, wrap
 from .views import (
     bump,
     check_inplace,
     check_result,
+    quiet_views,
     rebind,
     recorded_inplace,
     refresh_for_write,
@@ -30,7 +32,6 @@ from .views import (
     writable,
 )
 
-SCALARS = frozenset((float, int))
 ndarray = np.ndarray
 
 
@@ -43,7 +44,7 @@ def inplace_form(info: Info) -> Any:
     name, doc = info.name + "_", f"In-place form of ``{info.name}``."
     if info.arity == 1:
         return own(_unary_inplace(ufunc, op, _fallback), name, doc=doc)
-    numbers = SCALARS.intersection(info.numbers)
+    numbers = REAL_NUMBERS.intersection(info.numbers)
     form = own(_binary_inplace(ufunc, op, _fallback, numbers), name, doc=doc)
     # As a Python operator (``+=``) it is the same, but an unknown operand is given its own chance.
     form.as_operator = own(_binary_inplace(ufunc, op, operator_fallback, numbers), name, doc=doc)
@@ -54,9 +55,7 @@ def _fallback(op: Any, self: Any, *args: Any) -> Any:
     try:
         return apply_inplace(op, self, args)
     except (TypeError, AttributeError):  # the only trace of an operand that overrides operators (_overrides)
-        from .._tensor_api.override_sites import recovered
-
-        return recovered(f"{op.__name__}_", (self, *args))
+        return recovered.run(f"{op.__name__}_", (self, *args))
 
 
 def python_operand(other: Any) -> Any:
@@ -74,9 +73,7 @@ def operator_fallback(op: Any, self: Any, other: Any) -> Any:
     if operand is not NotImplemented:
         return apply_inplace(op, self, (operand,))
     if hasattr(type(other), "__torch_function__"):
-        from .._tensor_api.override_sites import from_inplace
-
-        return from_inplace(f"{op.__name__}_", self, other)
+        return refused_in_place.run(f"{op.__name__}_", self, other)
     return NotImplemented
 
 
@@ -91,9 +88,7 @@ def inplace_of(fn: Any, name: str, composed: bool = True) -> Any:
         try:
             return apply(fn, self, args, kwargs)
         except (TypeError, AttributeError):  # as in _fallback
-            from .._tensor_api.override_sites import recovered
-
-            return recovered(name, (self, *args), kwargs)
+            return recovered.run(name, (self, *args), kwargs)
 
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"In-place form of ``{name.rstrip('_')}``."
@@ -143,6 +138,7 @@ def _binary_inplace(ufunc: Any, op: Any, otherwise: Any, numbers: Any) -> Any:
                 b = other._a
                 fy = other._fn
                 if b.dtype is not a.dtype:
+                    del a  # references are counted: views._note_views
                     return otherwise(op, self, other)
         except AttributeError:
             return otherwise(op, self, other)
@@ -216,7 +212,7 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if slow_hooks and getattr(writes, "op", None) is not op:
         return _announced(op, self, args, kwargs)
     if not isinstance(self, Tensor):
-        raise TypeError(f"argument 'self' must be Tensor, not {type_text(self)}")
+        raise TypeError(f"argument 'self' must be Tensor, not {type_name(self)}")
     if stale_views and is_grad_enabled():
         refresh_for_write(self)
     if quiet_views:
@@ -224,10 +220,10 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
     if _tracked(self, args, kwargs):
         check_inplace(self, True)
         if MODE.get() is None or MODE.get().grad:  # type: ignore[union-attr]
-            a = self._a
-            if saved_tensors_hooks() and isinstance(a, np.ndarray):
-                a = a.copy()  # what a hook is given outlives the write
-            return recorded_inplace(op, wrap(a, self._fn), self, args, kwargs or {})
+            old = wrap(self._a, self._fn)
+            if saved_tensors_hooks() and isinstance(old._a, np.ndarray):
+                old._a = old._a.copy()  # what a hook is given outlives the write
+            return recorded_inplace(op, old, self, args, kwargs or {})
     source = self
     if self._fn is not None:
         source = wrap(self._a)
@@ -246,7 +242,8 @@ def apply_inplace(op: Any, self: Tensor, args: tuple[Any, ...], kwargs: dict[str
         if result._a is not a:
             np.copyto(a, result._a, casting="unsafe")
     else:
-        rebind(self, result._a, 1)
+        del a
+        rebind(self, result._a, source is not self and source._a is self._a)
     bump(self)
     return self
 

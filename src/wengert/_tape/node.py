@@ -129,13 +129,13 @@ class RemovableHandle:
     list of such, from which it is taken away too. They must be of a class that can be referred to weakly.
     """
 
-    next_id = 0
+    next_id: int = 0
 
     def __init__(self, hooks: Any, *, extra_dict: Any = None) -> None:
-        self.id = RemovableHandle.next_id
+        self.id: int = RemovableHandle.next_id
         RemovableHandle.next_id += 1
         more = [] if extra_dict is None else extra_dict if isinstance(extra_dict, list) else [extra_dict]
-        self._refs = [weakref.ref(d) for d in (hooks, *more)]
+        self._refs: list[Any] = [weakref.ref(d) for d in (hooks, *more)]
 
     @property
     def hooks_dict_ref(self) -> Any:
@@ -469,7 +469,7 @@ def cell_of(tensor: Any) -> Cell:
             cell = box.cell
             break
         chain.append(tensor)
-        view = view_of(tensor)
+        view = getattr(tensor, "_v", None)
         if view is None:
             cell = Cell()
             break

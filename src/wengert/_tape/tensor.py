@@ -17,26 +17,13 @@ from typing import Any
 import numpy as np
 
 from .._base.dtypes import BY_NUMPY, device, make_size
+from .._base.hooks import hook
+from .._base.torch_function import DISABLED, subclassed, taken_over
 from .node import AccumulateGrad, Box, Node, Port, box_of, cell_of, hooks_of, leaf_node, view_of
 
 new: Any = object.__new__
 CPU = device("cpu")
 META = device("meta")
-
-
-def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """The ``__torch_function__`` of a class that overrides nothing; see ``_tensor_api.torch_function``."""
-    from .._tensor_api.torch_function import run_disabled
-
-    return run_disabled(func, types, args, kwargs)
-
-
-DISABLED = _disabled_torch_function_impl
-
-
-def _disabled_torch_dispatch_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """The ``__torch_dispatch__`` of a class that has none; no subclass is asked by it here."""
-    return func(*args, **(kwargs or {}))
 
 
 class TensorMeta(type):
@@ -51,9 +38,7 @@ class TensorMeta(type):
             bases = (*bases, _LegacyNew)
         cls = super().__new__(mcls, name, bases, members, **kwargs)
         if "_is_root" not in members and getattr(cls, "__torch_function__", DISABLED) is not DISABLED:
-            from .._tensor_api.override_sites import new_subclass
-
-            new_subclass(cls)
+            subclassed.run(cls)
         return cls
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -69,13 +54,16 @@ class TensorMeta(type):
         return f"<class 'torch.{cls.__qualname__ if module == '_tensor' else f'{module}.{cls.__qualname__}'}'>"
 
 
+@hook
+def construct(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``Tensor(3, 4)``, ``Tensor([1., 2.])``, ...; of a subclass likewise. Set by ``_tensor_api.legacy_types``."""
+
+
 class _LegacyNew:
     __slots__ = ()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        from .._tensor_api.legacy_types import legacy_new
-
-        return legacy_new(cls, args, kwargs)
+        return construct.run(cls, args, kwargs)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
@@ -135,9 +123,7 @@ class Tensor(metaclass=TensorMeta):
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """What a subclass makes of a function: it runs as on tensors, and its results are of the subclass."""
-        from .._tensor_api.torch_function import default
-
-        return default(cls, func, types, args, kwargs)
+        return taken_over.run(cls, func, types, args, kwargs)
 
     # ------------------------------------------------------------------------------------------------------ facts
     @property

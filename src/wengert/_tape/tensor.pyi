@@ -1,21 +1,28 @@
 # Made by tools/make_stubs.py; do not edit.
 from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeAlias
+from types import EllipsisType
+from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
+from typing_extensions import TypeIs
 
+from .. import return_types as _return_types
 from .._base.constants import Size as _Size
 from .._base.constants import device as _device
 from .._base.constants import layout as _layout
 from .._base.constants import memory_format as _memory_format
 from .._base.dtypes import dtype as _dtype
 from .._tape.node import Node as _Node
+from .._tape.node import RemovableHandle as _RemovableHandle
 from .._tensor_api.storage import TypedStorage as _TypedStorage
 from .._tensor_api.storage import UntypedStorage as _UntypedStorage
 from ..random import Generator as _Generator
 
 Number: TypeAlias = _bool | _int | _float | _complex
+_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 hooks_of: Any
 leaf_node: Any
 
@@ -77,11 +84,11 @@ class Tensor(metaclass=TensorMeta):
         """The tensor with its dimensions in reverse order."""
     def __abs__(self) -> Tensor:
         """The absolute value of each element; its derivative at 0 is 0."""
-    def __add__(self, other: Any, /) -> Tensor:
+    def __add__(self, other: Tensor | Number, /) -> Tensor:
         """Sum of each pair of elements, broadcasting."""
-    def __and__(self, other: Any, /) -> Tensor:
+    def __and__(self, other: Tensor | Number, /) -> Tensor:
         """And of each pair of bits; of bools."""
-    def __array__(self, dtype: Any = None, copy: _bool | None = None) -> np.ndarray: ...
+    def __array__(self, dtype: _dtype | None = None, copy: _bool | None = None) -> np.ndarray: ...
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any: ...
     def __array_ufunc__(self, ufunc: Any, method: _str, *inputs: Any, **options: Any) -> Any: ...
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: _bool = False) -> Tensor: ...
@@ -91,7 +98,7 @@ class Tensor(metaclass=TensorMeta):
     def __contains__(self, element: Any) -> _bool: ...
     def __deepcopy__(self, memo: _dict[_int, Any]) -> Tensor: ...
     def __dir__(self) -> _list[_str]: ...
-    def __div__(self, other: Any, /) -> Tensor:
+    def __div__(self, other: Tensor | Number, /) -> Tensor:
         """Quotient of each pair of elements, broadcasting; integers give the default dtype."""
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:
         """The tensor's memory for another library (the DLPack protocol); one that requires grad is refused."""
@@ -100,113 +107,113 @@ class Tensor(metaclass=TensorMeta):
     def __eq__(self, other: Any, /) -> Tensor:  # type: ignore[override]
         """Whether the elements are equal, as bools."""
     def __float__(self) -> _float: ...
-    def __floordiv__(self, other: Any, /) -> Tensor:
+    def __floordiv__(self, other: Tensor | Number, /) -> Tensor:
         """Quotient rounded down; it has no derivative."""
     def __format__(self, spec: _str) -> _str: ...
-    def __ge__(self, other: Any, /) -> Tensor:
+    def __ge__(self, other: Tensor | Number, /) -> Tensor:
         """Whether the first element is larger or equal, as bools."""
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: _Index | _tuple[_Index, ...]) -> Tensor:
         """``x[...]``: a view if everything is an int, a slice, ``None`` or ``...``; else a copy of what is asked for."""
-    def __gt__(self, other: Any, /) -> Tensor:
+    def __gt__(self, other: Tensor | Number, /) -> Tensor:
         """Whether the first element is the larger one, as bools."""
     def __hash__(self) -> _int: ...
-    def __iadd__(self, other: Any, /) -> Tensor:
+    def __iadd__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``add``."""
-    def __iand__(self, other: Any, /) -> Tensor:
+    def __iand__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``bitwise_and``."""
-    def __idiv__(self, other: Any, /) -> Tensor:
+    def __idiv__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``div``."""
-    def __ifloordiv__(self, other: Any, /) -> Tensor:
+    def __ifloordiv__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``floor_divide``."""
-    def __ilshift__(self, other: Any, /) -> Tensor:
+    def __ilshift__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``bitwise_left_shift``."""
-    def __imod__(self, other: Any, /) -> Tensor:
+    def __imod__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``remainder``."""
-    def __imul__(self, other: Any, /) -> Tensor:
+    def __imul__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``mul``."""
     def __index__(self) -> _int: ...
     def __int__(self) -> _int: ...
     def __invert__(self) -> Tensor:
         """``bitwise_not``."""
-    def __ior__(self, other: Any, /) -> Tensor:
+    def __ior__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``bitwise_or``."""
-    def __ipow__(self, other: Any, /) -> Tensor:
+    def __ipow__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``pow``."""
-    def __irshift__(self, other: Any, /) -> Tensor:
+    def __irshift__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``bitwise_right_shift``."""
-    def __isub__(self, other: Any, /) -> Tensor:
+    def __isub__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``sub``."""
     def __iter__(self) -> Iterator[Tensor]: ...
-    def __itruediv__(self, other: Any, /) -> Tensor:
+    def __itruediv__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``div``."""
-    def __ixor__(self, other: Any, /) -> Tensor:
+    def __ixor__(self, other: Tensor | Number, /) -> Tensor:
         """In-place form of ``bitwise_xor``."""
-    def __le__(self, other: Any, /) -> Tensor:
+    def __le__(self, other: Tensor | Number, /) -> Tensor:
         """Whether the first element is smaller or equal, as bools."""
     def __len__(self) -> _int: ...
-    def __lshift__(self, other: Any, /) -> Tensor:
+    def __lshift__(self, other: Tensor | Number, /) -> Tensor:
         """The bits moved to the left, which multiplies by powers of two."""
-    def __lt__(self, other: Any, /) -> Tensor:
+    def __lt__(self, other: Tensor | Number, /) -> Tensor:
         """Whether the first element is the smaller one, as bools."""
-    def __matmul__(self, other: Any, /) -> Tensor:
+    def __matmul__(self, other: Tensor | Number, /) -> Tensor:
         """``a @ b``: see ``matmul``."""
-    def __mod__(self, other: Any, /) -> Tensor:
+    def __mod__(self, other: Tensor | Number, /) -> Tensor:
         """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
-    def __mul__(self, other: Any, /) -> Tensor:
+    def __mul__(self, other: Tensor | Number, /) -> Tensor:
         """Product of each pair of elements, broadcasting."""
     def __ne__(self, other: Any, /) -> Tensor:  # type: ignore[override]
         """Whether the elements differ, as bools."""
     def __neg__(self) -> Tensor:
         """Each element with its sign changed."""
-    def __or__(self, other: Any, /) -> Tensor:
+    def __or__(self, other: Tensor | Number, /) -> Tensor:
         """Or of each pair of bits; of bools."""
     def __pos__(self) -> Tensor:
         """The tensor itself; an error for bools."""
-    def __pow__(self, other: Any, /) -> Tensor:
+    def __pow__(self, other: Tensor | Number, /) -> Tensor:
         """Each element to the power of the other operand's, broadcasting."""
-    def __radd__(self, other: Any, /) -> Tensor:
+    def __radd__(self, other: Tensor | Number, /) -> Tensor:
         """Sum of each pair of elements, broadcasting."""
-    def __rand__(self, other: Any, /) -> Tensor:
+    def __rand__(self, other: Tensor | Number, /) -> Tensor:
         """``and`` with a number on the left."""
-    def __rdiv__(self, other: Any, /) -> Tensor:
+    def __rdiv__(self, other: Tensor | Number, /) -> Tensor:
         """A number divided by each element, as PyTorch does: the reciprocal times the number."""
     def __reduce_ex__(self, protocol: Any) -> _tuple[Any, ...]: ...
     def __repr__(self, *, tensor_contents: Any = None) -> _str: ...
     def __reversed__(self) -> Tensor: ...
-    def __rfloordiv__(self, other: Any, /) -> Tensor:
+    def __rfloordiv__(self, other: Tensor | Number, /) -> Tensor:
         """``floordiv`` with a number on the left."""
-    def __rlshift__(self, other: Any, /) -> Tensor:
+    def __rlshift__(self, other: Tensor | Number, /) -> Tensor:
         """``lshift`` with a number on the left."""
-    def __rmatmul__(self, other: Any, /) -> Tensor:
+    def __rmatmul__(self, other: Tensor | Number, /) -> Tensor:
         """``a @ b`` where a is no Tensor."""
-    def __rmod__(self, other: Any, /) -> Tensor:
+    def __rmod__(self, other: Tensor | Number, /) -> Tensor:
         """``mod`` with a number on the left."""
-    def __rmul__(self, other: Any, /) -> Tensor:
+    def __rmul__(self, other: Tensor | Number, /) -> Tensor:
         """Product of each pair of elements, broadcasting."""
-    def __ror__(self, other: Any, /) -> Tensor:
+    def __ror__(self, other: Tensor | Number, /) -> Tensor:
         """``or`` with a number on the left."""
-    def __rpow__(self, other: Any, /) -> Tensor:
+    def __rpow__(self, other: Tensor | Number, /) -> Tensor:
         """A number (or what else stands on the left) to the power of each element."""
-    def __rrshift__(self, other: Any, /) -> Tensor:
+    def __rrshift__(self, other: Tensor | Number, /) -> Tensor:
         """``rshift`` with a number on the left."""
-    def __rshift__(self, other: Any, /) -> Tensor:
+    def __rshift__(self, other: Tensor | Number, /) -> Tensor:
         """The bits moved to the right, which divides by powers of two and rounds down."""
-    def __rsub__(self, other: Any, /) -> Tensor:
+    def __rsub__(self, other: Tensor | Number, /) -> Tensor:
         """The second operand less the first."""
-    def __rtruediv__(self, other: Any, /) -> Tensor:
+    def __rtruediv__(self, other: Tensor | Number, /) -> Tensor:
         """A number divided by each element, as PyTorch does: the reciprocal times the number."""
-    def __rxor__(self, other: Any, /) -> Tensor:
+    def __rxor__(self, other: Tensor | Number, /) -> Tensor:
         """``xor`` with a number on the left."""
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: _Index | _tuple[_Index, ...], value: Any) -> None:
         """``x[...] = v``: ``v`` (a tensor that broadcasts, or a number) is written into the part that ``x[...]`` reads."""
-    def __sub__(self, other: Any, /) -> Tensor:
+    def __sub__(self, other: Tensor | Number, /) -> Tensor:
         """Difference of each pair of elements, broadcasting."""
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """What a subclass makes of a function: it runs as on tensors, and its results are of the subclass."""
-    def __truediv__(self, other: Any, /) -> Tensor:
+    def __truediv__(self, other: Tensor | Number, /) -> Tensor:
         """Quotient of each pair of elements, broadcasting; integers give the default dtype."""
-    def __xor__(self, other: Any, /) -> Tensor:
+    def __xor__(self, other: Tensor | Number, /) -> Tensor:
         """Exclusive or of each pair of bits; of bools."""
     @property
     def _backward_hooks(self) -> Any:
@@ -236,7 +243,7 @@ class Tensor(metaclass=TensorMeta):
     def _make_subclass(cls: _type, data: Tensor, require_grad: _bool = False, **kwargs: Any) -> Tensor:
         """A leaf of a subclass on the memory of ``data``, outside of its history."""
     @staticmethod
-    def _make_wrapper_subclass(cls: _type, size: Any, *args: Any, **kwargs: Any) -> Tensor:
+    def _make_wrapper_subclass(cls: _type, size: _int | Sequence[_int], *args: Any, **kwargs: Any) -> Tensor:
         """Not there: a tensor without memory of its own would need ``__torch_dispatch__``. NotImplementedError."""
     def _nnz(self) -> _int:
         """How many elements (or dense parts) are stored."""
@@ -269,33 +276,33 @@ class Tensor(metaclass=TensorMeta):
         """The inverse hyperbolic cosine of each element; nan below 1."""
     def acosh_(self) -> Tensor:
         """In-place form of ``acosh``."""
-    def add(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def add(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """``input + alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-    def add_(self, other: Tensor | Number, third: Any = None, *, alpha: _int = 1) -> Tensor:
+    def add_(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """In-place form of ``add``."""
-    def addbmm(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def addbmm(self, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
-    def addbmm_(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addbmm_(self, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``addbmm``."""
-    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Tensor | Number = 1) -> Tensor:
         """``input + value * tensor1 / tensor2``, broadcasting."""
-    def addcdiv_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: _int = 1) -> Tensor:
+    def addcdiv_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: Tensor | Number = 1) -> Tensor:
         """In-place form of ``addcdiv``."""
-    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Any = 1, out: Tensor | None = None) -> Tensor:
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *rest: Any, value: Tensor | Number = 1) -> Tensor:
         """``input + value * tensor1 * tensor2``, broadcasting."""
-    def addcmul_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: _int = 1) -> Tensor:
+    def addcmul_(self, tensor1: Tensor | Number, tensor2: Any, *rest: Any, value: Tensor | Number = 1) -> Tensor:
         """In-place form of ``addcmul``."""
-    def addmm(self, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def addmm(self, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * mat1 @ mat2``; input broadcasts to ``(n, m)``."""
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addmm_(self, mat1: Tensor | Number, mat2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``addmm``."""
-    def addmv(self, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def addmv(self, mat: Tensor | Number, vec: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
-    def addmv_(self, mat: Tensor, vec: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addmv_(self, mat: Tensor | Number, vec: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``addmv``."""
-    def addr(self, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def addr(self, vec1: Tensor | Number, vec2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * outer(vec1, vec2)``."""
-    def addr_(self, vec1: Tensor, vec2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addr_(self, vec1: Tensor | Number, vec2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``addr``."""
     def adjoint(self) -> Tensor:
         """Each matrix of a batch transposed and conjugated."""
@@ -307,7 +314,7 @@ class Tensor(metaclass=TensorMeta):
         """The largest element over one, several or all dims; equal ones share the gradient evenly."""
     def amin(self, dim: _int | Sequence[_int] | None = (), keepdim: _bool = False) -> Tensor:
         """The smallest element over one, several or all dims; equal ones share the gradient evenly."""
-    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> Any:
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> _return_types.aminmax:
         """The smallest and the largest element, of all or along a dim."""
     def angle(self) -> Tensor:
         """The angle of each complex number in radians; of a real one 0 or pi."""
@@ -351,13 +358,13 @@ class Tensor(metaclass=TensorMeta):
         """Indices that put the elements in order along a dim; equal elements keep their order."""
     def argwhere(self) -> Tensor:
         """``nonzero``: a row for each element that is not zero."""
-    def as_strided(self, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+    def as_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
         """A view of the tensor's storage with any sizes and strides (counted in elements)."""
-    def as_strided_(self, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+    def as_strided_(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
         """In-place form of ``as_strided``."""
-    def as_strided_scatter(self, src: Tensor, size: Any, stride: Any, storage_offset: _int | None = None) -> Tensor:
+    def as_strided_scatter(self, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
         """A copy of ``input`` with ``src`` where ``input.as_strided(size, stride, storage_offset)`` would be."""
-    def as_subclass(self, cls: _type) -> Tensor:
+    def as_subclass(self, cls: _type[_R]) -> _R:
         """The same tensor, in the same memory and with the same history, as an instance of a subclass."""
     def asin(self) -> Tensor:
         """The angle in radians whose sine each element is."""
@@ -381,15 +388,15 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``atanh``."""
     def backward(self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False, inputs: Any = None, *, retain_variables: _bool | None = None) -> None:
         """Accumulate this tensor's gradients into the leaves it was computed from; see ``autograd.backward``."""
-    def baddbmm(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def baddbmm(self, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
-    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *old: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def baddbmm_(self, batch1: Tensor | Number, batch2: Tensor | Number, *old: Any, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In-place form of ``baddbmm``."""
-    def bernoulli(self, p: _float | None = None, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
+    def bernoulli(self, p: _float | None = None, *, generator: _Generator | None = None) -> Tensor:
         """Ones with the probabilities that ``input`` holds (or all with probability ``p``), else zeros."""
     def bernoulli_(self, p: Any = 0.5, *, generator: _Generator | None = None) -> Tensor:
         """Fill with ones of probability ``p``, a number or a tensor that broadcasts, and zeros elsewhere."""
-    def bfloat16(self, memory_format: Any = None) -> Tensor:
+    def bfloat16(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.bfloat16``; itself if it is in that dtype already."""
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
         """How often each number from 0 on occurs among the elements, or the sum of the weights of those elements."""
@@ -419,25 +426,25 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``bitwise_xor``."""
     def bmm(self, mat2: Tensor) -> Tensor:
         """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
-    def bool(self, memory_format: Any = None) -> Tensor:
+    def bool(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.bool``; itself if it is in that dtype already."""
-    def broadcast_to(self, size: Any) -> Tensor:
+    def broadcast_to(self, size: _int | Sequence[_int]) -> Tensor:
         """``input.expand(size)``."""
-    def byte(self, memory_format: Any = None) -> Tensor:
+    def byte(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.uint8``; itself if it is in that dtype already."""
     def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with Cauchy numbers."""
-    def cdouble(self, memory_format: Any = None) -> Tensor:
+    def cdouble(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.complex128``; itself if it is in that dtype already."""
     def ceil(self) -> Tensor:
         """The smallest whole number that is not smaller than each element; its derivative is 0."""
     def ceil_(self) -> Tensor:
         """In-place form of ``ceil``."""
-    def cfloat(self, memory_format: Any = None) -> Tensor:
+    def cfloat(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.complex64``; itself if it is in that dtype already."""
-    def chalf(self, memory_format: Any = None) -> Tensor:
+    def chalf(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.complex32``; itself if it is in that dtype already."""
-    def char(self, memory_format: Any = None) -> Tensor:
+    def char(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.int8``; itself if it is in that dtype already."""
     def cholesky(self, upper: _bool = False) -> Tensor:
         """Deprecated in PyTorch: see ``linalg.cholesky``."""
@@ -447,39 +454,39 @@ class Tensor(metaclass=TensorMeta):
         """X with ``A X = B`` where ``A = L L^H`` (``L^H L`` if ``upper``)."""
     def chunk(self, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Views of at most ``chunks`` pieces of equal size along a dimension; the last may be smaller."""
-    def clamp(self, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
+    def clamp(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
-    def clamp_(self, min: Any = None, max: Any = None) -> Tensor:
+    def clamp_(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         """In-place form of ``clamp``."""
-    def clamp_max(self, max: Any) -> Tensor:
+    def clamp_max(self, max: Tensor | Number) -> Tensor:
         """Each element, at most ``max``: a number, or a tensor that broadcasts."""
-    def clamp_max_(self, max: Any) -> Tensor:
+    def clamp_max_(self, max: Tensor | Number) -> Tensor:
         """In-place form of ``clamp_max``."""
-    def clamp_min(self, min: Any) -> Tensor:
+    def clamp_min(self, min: Tensor | Number) -> Tensor:
         """Each element, at least ``min``: a number, or a tensor that broadcasts."""
-    def clamp_min_(self, min: Any) -> Tensor:
+    def clamp_min_(self, min: Tensor | Number) -> Tensor:
         """In-place form of ``clamp_min``."""
-    def clip(self, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
+    def clip(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         """Each element, at least ``min`` and at most ``max``: numbers, or tensors that broadcast. If min > max: max."""
-    def clip_(self, min: Any = None, max: Any = None) -> Tensor:
+    def clip_(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         """In-place form of ``clamp``."""
-    def clone(self, *, memory_format: Any = None) -> Tensor:
+    def clone(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """A copy that gradients flow through."""
     def coalesce(self) -> Tensor:
         """Each index once, in order, with the sum of its values."""
     def conj(self) -> Tensor:
         """The complex conjugate; a real tensor itself."""
-    def conj_physical(self, *, out: Tensor | None = None) -> Tensor:
+    def conj_physical(self) -> Tensor:
         """The complex conjugate; a real tensor itself."""
     def conj_physical_(self) -> Tensor:
         """In-place form of ``conj_physical``."""
     def const_data_ptr(self) -> _int:
         """The address of the first element; 0 if there is none."""
-    def contiguous(self, memory_format: Any = None) -> Tensor:
+    def contiguous(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor itself if its elements lie in memory in row-major order, else a copy in which they do."""
-    def copy_(self, src: Any, non_blocking: _bool = False) -> Tensor:
+    def copy_(self, src: Tensor | Number, non_blocking: _bool = False) -> Tensor:
         """Write another tensor's values, broadcast and in self's dtype, into self."""
-    def copysign(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def copysign(self, other: Tensor | Number) -> Tensor:
         """The absolute value of the first operand with the sign of the second."""
     def copysign_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``copysign``."""
@@ -493,19 +500,19 @@ class Tensor(metaclass=TensorMeta):
         """The hyperbolic cosine of each element."""
     def cosh_(self) -> Tensor:
         """In-place form of ``cosh``."""
-    def count_nonzero(self, dim: Any = None) -> Tensor:
+    def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """How many elements are not zero, as int64."""
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
         """Covariance matrix; rows are variables, columns observations."""
-    def cpu(self, memory_format: Any = None) -> Tensor:
+    def cpu(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor itself: it is on the CPU; an error for one without data."""
     def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
         """``linalg.cross``; ``dim`` is the first dimension of size 3 by default."""
-    def cuda(self, *args: Any, **kwargs: Any) -> Tensor:
+    def cuda(self, device: _device | _int | _str | None=None, non_blocking: _bool=False, memory_format: _memory_format=...) -> Tensor:
         """There is no cuda: an AssertionError, as in PyTorch built without it."""
-    def cummax(self, dim: _int) -> Any:
+    def cummax(self, dim: _int) -> _return_types.cummax:
         """Running maximum along a dim, and where it stands: the last of equal ones."""
-    def cummin(self, dim: _int) -> Any:
+    def cummin(self, dim: _int) -> _return_types.cummin:
         """Running minimum along a dim, and where it stands: the last of equal ones."""
     def cumprod(self, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
         """Running product along a dim; integers and bools give int64. Its gradient is right where elements are zero."""
@@ -559,19 +566,19 @@ class Tensor(metaclass=TensorMeta):
         """The dimensions in the order in which they lie in memory, the outermost first."""
     def dist(self, other: Tensor, p: _int | _float = 2) -> Tensor:
         """The p-norm of the difference of two tensors, which broadcast."""
-    def div(self, other: Any, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
+    def div(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
         """``input / other``, broadcasting; integers give the default dtype."""
-    def div_(self, other: Any, *, rounding_mode: _str | None = None) -> Tensor:
+    def div_(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
         """In-place form of ``div``."""
-    def divide(self, other: Any, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
+    def divide(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
         """``input / other``, broadcasting; integers give the default dtype."""
-    def divide_(self, other: Any, *, rounding_mode: _str | None = None) -> Tensor:
+    def divide_(self, other: Tensor | Number, *, rounding_mode: _str | None = None) -> Tensor:
         """In-place form of ``div``."""
     def dot(self, tensor: Tensor) -> Tensor:
         """Sum of the products of the elements of two vectors."""
-    def double(self, memory_format: Any = None) -> Tensor:
+    def double(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.float64``; itself if it is in that dtype already."""
-    def dsplit(self, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+    def dsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 2, into pieces of equal size or at the indices of a list."""
     @property
     def dtype(self) -> _dtype:
@@ -606,7 +613,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``exp2``."""
     def exp_(self) -> Tensor:
         """In-place form of ``exp``."""
-    def expand(self, *size: Any, implicit: _bool = False, **given: Any) -> Tensor:
+    def expand(self, *size: _int | Sequence[_int], implicit: _bool = False, **given: Any) -> Tensor:
         """A view in which dimensions of size one, and new ones in front, seem repeated; -1 keeps a dimension's size."""
     def expand_as(self, other: Tensor) -> Tensor:
         """``self.expand(other.shape)``."""
@@ -616,7 +623,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``expm1``."""
     def exponential_(self, lambd: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with exponential numbers of rate ``lambd``."""
-    def fill_(self, value: Any) -> Tensor:
+    def fill_(self, value: Tensor | Number) -> Tensor:
         """Write one value, a number or a 0-dimensional tensor, everywhere."""
     def fill_diagonal_(self, fill_value: _float, wrap: _bool = False) -> Tensor:
         """Write a number on the main diagonal; ``wrap``: on a new one after each square of a tall matrix."""
@@ -626,23 +633,23 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``trunc``."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """The dimensions from ``start_dim`` to ``end_dim`` made one; a 0-dimensional tensor becomes one-dimensional."""
-    def flip(self, *dims: Any, **given: Any) -> Tensor:
+    def flip(self, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
         """A copy with some dimensions in reverse order."""
     def fliplr(self) -> Tensor:
         """A copy with the columns in reverse order."""
     def flipud(self) -> Tensor:
         """A copy with the rows in reverse order."""
-    def float(self, memory_format: Any = None) -> Tensor:
+    def float(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.float32``; itself if it is in that dtype already."""
-    def float_power(self, exponent: Any) -> Tensor:
+    def float_power(self, exponent: Tensor | Number) -> Tensor:
         """``pow`` in double precision (complex128 if an operand is complex)."""
-    def float_power_(self, exponent: Any) -> Tensor:
+    def float_power_(self, exponent: Tensor | Number) -> Tensor:
         """In-place form of ``float_power``, for double precision only."""
     def floor(self) -> Tensor:
         """The largest whole number that is not larger than each element; its derivative is 0."""
     def floor_(self) -> Tensor:
         """In-place form of ``floor``."""
-    def floor_divide(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def floor_divide(self, other: Tensor | Number) -> Tensor:
         """Quotient rounded down; it has no derivative."""
     def floor_divide_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``floor_divide``."""
@@ -650,7 +657,7 @@ class Tensor(metaclass=TensorMeta):
         """The larger of each pair of elements; of nan and a number the number."""
     def fmin(self, other: Tensor | Number) -> Tensor:
         """The smaller of each pair of elements; of nan and a number the number."""
-    def fmod(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def fmod(self, other: Tensor | Number) -> Tensor:
         """What is left of dividing, with the sign of the dividend, as C's ``fmod``."""
     def fmod_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``fmod``."""
@@ -658,9 +665,9 @@ class Tensor(metaclass=TensorMeta):
         """The fraction of each element, with its sign."""
     def frac_(self) -> Tensor:
         """In-place form of ``frac``."""
-    def frexp(self) -> Any:
+    def frexp(self) -> _return_types.frexp:
         """Mantissa (between 1/2 and 1) and exponent (int32): ``input = mantissa * 2 ** exponent``."""
-    def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
+    def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """For each element of ``index`` the element of ``input`` in the same line along ``dim``."""
     def gcd(self, other: Tensor | Number) -> Tensor:
         """The greatest common divisor of each pair of integers."""
@@ -672,7 +679,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``ge``."""
     def geometric_(self, p: _float, *, generator: _Generator | None = None) -> Tensor:
         """Fill with numbers of trials up to the first success, of probability ``p``."""
-    def geqrf(self) -> Any:
+    def geqrf(self) -> _return_types.geqrf:
         """R and the reflections of a QR decomposition, as LAPACK's geqrf leaves them; no derivative."""
     def ger(self, vec2: Tensor) -> Tensor:
         """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
@@ -705,11 +712,11 @@ class Tensor(metaclass=TensorMeta):
         """Whether the first element is the larger one, as bools."""
     def gt_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``gt``."""
-    def half(self, memory_format: Any = None) -> Tensor:
+    def half(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.float16``; itself if it is in that dtype already."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
         """Each element, or 0 if its absolute value is at most ``lambd``."""
-    def hash_tensor(self, dim: Any = (), *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
+    def hash_tensor(self, dim: _int | Sequence[_int] = (), *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
         """A hash (uint64) of the elements along dims, of all by default: the exclusive or of their 64-bit patterns."""
     def heaviside(self, values: Tensor) -> Tensor:
         """0 of a negative element, 1 of a positive one, and that of ``values`` of 0."""
@@ -717,11 +724,11 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``heaviside``."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
         """How many elements fall into each of ``bins`` bins of equal width from min to max (the data's own if both are 0)."""
-    def histogram(self, bins: _int | Tensor, *, range: _tuple[_float, _float] | None = None, weight: Tensor | None = None, density: _bool = False, out: Any = None) -> Any:
+    def histogram(self, bins: _int | Tensor, *, range: Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> _return_types.histogram:
         """Counts (or weights, or a density) of the elements in bins: so many of equal width, or between given edges."""
-    def hsplit(self, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+    def hsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 1, into pieces of equal size or at the indices of a list."""
-    def hypot(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def hypot(self, other: Tensor | Number) -> Tensor:
         """The hypotenuse: ``sqrt(input ** 2 + other ** 2)`` without overflow."""
     def hypot_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``hypot``."""
@@ -729,11 +736,11 @@ class Tensor(metaclass=TensorMeta):
         """The modified Bessel function of the first kind of order 0."""
     def i0_(self) -> Tensor:
         """In-place form of ``i0``."""
-    def igamma(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def igamma(self, other: Tensor | Number) -> Tensor:
         """The regularised lower incomplete gamma function; it has a derivative with respect to ``other`` only."""
     def igamma_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``igamma``."""
-    def igammac(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def igammac(self, other: Tensor | Number) -> Tensor:
         """The regularised upper incomplete gamma function; it has a derivative with respect to ``other`` only."""
     def igammac_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``igammac``."""
@@ -742,33 +749,33 @@ class Tensor(metaclass=TensorMeta):
         """A view of the imaginary part of a complex tensor."""
     @imag.setter
     def imag(self, value: Tensor) -> None: ...
-    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
         """A copy of ``input`` with ``alpha`` times the parts of ``source`` added at some indices of a dimension."""
-    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
         """In-place form of ``index_add``."""
     def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """A copy of ``input`` with the parts of ``source`` written at some indices of a dimension."""
     def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """In-place form of ``index_copy``."""
-    def index_fill(self, dim: _int, index: Tensor, value: Any) -> Tensor:
+    def index_fill(self, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
         """A copy of ``input`` with a number (or a 0-dimensional tensor) at some indices of a dimension."""
-    def index_fill_(self, dim: _int, index: Tensor, value: Any) -> Tensor:
+    def index_fill_(self, dim: _int, index: Tensor, value: Tensor | Number) -> Tensor:
         """In-place form of ``index_fill``."""
-    def index_put(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    def index_put(self, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
         """A copy of ``input`` with ``values`` written, or added, where a tuple of index tensors points."""
-    def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    def index_put_(self, indices: Tensor | Sequence[Any], values: Tensor, accumulate: _bool = False) -> Tensor:
         """In-place form of ``index_put``."""
     def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """A copy of ``input`` in which all that ``source`` has for an index of a dimension is reduced to one value."""
     def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """In-place form of ``index_reduce``."""
-    def index_select(self, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """A copy of the parts of ``input`` at some indices of a dimension."""
     def indices(self) -> Tensor:
         """The places of the stored elements, of shape ``(sparse_dim, nnz)``; of a coalesced tensor only."""
-    def inner(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    def inner(self, other: Tensor) -> Tensor:
         """Sum of products over the last dimension of both; a 0-dimensional operand multiplies the other."""
-    def int(self, memory_format: Any = None) -> Tensor:
+    def int(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.int32``; itself if it is in that dtype already."""
     def inverse(self) -> Tensor:
         """The inverse of each square matrix."""
@@ -778,7 +785,7 @@ class Tensor(metaclass=TensorMeta):
         """Whether the dtype is a complex one."""
     def is_conj(self) -> _bool:
         """False: here a tensor's memory holds its elements as they are, all of them."""
-    def is_contiguous(self, memory_format: Any = ...) -> _bool:
+    def is_contiguous(self, memory_format: _memory_format | None = ...) -> _bool:
         """Whether the elements lie in memory in row-major order, or in that of ``memory_format``."""
     @property
     def is_cpu(self) -> _bool:
@@ -820,7 +827,7 @@ class Tensor(metaclass=TensorMeta):
         """False: no tensor here is of kind 'nested'."""
     def is_nonzero(self) -> _bool:
         """Whether the one element is not zero; RuntimeError if there are more or fewer."""
-    def is_pinned(self, device: Any = None) -> _bool:
+    def is_pinned(self, device: _device | _str | _int | None = None) -> _bool:
         """False: there is no accelerator."""
     @property
     def is_quantized(self) -> _bool:
@@ -864,14 +871,14 @@ class Tensor(metaclass=TensorMeta):
         """Whether each element's imaginary part is zero."""
     def istft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
         """The signal whose ``stft`` is ``input``, ``(B, N, frames)`` or ``(N, frames)``, in the sense of least squares."""
-    def item(self) -> Any:
+    def item(self) -> _int | _float | _bool:
         """The one element as a Python number."""
     @property
     def itemsize(self) -> _int:
         """Bytes per element."""
     def kron(self, other: Tensor) -> Tensor:
         """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
-    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> _return_types.kthvalue:
         """The k-th smallest element along a dim (k counts from 1), and where it is."""
     @property
     def layout(self) -> _layout:
@@ -880,7 +887,7 @@ class Tensor(metaclass=TensorMeta):
         """The least common multiple of each pair of integers."""
     def lcm_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``lcm``."""
-    def ldexp(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def ldexp(self, other: Tensor | Number) -> Tensor:
         """``input * 2 ** other``."""
     def ldexp_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``ldexp``."""
@@ -888,9 +895,9 @@ class Tensor(metaclass=TensorMeta):
         """Whether the first element is smaller or equal, as bools."""
     def le_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``le``."""
-    def lerp(self, end: Tensor, weight: Any, *, out: Tensor | None = None) -> Tensor:
+    def lerp(self, end: Tensor, weight: Tensor | Number) -> Tensor:
         """``input + weight * (end - input)``; the weight is a number or a tensor."""
-    def lerp_(self, end: Tensor, weight: Any) -> Tensor:
+    def lerp_(self, end: Tensor, weight: Tensor | Number) -> Tensor:
         """In-place form of ``lerp``."""
     def less(self, other: Tensor | Number) -> Tensor:
         """Whether the first element is the smaller one, as bools."""
@@ -954,7 +961,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``logit``."""
     def logsumexp(self, dim: _int | Sequence[_int] | None, keepdim: _bool = False) -> Tensor:
         """Logarithm of the sum of exponentials along one or several dims, without overflow."""
-    def long(self, memory_format: Any = None) -> Tensor:
+    def long(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.int64``; itself if it is in that dtype already."""
     def lstsq(self, *args: Any, **kwargs: Any) -> Any:
         """Removed from PyTorch. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`."""
@@ -962,7 +969,11 @@ class Tensor(metaclass=TensorMeta):
         """Whether the first element is the smaller one, as bools."""
     def lt_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``lt``."""
-    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> Any:
+    @overload
+    def lu(self, pivot: _bool=True, get_infos: Literal[False]=False) -> _tuple[Tensor, Tensor]:
+        """Deprecated in PyTorch: see ``linalg.lu_factor``."""
+    @overload
+    def lu(self, pivot: _bool=True, *, get_infos: Literal[True]) -> _tuple[Tensor, Tensor, Tensor]:
         """Deprecated in PyTorch: see ``linalg.lu_factor``."""
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         """Deprecated in PyTorch: see ``linalg.lu_solve``."""
@@ -976,9 +987,9 @@ class Tensor(metaclass=TensorMeta):
         """Replace each element by a Python function of it and of two other tensors' elements."""
     def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
         """Replace each element by a Python function of it and of another tensor's element."""
-    def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
+    def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Tensor:
         """The tensor with ``value`` (a number or a 0-dimensional tensor) where the bool tensor ``mask`` is true."""
-    def masked_fill_(self, mask: Tensor, value: Any) -> Tensor:
+    def masked_fill_(self, mask: Tensor, value: Tensor | Number) -> Tensor:
         """In-place form of ``masked_fill``."""
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
         """A copy of ``input`` with the first elements of ``source``, in order, where ``mask`` is true."""
@@ -986,7 +997,7 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``masked_scatter``."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """A vector of the elements where the bool tensor ``mask`` is true, both broadcast."""
-    def matmul(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    def matmul(self, other: Tensor) -> Tensor:
         """Product of two tensors: of vectors, matrices, or batches of matrices, by their ranks."""
     def matrix_exp(self) -> Tensor:
         """The exponential ``1 + A + A A / 2 + ...`` of each square matrix."""
@@ -994,27 +1005,45 @@ class Tensor(metaclass=TensorMeta):
         """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
     def matrix_rank(self, *args: Any, **kwargs: Any) -> Any:
         """Removed from PyTorch. Please use the `torch.linalg.matrix_rank` function instead."""
-    def max(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    @overload
+    def max(self) -> Tensor:
+        """Largest elements."""
+    @overload
+    def max(self, other: Tensor) -> Tensor:
+        """Largest elements."""
+    @overload
+    def max(self, dim: _int, keepdim: _bool=False) -> _return_types.max:
         """Largest elements."""
     def maximum(self, other: Tensor | Number) -> Tensor:
         """The larger of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
-    def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
+    def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, **spelling: Any) -> Tensor:
         """Mean of the elements: of all of them, or along one or several dims. Only for floating and complex dtypes."""
-    def median(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
+    @overload
+    def median(self) -> Tensor:
         """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
-    def min(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    @overload
+    def median(self, dim: _int, keepdim: _bool=False) -> _return_types.median:
+        """The median of all elements, or along a dim with its index; of an even number the lower one. nan if there is one."""
+    @overload
+    def min(self) -> Tensor:
+        """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
+    @overload
+    def min(self, other: Tensor) -> Tensor:
+        """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
+    @overload
+    def min(self, dim: _int, keepdim: _bool=False) -> _return_types.min:
         """Smallest elements: of all, along a dim (with their indices), or of each pair; see ``max``."""
     def minimum(self, other: Tensor | Number) -> Tensor:
         """The smaller of each pair of elements; nan if one of them is. On a tie each gets half of the gradient."""
-    def mm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    def mm(self, mat2: Tensor) -> Tensor:
         """Product of two matrices, ``(n, k)`` and ``(k, m)``."""
-    def mode(self, dim: _int = -1, keepdim: _bool = False) -> Any:
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> _return_types.mode:
         """The most frequent element along a dim (the smallest of several), and where it is last."""
     def module_load(self, other: Tensor, assign: _bool = False) -> Tensor:
         """What a parameter becomes when ``other`` is loaded into it: ``other`` itself, or this tensor with its values."""
-    def moveaxis(self, source: Any, destination: Any) -> Tensor:
+    def moveaxis(self, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
         """A view with some dimensions moved to other positions, the others in their order."""
-    def movedim(self, source: Any, destination: Any) -> Tensor:
+    def movedim(self, source: Tensor | _int | Sequence[_int], destination: Tensor | _int | Sequence[_int]) -> Tensor:
         """A view with some dimensions moved to other positions, the others in their order."""
     def msort(self) -> Tensor:
         """The elements in order along the first dim."""
@@ -1022,7 +1051,7 @@ class Tensor(metaclass=TensorMeta):
         """Product of each pair of elements, broadcasting."""
     def mul_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``mul``."""
-    def multinomial(self, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None, out: Tensor | None = None) -> Tensor:
+    def multinomial(self, num_samples: _int = 1, replacement: _bool = False, *, generator: _Generator | None = None) -> Tensor:
         """Indices drawn with the weights that ``input`` holds, of shape (n,) or (rows, n); int64, ``num_samples`` of a row."""
     def multiply(self, other: Tensor | Number) -> Tensor:
         """Product of each pair of elements, broadcasting."""
@@ -1043,13 +1072,17 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``nan_to_num``."""
     def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """Mean of the elements that are not nan."""
-    def nanmedian(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
+    @overload
+    def nanmedian(self) -> Tensor:
+        """The median of the elements that are not nan, as ``median``."""
+    @overload
+    def nanmedian(self, dim: _int, keepdim: _bool=False) -> _return_types.nanmedian:
         """The median of the elements that are not nan, as ``median``."""
     def nanquantile(self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
         """The q-th quantiles of the elements that are not nan; see ``quantile``."""
     def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None) -> Tensor:
         """Sum of the elements that are not nan."""
-    def narrow(self, dim: _int, start: Any, length: _int) -> Tensor:
+    def narrow(self, dim: _int, start: Tensor | Number, length: _int) -> Tensor:
         """A view of ``length`` elements of a dimension, from ``start`` on."""
     def narrow_copy(self, *args: Any, **kwargs: Any) -> Tensor:
         """``narrow``, as a copy."""
@@ -1077,29 +1110,33 @@ class Tensor(metaclass=TensorMeta):
         """The number of elements."""
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
         """PyTorch 0.1's form of ``new_empty`` (given sizes) and ``new_tensor`` (given a list)."""
-    def new_empty(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+    def new_empty(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
         """Uninitialised, of this tensor's dtype."""
-    def new_empty_strided(self, size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False) -> Tensor:
+    def new_empty_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False) -> Tensor:
         """Uninitialised, with given strides, of this tensor's dtype."""
-    def new_full(self, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False) -> Tensor:
+    def new_full(self, size: _int | Sequence[_int], fill_value: Number, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False) -> Tensor:
         """One value everywhere, of this tensor's dtype."""
-    def new_ones(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+    def new_ones(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
         """Ones of this tensor's dtype."""
-    def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False) -> Tensor:
+    def new_tensor(self, data: Any, *, dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False) -> Tensor:
         """A new leaf with a copy of the data, of this tensor's dtype."""
-    def new_zeros(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
+    def new_zeros(self, *size: _int | Sequence[_int], dtype: _dtype | None = None, device: _device | _str | _int | None = None, requires_grad: _bool = False, layout: _layout | None = None, pin_memory: _bool = False, **kwargs: Any) -> Tensor:
         """Zeros of this tensor's dtype."""
-    def nextafter(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def nextafter(self, other: Tensor | Number) -> Tensor:
         """The next number after each element in the direction of the other."""
     def nextafter_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``nextafter``."""
-    def nonzero(self, *, as_tuple: _bool = False, out: Tensor | None = None) -> Any:
+    @overload
+    def nonzero(self, *, as_tuple: Literal[False]=False) -> Tensor:
+        """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
+    @overload
+    def nonzero(self, *, as_tuple: Literal[True]) -> _tuple[Tensor, ...]:
         """The places of the elements that are not zero: a row for each, or, ``as_tuple``, a tensor for each dimension."""
     def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
         """``nonzero`` with exactly ``size`` rows: cut off, or filled up."""
     def norm(self, p: Any | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _dtype | None = None) -> Tensor:
         """Norm of the elements as one vector, or of the vectors along dims; ``"nuc"`` is the nuclear norm of matrices."""
-    def normal(self, std: Any = 1.0, *, generator: _Generator | None = None) -> Tensor:
+    def normal(self, std: Tensor | Number = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Normal numbers around this tensor (PyTorch 0.1's form of ``torch.normal(mean, std)``)."""
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: _Generator | None = None) -> Tensor:
         """Fill with normal numbers."""
@@ -1120,9 +1157,9 @@ class Tensor(metaclass=TensorMeta):
     @property
     def output_nr(self) -> _int:
         """Which of its node's outputs this tensor is."""
-    def permute(self, *order: Any, dims: Any = None) -> Tensor:
+    def permute(self, *order: Any, dims: _int | Sequence[_int] | None = None) -> Tensor:
         """A view with the dimensions in another order."""
-    def pin_memory(self, device: Any = None) -> Tensor:
+    def pin_memory(self, device: _device | _str | _int | None = None) -> Tensor:
         """Raises RuntimeError: there is no accelerator to pin memory for."""
     def pinverse(self, rcond: _float = 1e-15) -> Tensor:
         """``linalg.pinv`` with another name for its relative tolerance."""
@@ -1132,9 +1169,9 @@ class Tensor(metaclass=TensorMeta):
         """In-place form of ``polygamma``."""
     def positive(self) -> Tensor:
         """The tensor itself; an error for bools."""
-    def pow(self, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+    def pow(self, exponent: Tensor | Number) -> Tensor:
         """Each element to the power of the exponent's; either may be a number."""
-    def pow_(self, exponent: Any) -> Tensor:
+    def pow_(self, exponent: Tensor | Number) -> Tensor:
         """In-place form of ``pow``."""
     def prelu(self, weight: Tensor) -> Tensor:
         """Each element, times ``weight`` if it is negative; one weight, or one for each index of dim 1."""
@@ -1144,7 +1181,7 @@ class Tensor(metaclass=TensorMeta):
         """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """In-place form of ``put``."""
-    def qr(self, some: _bool = True) -> Any:
+    def qr(self, some: _bool = True) -> _return_types.qr:
         """Deprecated in PyTorch: see ``linalg.qr``."""
     def quantile(self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
         """The q-th quantiles of all elements or along a dim; a 1-dimensional ``q`` gives a first dim. nan if there is one."""
@@ -1165,9 +1202,9 @@ class Tensor(metaclass=TensorMeta):
         """One over each element."""
     def reciprocal_(self) -> Tensor:
         """In-place form of ``reciprocal``."""
-    def register_hook(self, hook: Any) -> Any:
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> _RemovableHandle:
         """Call ``hook(grad)`` with this tensor's gradient in each backward pass; it may return a new gradient."""
-    def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> _RemovableHandle:
         """Call ``hook(tensor)`` after this leaf's ``.grad`` was accumulated in a backward pass."""
     def reinforce(self, reward: Any) -> None:
         """Set the reward of a stochastic result, for the backward pass that follows (legacy)."""
@@ -1175,7 +1212,7 @@ class Tensor(metaclass=TensorMeta):
         """Each element, or 0 if it is negative."""
     def relu_(self) -> Tensor:
         """In-place form of ``relu``."""
-    def remainder(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def remainder(self, other: Tensor | Number) -> Tensor:
         """What is left of dividing, with the sign of the divisor, as Python's ``%``."""
     def remainder_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``remainder``."""
@@ -1183,9 +1220,9 @@ class Tensor(metaclass=TensorMeta):
         """Each slice along ``dim`` whose p-norm is above ``maxnorm`` brought down to that norm."""
     def renorm_(self, p: _int | _float, dim: _int, maxnorm: _float) -> Tensor:
         """In-place form of ``renorm``."""
-    def repeat(self, *repeats: Any, **given: Any) -> Tensor:
+    def repeat(self, *repeats: _int | Sequence[_int], **given: Any) -> Tensor:
         """A copy with the tensor several times side by side along each dimension; more numbers add dimensions in front."""
-    def repeat_interleave(self, repeats: Any = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+    def repeat_interleave(self, repeats: Tensor | Number | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
         """Each element, or each part along ``dim``, repeated: all as often, or as often as a tensor of counts says."""
     @property
     def requires_grad(self) -> _bool:
@@ -1194,17 +1231,17 @@ class Tensor(metaclass=TensorMeta):
     def requires_grad(self, value: _bool) -> None: ...
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:
         """Turn recording for this leaf on or off, in place."""
-    def reshape(self, *size: Any, shape: Any = None) -> Tensor:
+    def reshape(self, *size: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
         """The same elements in another shape: a view where the memory allows it, else a copy."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """``self.reshape(other.shape)``."""
-    def resize(self, *sizes: Any) -> Tensor:
+    def resize(self, *sizes: _int | Sequence[_int]) -> Tensor:
         """*Legacy:* another shape for the same number of elements, as ``reshape``."""
-    def resize_(self, *sizes: Any, memory_format: Any = None) -> Tensor:
+    def resize_(self, *sizes: _int | Sequence[_int], memory_format: _memory_format | None = None) -> Tensor:
         """Another size on the same memory, in row-major order; more memory is taken if it does not suffice."""
     def resize_as(self, tensor: Tensor) -> Tensor:
         """*Legacy:* ``self.resize(tensor.shape)``."""
-    def resize_as_(self, other: Tensor, *, memory_format: Any = None) -> Tensor:
+    def resize_as_(self, other: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
         """``self.resize_(other.shape)``; a sparse tensor that stores nothing takes a sparse one's shape."""
     def resolve_conj(self) -> Tensor:
         """The tensor itself: conjugates and negatives are always computed."""
@@ -1215,11 +1252,11 @@ class Tensor(metaclass=TensorMeta):
     @property
     def retains_grad(self) -> _bool:
         """Whether ``retain_grad`` is in force for this intermediate result."""
-    def roll(self, shifts: Any, dims: Any = None) -> Tensor:
+    def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
         """A copy with the elements moved along dimensions, those pushed out coming in at the other end."""
-    def rot90(self, k: _int = 1, dims: Any = (0, 1)) -> Tensor:
+    def rot90(self, k: _int = 1, dims: _int | Sequence[_int] = (0, 1)) -> Tensor:
         """A copy turned by ``k`` quarters in the plane of two dimensions, from the first towards the second."""
-    def round(self, *, decimals: _int | None = None, out: Tensor | None = None) -> Tensor:
+    def round(self, *, decimals: _int | None = None) -> Tensor:
         """The nearest whole number, the even one of two; with ``decimals`` so many digits behind the point."""
     def round_(self, *, decimals: _int | None = None) -> Tensor:
         """In-place form of ``round``."""
@@ -1227,11 +1264,11 @@ class Tensor(metaclass=TensorMeta):
         """One over the square root of each element."""
     def rsqrt_(self) -> Tensor:
         """In-place form of ``rsqrt``."""
-    def scatter(self, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
+    def scatter(self, dim: _int, index: Tensor, src: Tensor | Number | None = None, *, value: Tensor | Number | None = None, reduce: _str | None = None) -> Tensor:
         """A copy of ``input`` with each element of ``src`` (or a number) written where ``index`` says along ``dim``."""
-    def scatter_(self, dim: _int, index: Tensor, src: Any = None, *, value: Any = None, reduce: _str | None = None) -> Tensor:
+    def scatter_(self, dim: _int, index: Tensor, src: Tensor | Number | None = None, *, value: Tensor | Number | None = None, reduce: _str | None = None) -> Tensor:
         """In-place form of ``scatter``."""
-    def scatter_add(self, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
+    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """A copy of ``input`` with each element of ``src`` added where ``index`` says along ``dim``."""
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """In-place form of ``scatter_add``."""
@@ -1243,7 +1280,7 @@ class Tensor(metaclass=TensorMeta):
         """A view of the part at one index of a dimension, which goes away."""
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
         """A copy of ``input`` with ``src`` at one index of a dimension."""
-    def set_(self, source: Any = None, storage_offset: _int = 0, size: Any = None, stride: Any = None) -> Tensor:
+    def set_(self, source: Tensor | _int | Sequence[_int] | None = None, storage_offset: _int = 0, size: _int | Sequence[_int] | None = None, stride: _int | Sequence[_int] | None = None) -> Tensor:
         """Make a tensor use another's memory and size; without a source, none."""
     def sgn(self) -> Tensor:
         """The sign; of a complex number the number of absolute value one in its direction, 0 of 0."""
@@ -1254,7 +1291,7 @@ class Tensor(metaclass=TensorMeta):
         """The size of each dimension."""
     def share_memory_(self) -> Tensor:
         """Move the elements to memory that other processes see and write to."""
-    def short(self, memory_format: Any = None) -> Tensor:
+    def short(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor in dtype ``torch.int16``; itself if it is in that dtype already."""
     def sigmoid(self) -> Tensor:
         """``1 / (1 + exp(-x))``."""
@@ -1278,17 +1315,21 @@ class Tensor(metaclass=TensorMeta):
         """The hyperbolic sine of each element."""
     def sinh_(self) -> Tensor:
         """In-place form of ``sinh``."""
-    def size(self, dim: _int | None = None) -> Any:
+    @overload
+    def size(self, dim: None=None) -> _Size:
+        """The size of each dimension, or of one."""
+    @overload
+    def size(self, dim: _int) -> _int:
         """The size of each dimension, or of one."""
     def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
         """A copy of ``input`` with ``src`` in a slice of a dimension."""
-    def slogdet(self) -> Any:
+    def slogdet(self) -> _return_types.slogdet:
         """See ``linalg.slogdet``."""
     def softmax(self, dim: _int, dtype: _dtype | None = None) -> Tensor:
         """exp(x) over its sum along a dim: positive, and adding up to one. ``dtype``: what the input becomes first."""
     def solve(self, *args: Any, **kwargs: Any) -> Any:
         """Removed from PyTorch. `torch.solve` is deprecated in favor of `torch.linalg.solve`."""
-    def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool | None = False) -> Any:
+    def sort(self, dim: _int = -1, descending: _bool = False, stable: _bool | None = False) -> _return_types.sort:
         """The elements in order along a dim, and where they were. Equal elements keep their order, nan is the largest."""
     def sparse_dim(self) -> _int:
         """How many dimensions are sparse; 0 for a dense tensor."""
@@ -1296,21 +1337,28 @@ class Tensor(metaclass=TensorMeta):
         """The elements of a dense tensor where ``mask``, a sparse one of its shape, stores something."""
     def split(self, split_size_or_sections: Any = None, dim: _int = 0, *, split_size: Any = None) -> _tuple[Tensor, ...]:
         """Views of pieces along a dimension: of one size (the last may be smaller), or of the sizes in a list."""
-    def split_with_sizes(self, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+    def split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
         """Views of pieces of these sizes along a dimension."""
     def sqrt(self) -> Tensor:
         """The square root of each element; nan of a negative one."""
     def sqrt_(self) -> Tensor:
         """In-place form of ``sqrt``."""
-    def square(self, *, out: Tensor | None = None) -> Tensor:
+    def square(self) -> Tensor:
         """The square of each element."""
     def square_(self) -> Tensor:
         """In-place form of ``square``."""
-    def squeeze(self, dim: Any = None, *, axis: Any = None) -> Tensor:
+    def squeeze(self, dim: _int | Sequence[_int] | None = None, *, axis: Any = None) -> Tensor:
         """A view without the dimensions of size one: all of them, or those named."""
-    def squeeze_(self, dim: Any = None) -> Tensor:
+    def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """In-place form of ``squeeze``."""
-    def std(self, *args: Any, **kwargs: Any) -> Tensor:
+    @overload
+    def std(self, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
+        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+    @overload
+    def std(self, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> Tensor:
+        """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
+    @overload
+    def std(self, unbiased: _bool=True) -> Tensor:
         """Standard deviation: ``std(input, dim=None, *, correction=1, keepdim=False)``; older: ``unbiased=``."""
     def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None) -> Tensor:
         """The Fourier transforms of windows that move along a signal: ``(B, L)`` or ``(L,)`` to ``(B, N, frames)``."""
@@ -1318,21 +1366,25 @@ class Tensor(metaclass=TensorMeta):
         """The memory that the tensor and its views share, counted in elements; ``untyped_storage`` is today's form."""
     def storage_offset(self) -> _int:
         """How many elements the first one lies behind the beginning of the storage."""
-    def stride(self, dim: _int | None = None) -> Any:
+    @overload
+    def stride(self, dim: None=None) -> _tuple[_int, ...]:
         """How many elements lie between neighbours in each dimension, or in one."""
-    def sub(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    @overload
+    def stride(self, dim: _int) -> _int:
+        """How many elements lie between neighbours in each dimension, or in one."""
+    def sub(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-    def sub_(self, other: Tensor | Number, third: Any = None, *, alpha: _int = 1) -> Tensor:
+    def sub_(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """In-place form of ``sub``."""
-    def subtract(self, other: Any, third: Any = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    def subtract(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """``input - alpha * other``, broadcasting; ``other`` is a tensor or a number."""
-    def subtract_(self, other: Tensor | Number, third: Any = None, *, alpha: _int = 1) -> Tensor:
+    def subtract_(self, other: Tensor | Number, third: Any = None, *, alpha: Number = 1) -> Tensor:
         """In-place form of ``sub``."""
-    def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None, **spelling: Any) -> Tensor:
+    def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None, **spelling: Any) -> Tensor:
         """Sum of the elements: of all of them, or along one or several dims."""
-    def sum_to_size(self, *size: Any) -> Tensor:
+    def sum_to_size(self, *size: _int | Sequence[_int]) -> Tensor:
         """The elements summed until the shape is ``size``, from which ``self``'s shape must be a broadcast."""
-    def svd(self, some: _bool = True, compute_uv: _bool = True) -> Any:
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> _return_types.svd:
         """Deprecated in PyTorch: ``linalg.svd`` with V rather than its adjoint."""
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
         """A view with two dimensions exchanged."""
@@ -1360,21 +1412,21 @@ class Tensor(metaclass=TensorMeta):
         """The hyperbolic tangent of each element."""
     def tanh_(self) -> Tensor:
         """In-place form of ``tanh``."""
-    def tensor_split(self, indices_or_sections: Any = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> _tuple[Tensor, ...]:
+    def tensor_split(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, dim: _int = 0, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """Views of pieces along a dimension: ``n`` of sizes as equal as can be, or what lies between a list of indices."""
-    def tile(self, *dims: Any, **given: Any) -> Tensor:
+    def tile(self, *dims: _int | Sequence[_int], **given: Any) -> Tensor:
         """``repeat``, the numbers counted from the last dimension."""
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """The tensor in another dtype or on another device: itself if nothing changes and ``copy`` is not asked for."""
-    def to_dense(self, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
+    def to_dense(self, dtype: _dtype | None = None, *, masked_grad: Any = None) -> Tensor:
         """A sparse tensor with all its zeros; a dense one is itself. Converted if ``dtype`` is given."""
-    def to_sparse(self, sparse_dim: Any = None, *, layout: Any = None, **_: Any) -> Tensor:
+    def to_sparse(self, sparse_dim: Any = None, *, layout: _layout | None = None, **_: Any) -> Tensor:
         """The tensor with only its elements stored that are not zero, of the first ``sparse_dim`` dimensions."""
-    def to_sparse_coo(self, sparse_dim: Any = None, *, layout: Any = None, **_: Any) -> Tensor:
+    def to_sparse_coo(self, sparse_dim: Any = None, *, layout: _layout | None = None, **_: Any) -> Tensor:
         """The tensor with only its elements stored that are not zero, of the first ``sparse_dim`` dimensions."""
-    def tolist(self) -> Any:
+    def tolist(self) -> _list[Any]:
         """The elements as nested lists of Python numbers, of a 0-dimensional tensor the number."""
-    def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Any:
+    def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> _return_types.topk:
         """The k largest (or smallest) elements along a dim, always in order, and where they are."""
     def trace(self) -> Tensor:
         """The sum of a matrix's diagonal."""
@@ -1382,7 +1434,7 @@ class Tensor(metaclass=TensorMeta):
         """A view with two dimensions exchanged."""
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
         """In-place form of ``transpose``."""
-    def triangular_solve(self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> Any:
+    def triangular_solve(self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> _return_types.triangular_solve:
         """Deprecated in PyTorch: see ``linalg.solve_triangular``."""
     def tril(self, diagonal: _int = 0) -> Tensor:
         """A copy with zeros above a diagonal (0: the main one) of the last two dimensions."""
@@ -1392,7 +1444,7 @@ class Tensor(metaclass=TensorMeta):
         """A copy with zeros below a diagonal (0: the main one) of the last two dimensions."""
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """In-place form of ``triu``."""
-    def true_divide(self, other: Any, *, out: Tensor | None = None) -> Tensor:
+    def true_divide(self, other: Tensor | Number) -> Tensor:
         """``div`` without rounding."""
     def true_divide_(self, other: Tensor | Number) -> Tensor:
         """In-place form of ``div``."""
@@ -1400,27 +1452,39 @@ class Tensor(metaclass=TensorMeta):
         """Each element without its fraction; its derivative is 0."""
     def trunc_(self) -> Tensor:
         """In-place form of ``trunc``."""
-    def type(self, dtype: Any = None, non_blocking: _bool = False, **kwargs: Any) -> Any:
+    @overload
+    def type(self, dtype: None=None, non_blocking: _bool=False) -> _str:
+        """The name of the tensor's type, or the tensor converted to another."""
+    @overload
+    def type(self, dtype: _str | _dtype, non_blocking: _bool=False) -> Tensor:
         """The name of the tensor's type, or the tensor converted to another."""
     def type_as(self, other: Tensor) -> Tensor:
         """The tensor in the dtype of another."""
     def unbind(self, dim: _int = 0) -> _tuple[Tensor, ...]:
         """Views of the parts at each index of a dimension."""
-    def unflatten(self, dim: _int, sizes: Any) -> Tensor:
+    def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
         """One dimension made several; one of ``sizes`` may be -1."""
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """A view of all windows of ``size`` elements along a dimension, every ``step`` elements, in a new last dimension."""
     def uniform_(self, *args: Any, generator: _Generator | None = None, **kwargs: Any) -> Tensor:
         """Fill with numbers uniform on [from, to): ``uniform_(from=0, to=1)``."""
-    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+    @overload
+    def unique(self, sorted: _bool=True, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
         """The different elements, or slices along a dim, always in order."""
-    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+    @overload
+    def unique(self, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
+        """The different elements, or slices along a dim, always in order."""
+    @overload
+    def unique_consecutive(self, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, dim: _int | None=None) -> Tensor:
+        """The first of each run of equal elements, or of equal slices along a dim."""
+    @overload
+    def unique_consecutive(self, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
         """The first of each run of equal elements, or of equal slices along a dim."""
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
         """``chunk``, of copies that may be written to in place."""
     def unsafe_split(self, split_size: _int, dim: _int = 0) -> _tuple[Tensor, ...]:
         """``split``, of copies that may be written to in place."""
-    def unsafe_split_with_sizes(self, split_sizes: Any, dim: _int = 0) -> _tuple[Tensor, ...]:
+    def unsafe_split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> _tuple[Tensor, ...]:
         """``split_with_sizes``, of copies that may be written to in place."""
     def unsqueeze(self, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
         """A view with a dimension of size one at position ``dim``."""
@@ -1430,11 +1494,18 @@ class Tensor(metaclass=TensorMeta):
         """The memory that the tensor and its views share, counted in bytes."""
     def values(self) -> Tensor:
         """The stored elements, of shape ``(nnz, *dense shape)``; of a coalesced tensor only."""
-    def var(self, *args: Any, **kwargs: Any) -> Tensor:
+    @overload
+    def var(self, dim: _int | Sequence[_int] | None, unbiased: _bool=True, keepdim: _bool=False) -> Tensor:
+        """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+    @overload
+    def var(self, dim: _int | Sequence[_int] | None=None, *, correction: Number | None=None, keepdim: _bool=False) -> Tensor:
+        """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
+    @overload
+    def var(self, unbiased: _bool=True) -> Tensor:
         """Variance: ``var(input, dim=None, *, correction=1, keepdim=False)``; ``unbiased=`` is ``correction`` 1 or 0."""
     def vdot(self, other: Tensor) -> Tensor:
         """``dot`` with the first vector conjugated."""
-    def view(self, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+    def view(self, *shape: Any, size: _int | Sequence[_int] | None = None, dtype: _dtype | None = None) -> Tensor:
         """The same memory in another shape, or, given a dtype, its bytes as elements of another type."""
     def view_as(self, other: Tensor) -> Tensor:
         """``self.view(other.shape)``."""
@@ -1443,9 +1514,9 @@ class Tensor(metaclass=TensorMeta):
         """Whether a tensor was made with ``volatile=True`` or computed from one that was (legacy)."""
     @volatile.setter
     def volatile(self, value: _bool) -> None: ...
-    def vsplit(self, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+    def vsplit(self, indices_or_sections: Tensor | _int | Sequence[_int] | None = None, *, indices: Tensor | Sequence[Any] | None = None, sections: _int | None = None) -> _tuple[Tensor, ...]:
         """``tensor_split`` along dimension 0, into pieces of equal size or at the indices of a list."""
-    def where(self, condition: Tensor, other: Any) -> Tensor:
+    def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
         """``self`` where the condition holds, else ``other``."""
     def xlogy(self, other: Tensor | Number) -> Tensor:
         """``input * log(other)``, and 0 where ``input`` is 0 (but for nan)."""

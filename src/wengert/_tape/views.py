@@ -1,15 +1,34 @@
-"""Views and writing in place.
+"""Views, versions, and what a write in place does to the history of a tensor.
 
-NumPy's views are the views. A view tensor knows its parent and the operator that makes it again from a parent
-(never strides). Every tensor on one storage shares a version ``Cell`` (``_tape.node``), made on first need.
+NOTE [ Views and writes in place ]
+    *Views.* NumPy's views are the views. A view tensor's ``_v`` is (parent, operator, parameters, how it was made): it
+    knows its parent and how it is made again from a parent, never strides. The parent does not know its views, so that
+    making one costs nothing more. The tensor at the end of the parents is the *base*; the operators on the way are the
+    view's *chain* (``_tape.view_chain``).
 
-NOTE [ In place on a view ]
-    ``v = base[0]; v.mul_(2)`` changes ``base`` too, so the base's history is rewritten: it becomes ``CopySlices`` of
-    its old history and of what was written; ``v`` and every other view find their history again as the view operator of
-    the new base. ``v`` does so at once. Other views are not known (nothing is stored when a view is made but its
-    parent): if other arrays share the memory, the memory is entered into ``stale_views`` and a reason into ``M``, as
-    long as that memory lives, and on the slow path each operand that is a view of it is looked up again if its node is
-    older than the last rewrite. What not to do: refresh a view that is younger; its node may have hooks.
+    *Versions.* All tensors on one storage share one ``Cell`` (``_tape.node``), made on first need. Each write counts in
+    it and gives it a number from the counter that numbers nodes; a saved value is stale if its storage was written
+    after the node was made. A recorded write has the number of the node that made what is written, so that this node
+    may go on using its result.
+
+    *A write to what is no view.* The operator runs on the old value, its result is copied into the tensor's memory, and
+    the tensor takes the result's node. What the operator saved of the old value is copied first; what it saved of the
+    result becomes the tensor's memory.
+
+    *A write to a view: rebasing.* ``v = base[0]; v.mul_(2)`` changes ``base`` too. The base's new node is
+    ``CopySlices``, of its old node and of the node of what was written, and the view's is ``AsStridedBackward0``, the
+    chain of the new base. A leaf, or a view of a leaf, is refused before anything is written, and so is a view that was
+    made where its history could not be rewritten: under ``no_grad``, by an operator with several outputs, in a custom
+    function.
+
+    *Other views: staleness.* They have changed with the memory, but nobody knows them. If the references to the
+    memory say that there may be any, the memory is entered into ``stale_views`` and a reason into ``M``, as long as it
+    lives or until no view is left (``prune``). Meanwhile each operand that is a view of such memory is
+    looked up: if its node is older than the base's last rewrite (``Cell.rebased``), it gets a new one, of its chain and
+    the base's present history (``refresh``). What not to do: refresh a view that is younger; its node may have hooks.
+
+    *Payloads that cannot be written to* (a transform's value, another library's array) are replaced (``rebind``). Their
+    views share no memory with them; they are known (``note_view``) and made again at once.
 """
 
 from __future__ import annotations
@@ -17,43 +36,61 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import unlocked
 from .._base.dtypes import BY_NUMPY, can_cast
 from .._base.errors import here, noted
 from .._base.modes import MODE, add_reason, drop_reason, in_transform, inference_tensors, transforms
-from .._kinds.slow_path import CUSTOM_VIEW, INFERENCE_VIEW, MULTI_OUTPUT_VIEW, NO_GRAD_VIEW, QuietView, cast
+from .._base.registry import T
 from .inference import is_inference, refuse_write
 from .node import AccumulateGrad, Box, Cell, Node, Port, cell_of, hooks_of, named, tick, view_of
+from .promotion import cast
 from .saved import short_name
 from .tensor import Tensor, alias_payload, note_view, stale_views, wrap
+from .view_chain import AsStridedBackward0, CopySlices, chain_of, replay
+
+# ------------------------------------------------------------------------------------------------- how a view was made
+NO_GRAD_VIEW, MULTI_OUTPUT_VIEW, CUSTOM_VIEW, INFERENCE_VIEW = 2, 1, 3, 4  # 0: ordinarily
+
+quiet_views: list[None] = []  # one entry for each view made under no_grad of a tensor with a history
 
 
-# ------------------------------------------------------------------------------------------------------------- versions
-def bump(tensor: Tensor, seq: int | None = None) -> Cell:
-    """Count one write to the tensor's storage."""
-    box = tensor._m
-    cell = box.cell if box is not None and box.cell is not None else cell_of(tensor)
-    code, lasti = here()
-    cell.write(tick() if seq is None else seq, code, lasti)
-    return cell
+class QuietView(int):
+    """``NO_GRAD_VIEW`` of a tensor with a history: as long as one lives, writes in place look whether they hit one."""
+
+    def __new__(cls) -> QuietView:
+        quiet_views.append(None)
+        self = int.__new__(cls, NO_GRAD_VIEW)
+        self.seq = tick()  # like a node's: the base's history is that of before
+        return self
+
+    def __del__(self) -> None:
+        quiet_views.pop()
+
+
+def made_unrecorded(parent: Tensor) -> int:
+    """How a view of ``parent`` that is made under no_grad was made."""
+    if parent._fn is not None:
+        return QuietView()
+    grand = view_of(parent)
+    return NO_GRAD_VIEW if grand is None or not isinstance(grand[3], QuietView) else grand[3]
 
 
 def base_of(tensor: Tensor) -> Tensor | None:
     """The tensor at the root of a view's chain; ``None`` for a tensor that is no view."""
-    view = view_of(tensor)
+    view = getattr(tensor, "_v", None)
     if view is None:
         return None
     while view is not None:
-        tensor = view[0]
-        view = view_of(tensor)
-    return tensor
+        base = view[0]
+        view = getattr(base, "_v", None)
+    return base  # type: ignore[no-any-return]
 
 
-# --------------------------------------------------------------------------------------------------------------- checks
+# ------------------------------------------------------------------------------------------------------------- refusals
 def check_inplace(self: Tensor, requires_grad: bool) -> None:
     """Refuse a write that the tape could not follow, before anything is written.
 
@@ -62,10 +99,15 @@ def check_inplace(self: Tensor, requires_grad: bool) -> None:
     state = MODE.get()
     if state is not None and not state.grad:
         return
-    view = view_of(self)
-    base = base_of(self)
-    if view is not None and (requires_grad or base._fn is not None):  # type: ignore[union-attr]
-        _check_creation(self, view)
+    base = None
+    creation = 0
+    view = getattr(self, "_v", None)
+    while view is not None:
+        base = view[0]
+        creation = creation or view[3]
+        view = getattr(base, "_v", None)
+    if creation and (requires_grad or base._fn is not None):  # type: ignore[union-attr]
+        raise _creation_error(self, creation, "is being")
     if type(self._fn) is AccumulateGrad:
         raise noted(
             RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
@@ -92,23 +134,16 @@ def refuse_written(self: Tensor) -> None:
     """A view made under no_grad of what requires grad has no ``grad_fn`` to show once its memory was written to."""
     view = view_of(self)
     if view is not None and isinstance(view[3], QuietView) and cell_of(self).seq > view[3].seq:
-        _check_creation(self, view, indirect=True)
+        raise _creation_error(self, NO_GRAD_VIEW, _WRITTEN_ELSEWHERE)
 
 
-def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False) -> None:
-    """Refuse to rewrite the history of a view that was not made as an ordinary view is.
+_WRITTEN_ELSEWHERE = "its base or another view of its base has been"
 
-    ``indirect``: it was its base, or another view of that, that was written to.
-    """
-    creation = 0
-    while view is not None and not creation:
-        creation = view[3]
-        view = view_of(view[0])  # type: ignore[assignment]
-    if not creation:
-        return
+
+def _creation_error(self: Tensor, creation: int, what: str) -> RuntimeError:
+    """PyTorch's error for a view whose history cannot be rewritten; ``what`` was written: it, or its base."""
     fn = None if type(self._fn) is AccumulateGrad else self._fn
     name = "" if fn is None else short_name((fn.fx if type(fn) is Port else fn).name())
-    what = "its base or another view of its base has been" if indirect else "is being"
     if creation in (INFERENCE_VIEW, NO_GRAD_VIEW) or fn is None:
         inference = creation == INFERENCE_VIEW
         mode, now = ("inference", "in normal mode") if inference else ("no_grad", "with grad mode enabled")
@@ -136,7 +171,29 @@ def _check_creation(self: Tensor, view: tuple[Any, ...], indirect: bool = False)
             f"moving both the view and the inplace either both inside the {block} block (if you don't want the inplace "
             "to be tracked) or both outside (if you want the inplace to be tracked)."
         )
-    raise RuntimeError(message)
+    return RuntimeError(message)
+
+
+def check_result(self: Tensor, result: Tensor) -> None:
+    """The result of an in-place operator must fit into the tensor it is written to."""
+    a, r = self._a, result._a
+    if r.shape != a.shape:
+        raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(r.shape)}")
+    if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
+        raise RuntimeError(f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}")
+
+
+def _cpp(a: Any) -> str:
+    return BY_NUMPY[a.dtype].scalar_name
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+def bump(tensor: Tensor, seq: int | None = None) -> Cell:
+    """Count one write to the tensor's storage."""
+    cell = cell_of(tensor)
+    code, lasti = here()
+    cell.write(tick() if seq is None else seq, code, lasti)
+    return cell
 
 
 def writable(self: Tensor) -> Any:
@@ -169,127 +226,16 @@ def writable(self: Tensor) -> Any:
     return a
 
 
-def unlocked(a: Any) -> Any:
-    """The same memory as an array that may be written to."""
-    from .._ops.shape.strided import Memory
-
-    interface = dict(a.__array_interface__)
-    interface["data"] = (interface["data"][0], False)
-    r = np.asarray(Memory(interface, a))
-    return r if r.dtype is a.dtype else r.view(a.dtype)
-
-
-def check_result(self: Tensor, result: Tensor) -> None:
-    """The result of an in-place operator must fit into the tensor it is written to."""
-    a, r = self._a, result._a
-    if r.shape != a.shape:
-        raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(r.shape)}")
-    if r.dtype is not a.dtype and not can_cast(BY_NUMPY[r.dtype], BY_NUMPY[a.dtype]):
-        raise RuntimeError(f"result type {_cpp(r)} can't be cast to the desired output type {_cpp(a)}")
-
-
-def _cpp(a: Any) -> str:
-    return BY_NUMPY[a.dtype].scalar_name
-
-
-# -------------------------------------------------------------------------------------------------------------- writing
-rebound: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)
-
-
-def rebind(self: Tensor, a: Any, held: int = 2) -> None:
-    """A payload that cannot be written to (a transform's value, another library's array) is replaced.
-
-    ``held``: how many of the callers' variables hold the tensor's array.
-    """
-    if getattr(self._a, "is_sparse", False) and getattr(a, "is_sparse", False):
-        self._a.become(a)
-        return
-    if getattr(self._a, "is_meta", False):  # there is nothing to be written
-        return
-    view = view_of(self)
-    if view is not None:
-        _rebind_base(self, a, held)
-    if type(self._a) is np.ndarray:
-        _note_views(self, held)
-    inside = in_transform()
-    if inside is not None and getattr(self._a, "tag", None) != getattr(a, "tag", None):
-        inside.rebound.append((weakref.ref(self), self._a, self._fn))
-    self._a = a
-    if self._m is not None:
-        self._m = None  # what was saved keeps the old payload
-    for fn in rebound:
-        fn(self)
-    if "_views" in self.__dict__:
-        _rebind_views(self)
-
-
-def _note_views(self: Tensor, held: int) -> None:
-    """An array becomes a transform's value: its views, which shared memory with it until now, are looked for."""
-    owner, references = _owner(self._a)
-    if references <= _ALONE + held:
-        return
-    box = self._m
-    if references <= _ALONE + _held_by_callers(owner) + (box is not None and box.a is owner):
-        return
-    for entry in gc.get_referrers(self):
-        if type(entry) is tuple and len(entry) == 4 and entry[0] is self:
-            for view in gc.get_referrers(entry):
-                if isinstance(view, Tensor) and view_of(view) is entry:
-                    note_view(self, view)
-                    _note_views(view, held)
-
-
-def _held_by_callers(array: Any) -> int:
-    """How many variables of the functions of wengert that are running hold an array."""
-    n = 0
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("wengert"):
-        variables = frame.f_locals
-        n += sum([value is array for value in variables.values()])
-        if type(variables) is dict and sys.gettrace() is None:  # before Python 3.13 a copy, which would hold it too
-            variables.clear()
-        frame = frame.f_back
-    return n
-
-
-def _rebind_views(self: Tensor) -> None:
-    """Views of a payload that was replaced are made again from the new one, with the views of these."""
-    from .._ops.shape.view_chain import replay
-
-    for ref in self.__dict__["_views"]:
-        view = ref()
-        if view is None:
-            continue
-        made = view_of(view)
-        if made is not None and made[0] is self:
-            view._a = replay(self._a, ((made[1].name, made[2]),))
-        elif "_detached" in view.__dict__:
-            view._a = self.detach()._a  # type: ignore[attr-defined]
-        else:
-            continue
-        view._m = None
-        for fn in rebound:
-            fn(view)
-        if "_views" in view.__dict__:
-            _rebind_views(view)
-
-
-def _rebind_base(self: Tensor, a: Any, held: int) -> None:
-    from .._base.registry import T
-
-    parent, info, p, _ = view_of(self)  # type: ignore[misc]
-    new = T.view_scatter(wrap(parent._a), wrap(a), ((info.name, p),))
-    rebind(parent, new._a, held)
-    if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # it was made while both were arrays
-        note_view(parent, self)
-
-
 def recorded_inplace(op: Any, old: Tensor, self: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """``old`` stands for self as it was; a node that saves it gets a copy of its memory (``write_recorded``)."""
     twins: list[Overwritten] = []
-    args = tuple(_twin(a, self, twins) for a in args)
-    kwargs = {k: _twin(a, self, twins) for k, a in kwargs.items()}
-    result = op(old, *args, **kwargs)
+    operands = []
+    for a in args:
+        operands.append(_twin(a, self, twins) if isinstance(a, Tensor) else a)  # noqa: PERF401  no frame of its own
+    for k, a in kwargs.items():
+        if isinstance(a, Tensor):
+            kwargs = {**kwargs, k: _twin(a, self, twins)}
+    result = op(old, *operands, **kwargs)
     if result is NotImplemented:
         return result
     write_recorded(self, old, result)
@@ -322,12 +268,11 @@ class Overwritten:
         return self.version_before
 
 
-def _twin(a: Any, self: Tensor, cells: list[Overwritten]) -> Any:
+def _twin(a: Tensor, self: Tensor, cells: list[Overwritten]) -> Tensor:
     """What stands for another operand on self's storage (``Overwritten``)."""
-    if not isinstance(a, Tensor) or (
-        a is not self and view_of(a) is view_of(self) is None and (a._m is None or a._m.cell is None)
-    ):
-        return a
+    if getattr(a, "_v", None) is None and (a._m is None or a._m.cell is None) and a is not self:
+        if a is not base_of(self):
+            return a
     shared = cell_of(self)
     if cell_of(a) is not shared:
         return a
@@ -344,21 +289,26 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
     """Put a recorded result into self's memory and history."""
     check_result(self, result)
     if self._a.dtype is not result._a.dtype:
-        node = result.grad_fn
-        result = cast(result, self._a.dtype)
-        if node is not None and result._fn is not None:
-            named(result._fn, node.name())  # one operator to whoever looks
+        result = _in_dtype(result, self._a.dtype)
     a = writable(self)
-    if not isinstance(a, np.ndarray) or not isinstance(result._a, (np.ndarray, np.generic)):
-        rebind(self, result._a)
-        rebase(self, result._fn)
+    r = result._a
+    node = result._fn
+    if not isinstance(a, np.ndarray) or not isinstance(r, (np.ndarray, np.generic)):
+        held = old._a is a
+        del a
+        rebind(self, r, held)
+        rebase(self, node)
         return
     if old._m is not None and old._a is a:  # the formula needs the old value, which is overwritten now
         old._m.a = a.copy()
-    if result._a is not a:  # an operator may have written into self's memory itself
-        np.copyto(a, result._a, casting="unsafe")
-    node = result._fn
-    cell = bump(self, None if node is None else node.seq)
+    if r is not a:  # an operator may have written into self's memory itself
+        np.copyto(a, r, casting="unsafe")
+    cell = cell_of(self)
+    if node is None:
+        code, lasti = here()
+        cell.write(tick(), code, lasti)
+    else:
+        cell.write(node.seq, node.code, node.lasti)
     box = result._m
     if box is not None:  # the formula needs the result: it is self's memory from now on
         box.a = a
@@ -368,66 +318,68 @@ def write_recorded(self: Tensor, old: Tensor, result: Tensor) -> None:
     rebase(self, node)
 
 
-def rebase(self: Tensor, node: Node | None) -> None:
-    """Give a tensor that was written in place its new history, and its base and other views theirs."""
-    if view_of(self) is None:
-        _replace_history(self, node)
-        _mark_views(self)
-        return
-    from .._ops.shape.view_chain import chain_of, gathered
+def _in_dtype(result: Tensor, dtype: Any) -> Tensor:
 
-    base, chain = chain_of(self)
-    _replace_history(base, CopySlices(base, chain, node))
-    _mark_views(base, self)
-    before = self._fn
-    self._fn = gathered(base, chain)
-    _move_retain_grad(self, before)
+    node = result.grad_fn
+    result = cast(result, dtype)
+    if node is not None and result._fn is not None:
+        named(result._fn, node.name())  # one operator to whoever looks
+    return result
 
 
 def record_write(tensor: Tensor, node: Node) -> None:
-    """What ``write_recorded`` does for a tensor that is no view and that ``node``'s operator has written to."""
+    """What ``write_recorded`` does where ``node``'s operator has written to the tensor itself, and saved no result."""
     cell_of(tensor).write(node.seq, node.code, node.lasti)
-    _replace_history(tensor, node)
-    _mark_views(tensor)
+    rebase(tensor, node)
 
 
 def record_slices(base: Tensor, chain: tuple[Any, ...], node: Node | None) -> None:
-    """As ``write_recorded``, for a view that nobody has: the part that ``chain`` makes of ``base`` was written."""
+    """``record_write`` for a view that was never made: the part that ``chain`` makes of ``base`` was written."""
     slices = CopySlices(base, chain, node)
-    cell = cell_of(base)
-    cell.write(slices.seq, slices.code, slices.lasti)
-    _replace_history(base, slices)
-    _mark_views(base)
+    cell_of(base).write(slices.seq, slices.code, slices.lasti)
+    _set_history(base, slices)
 
 
-def _replace_history(tensor: Tensor, node: Node | None) -> None:
+# ------------------------------------------------------------------------------------------------------------- rebasing
+def rebase(self: Tensor, node: Node | None) -> None:
+    """Give a tensor that was written in place its new history, and its base and other views theirs."""
+    if getattr(self, "_v", None) is None:
+        _set_history(self, node)
+        return
+    base, chain = chain_of(self)
+    slices = CopySlices(base, chain, node)
+    _set_history(base, slices, self)
+    _set_node(self, AsStridedBackward0(base, chain, slices.code, slices.lasti))
+
+
+def _set_node(tensor: Tensor, node: Node | None) -> None:
+    """Another node for a tensor.
+
+    ``retain_grad`` is about the tensor as it is now; its hooks stay with the value that it had.
+    """
     before = tensor._fn
     tensor._fn = node
-    if node is not None:
-        cell_of(tensor).writer = node.name()
-        if before is None and transforms:
-            inside = in_transform()
-            if inside is not None:  # it may be a tensor from outside: func._levels.check_adopted
-                inside.adopted.append(weakref.ref(tensor))
-    _move_retain_grad(tensor, before)
-
-
-def _move_retain_grad(tensor: Tensor, before: Node | None) -> None:
-    """``retain_grad`` is about the tensor as it is now; its hooks stay with the value that it had."""
     if before is None or before.h is None or before.h.retain is None:
         return
-    if before.h.retain() is tensor and tensor._fn is not before:
+    if before.h.retain() is tensor and node is not before:
         before.h.retain = None
-        if tensor._fn is not None:
-            hooks_of(tensor._fn).retain = weakref.ref(tensor)
+        if node is not None:
+            hooks_of(node).retain = weakref.ref(tensor)
 
 
-def _mark_views(base: Tensor, written: Tensor | None = None) -> None:
-    """The base's history changed: other views of its memory, if there are any, must look theirs up again.
+def _set_history(base: Tensor, node: Node | None, written: Tensor | None = None) -> None:
+    """The new history of a tensor that is no view; views of its memory, if there are any, must look theirs up again.
 
-    ``written``: the view that was written to, which has its new history.
+    ``written``: the view that was written to, which gets its own.
     """
     cell = cell_of(base)
+    if node is not None:
+        cell.writer = node.name()
+        if base._fn is None and transforms:
+            inside = in_transform()
+            if inside is not None:  # it may be a tensor from outside: func._levels.check_adopted
+                inside.adopted.append(weakref.ref(base))
+    _set_node(base, node)
     cell.rebased = tick()
     if not isinstance(base._a, np.ndarray):
         _regenerate_views(base, written)
@@ -449,17 +401,21 @@ def _mark_views(base: Tensor, written: Tensor | None = None) -> None:
 
 def _regenerate_views(base: Tensor, written: Tensor | None) -> None:
     """The same for a transform's value, whose views are known: they get their history at once."""
-    from .._ops.shape.view_chain import chain_of, gathered
-
     for ref in base.__dict__.get("_views", ()):
         view = ref()
         if view is None:
             continue
         if view is not written:
-            view._fn = gathered(*chain_of(view))
+            view._fn = _view_node(*chain_of(view))
         _regenerate_views(view, written)
 
 
+def _view_node(base: Tensor, chain: tuple[Any, ...]) -> Node | None:
+    """The node of a view of a base whose history was rewritten."""
+    return None if base._fn is None else AsStridedBackward0(base, chain, *here())
+
+
+# ------------------------------------------------------------------------------------------------------------ staleness
 def _owner(a: Any) -> tuple[Any, int]:
     """The array that owns an array's memory, and how many references there are to it (a view has one)."""
     while isinstance(a.base, np.ndarray):
@@ -495,7 +451,6 @@ def _forget(key: int) -> None:
         drop_reason("stale views")
 
 
-# ------------------------------------------------------------------------------------------------ finding history again
 def refresh(tensor: Tensor) -> None:
     """Look up a view's history again if its base was rewritten since the view was made."""
     base = base_of(tensor)
@@ -542,45 +497,102 @@ def refresh_all(args: Any) -> None:
 
 def regenerate(tensor: Tensor) -> None:
     """Make a view's node again from its base's history: one node, whatever the views between, as PyTorch's."""
-    from .._ops.shape.view_chain import chain_of, gathered
-
     base, chain = chain_of(tensor)
     if base._fn is None:
         return
-    _check_creation(tensor, tensor._v, indirect=True)
-    before = tensor._fn
-    tensor._fn = gathered(base, chain)
-    _move_retain_grad(tensor, before)
+    view = view_of(tensor)
+    while view is not None:
+        if view[3]:
+            raise _creation_error(tensor, view[3], _WRITTEN_ELSEWHERE)
+        view = view_of(view[0])
+    _set_node(tensor, _view_node(base, chain))
 
 
-class CopySlices(Node):
-    """The history of a tensor that was written through a view: what was there before, and what was written."""
+# --------------------------------------------------------------------------------------------------- payloads replaced
+rebound: list[Any] = []  # who wants to know of tensors whose payload was replaced: fn(tensor)
 
-    __slots__ = ("chain", "fx", "fy", "shape")
-    __module__ = "builtins"  # as it prints in PyTorch
 
-    def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None) -> None:
-        self.fx = base._fn
-        self.fy = written
-        self.chain = chain
-        self.shape = base._a.shape
-        self.seq = tick()
-        self.h = None
-        self.code, self.lasti = here()
+def rebind(self: Tensor, a: Any, held: int = 0) -> None:
+    """A payload that cannot be written to (a transform's value, another library's array) is replaced.
 
-    def edges(self) -> tuple[Node | None, ...]:
-        return (self.fx, self.fy)
+    ``held``: how many of the callers' variables, or tensors in them, hold the tensor's array.
+    """
+    if getattr(self._a, "is_sparse", False) and getattr(a, "is_sparse", False):
+        self._a.become(a)
+        return
+    if getattr(self._a, "is_meta", False):  # there is nothing to be written
+        return
+    if type(self._a) is np.ndarray:
+        _note_views(self, held)
+    if view_of(self) is not None:
+        _rebind_base(self, a, held)
+    inside = in_transform()
+    if inside is not None and getattr(self._a, "tag", None) != getattr(a, "tag", None):
+        inside.rebound.append((weakref.ref(self), self._a, self._fn))
+    self._a = a
+    if self._m is not None:
+        self._m = None  # what was saved keeps the old payload
+    for fn in rebound:
+        fn(self)
+    if "_views" in self.__dict__:
+        _rebind_views(self)
 
-    def name(self) -> str:
-        return "torch::autograd::CopySlices"
 
-    def __repr__(self) -> str:
-        return f"<CopySlices object at {id(self):#x}>"
+def _note_views(self: Tensor, held: int) -> None:
+    """An array becomes a transform's value: its views, which shared memory with it until now, are noted as its views.
 
-    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-        pairs: list[Any] = []
-        if self.fx is not None:
-            pairs += (self.fx, xp.view_scatter(g, xp.zeros_like(xp.view_gather(g, self.chain)), self.chain))
-        if self.fy is not None:
-            pairs += (self.fy, xp.view_gather(g, self.chain))
-        return tuple(pairs)
+    NOTE [ Views are found by the garbage collector ]
+        Nobody keeps a list of an array's views, so that making one costs nothing more. Here alone all of them are
+        needed, and the collector knows who refers to the tensor; but it looks at every object of the program, which
+        takes milliseconds. So it is asked only if more references to the memory are there than ``held`` accounts for,
+        and functions on the way here let go of the array (``del a``). What not to do: pass a ``held`` that is too
+        large; a view would keep the old values.
+    """
+    owner, references = _owner(self._a)
+    box = self._m
+    unknown = references - _ALONE - held - (box is not None and box.a is owner)
+    del owner
+    view = view_of(self)
+    while view is not None:
+        unknown -= type(view[0]._a) is np.ndarray
+        view = view_of(view[0])
+    if unknown > 0:
+        _find_views(self)
+
+
+def _find_views(self: Tensor) -> None:
+    """Note a tensor's views, and the views of these."""
+    for entry in gc.get_referrers(self):
+        if type(entry) is tuple and len(entry) == 4 and entry[0] is self:
+            for view in gc.get_referrers(entry):
+                if isinstance(view, Tensor) and view_of(view) is entry:
+                    note_view(self, view)
+                    _find_views(view)
+
+
+def _rebind_views(self: Tensor) -> None:
+    """Views of a payload that was replaced are made again from the new one, with the views of these."""
+    for ref in self.__dict__["_views"]:
+        view = ref()
+        if view is None:
+            continue
+        made = view_of(view)
+        if made is not None and made[0] is self:
+            view._a = replay(self._a, ((made[1].name, made[2]),))
+        elif "_detached" in view.__dict__:
+            view._a = self.detach()._a  # type: ignore[attr-defined]
+        else:
+            continue
+        view._m = None
+        for fn in rebound:
+            fn(view)
+        if "_views" in view.__dict__:
+            _rebind_views(view)
+
+
+def _rebind_base(self: Tensor, a: Any, held: int) -> None:
+    parent, info, p, _ = view_of(self)  # type: ignore[misc]
+    new = T.view_scatter(wrap(parent._a), wrap(a), ((info.name, p),))
+    rebind(parent, new._a, held + (type(self._a) is np.ndarray and self._a.base is not None))
+    if not any(ref() is self for ref in parent.__dict__.get("_views", ())):  # it was made while both were arrays
+        note_view(parent, self)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from .._base import dtypes as _dtypes
-from .._base.dtypes import BY_NUMPY, as_dtype, promote_types, type_name
+from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS, as_dtype, promote_types, type_name
 from .._base.dtypes import dtype as Dtype
 from .._base.errors import noted, warn, warn_once
 from .._base.modes import M
-from .._kinds.slow_path import cast, logical_dtype
 from .._tape.node import leaf_node
+from .._tape.promotion import cast, logical_dtype
 from .._tape.tensor import CPU, Tensor, alias_payload, device_of, wrap
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "tensor"]
@@ -164,7 +164,7 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
     ty = type(data)
     if ty is list or ty is tuple:
         return _of_nested(data, dtype)
-    if ty in _NUMBERS:
+    if ty in PYTHON_NUMBERS:
         return _of_numbers([data], {ty: None}, dtype)[0]
     if isinstance(data, Tensor):
         return _copied(data, dtype)
@@ -183,9 +183,6 @@ def array_of(data: Any, dtype: Dtype | None = None) -> Any:
     if isinstance(data, (int, float, complex)) or dtype is not None:
         return _of_numbers([data], {ty: None}, dtype)[0]
     raise _no_dtype(ty)
-
-
-_NUMBERS = frozenset((float, int, bool, complex))
 
 
 def _listed(data: Any) -> list[Any]:
@@ -244,7 +241,7 @@ def _of_nested(data: Any, dtype: Dtype | None) -> Any:
     shape = [len(data)]
     flat = data
     kinds = dict.fromkeys(map(type, flat))
-    while flat and not kinds.keys() <= _NUMBERS and _is_sequence(flat[0]):
+    while flat and not kinds.keys() <= PYTHON_NUMBERS and _is_sequence(flat[0]):
         flat, length = _opened(flat, kinds, len(shape))
         shape.append(length)
         if len(shape) > 64:
@@ -265,7 +262,7 @@ def _is_sequence(item: Any) -> bool:
     ty = type(item)
     if ty is list or ty is tuple:
         return True
-    if ty in _NUMBERS or isinstance(item, (int, float, complex, Tensor, np.generic, dict, set, frozenset)):
+    if ty in PYTHON_NUMBERS or isinstance(item, (int, float, complex, Tensor, np.generic, dict, set, frozenset)):
         return False
     if isinstance(item, str):
         raise ValueError("too many dimensions 'str'")
@@ -321,7 +318,7 @@ def _of_numbers(flat: list[Any], kinds: dict[type, None], dtype: Dtype | None) -
     if dtype is None:
         dtype = _inferred(flat, kinds)
     np_dtype = dtype.np
-    if not kinds.keys() <= _NUMBERS:
+    if not kinds.keys() <= PYTHON_NUMBERS:
         flat = [_number(x, np_dtype) for x in flat]
         kinds = dict.fromkeys(map(type, flat))
     kind = np_dtype.kind
@@ -650,3 +647,7 @@ def _taken(ext: Any, copy: bool | None) -> np.ndarray:
         return checked_array(ext).copy() if copy else _shared(ext)
     a = np.from_dlpack(ext)
     return checked_array(a).copy() if copy else checked_array(a)
+
+
+FACTORIES = (tensor, as_tensor, asarray, from_numpy, from_dlpack, frombuffer)
+"""The functions that are public under their own names and are no operators."""

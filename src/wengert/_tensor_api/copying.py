@@ -124,7 +124,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def _deep_array(a: Any, memo: dict[int, Any]) -> Any:
     """A copy of an array; arrays on the same memory become arrays on the same copy."""
-    from .._tensor_api.layout import owner_of
+    from .._arrays.memory import owner_of
 
     if not isinstance(a, np.ndarray):
         return copy.deepcopy(a, memo)

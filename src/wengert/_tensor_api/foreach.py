@@ -17,9 +17,9 @@ from collections.abc import Callable
 from numbers import Number
 from typing import Any
 
+from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.registry import PUBLIC
-from .._kinds.slow_path import type_text
 from .._tape.tensor import Tensor
 
 _UNARY = (
@@ -40,11 +40,11 @@ def _tensors(name: str, values: Any, argument: str = "self", length: int | None 
     """A list of tensors as given, checked: not empty, nothing else in it, as long as the first list."""
     if not isinstance(values, (list, tuple)):
         where = "position 1" if argument == "self" else "position 2"
-        message = f"{name}(): argument '{argument}' ({where}) must be tuple of Tensors, not {type_text(values)}"
+        message = f"{name}(): argument '{argument}' ({where}) must be tuple of Tensors, not {type_name(values)}"
         raise TypeError(message)
     for i, value in enumerate(values):
         if not isinstance(value, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_text(value)}")
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(value)}")
     if not values:
         raise RuntimeError("Tensor list must have at least one tensor.")
     if length is not None and len(values) != length:
@@ -66,7 +66,7 @@ def _spread(name: str, value: Any, length: int) -> list[Any]:
         )
     if not isinstance(value, Tensor) and not isinstance(value, Number):
         raise noted(
-            TypeError(f"{name}() received an invalid combination of arguments - got (list, {type_text(value)})"),
+            TypeError(f"{name}() received an invalid combination of arguments - got (list, {type_name(value)})"),
             "What to do: give a number, a list of numbers, a list of tensors, or a tensor of no dimensions.",
         )
     return [value] * length

@@ -11,18 +11,20 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import address_of, owner_of
 from .._base import dtypes
+from .._base.constants import type_name
 from .._base.dtypes import BY_NUMPY, make_size
 from .._base.errors import noted
 from .._base.registry import REGISTRY, place
 from .._base.registry import public as method
 from .._kinds.dims import normal_dim
-from .._kinds.slow_path import type_text
 from .._payloads.meta import Meta, laid_out, no_kernel
+from .._tape.error_text import expect_tensor
 from .._tape.node import view_of
 from .._tape.tensor import CPU, META, Tensor, alias_payload, device_of
 from .._tape.views import base_of, bump, check_inplace, writable
-from .protocol import array_of, attribute, checked
+from .protocol import array_of, attribute
 
 
 def as_function(method: Callable[..., Any], name: str) -> None:
@@ -30,7 +32,7 @@ def as_function(method: Callable[..., Any], name: str) -> None:
     short = name.rpartition(".")[2]
 
     def function(input: Tensor, *args: Any) -> Any:
-        return method(checked(input, short), *args)
+        return method(expect_tensor(short, "input", 1, input), *args)
 
     function.__name__ = function.__qualname__ = short
     function.__doc__ = method.__doc__
@@ -54,7 +56,7 @@ def size(self: Tensor, dim: int | None = None) -> Any:
 
 def _own_dim(dim: Any, shape: tuple[int, ...], function: str) -> int:
     if isinstance(dim, (float, str)):
-        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type_text(dim)}")
+        raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {type_name(dim)}")
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return normal_dim(dim, len(shape), function)
@@ -194,18 +196,7 @@ def data_ptr(self: Tensor) -> int:
             return 0
         array_of(self)
         a = alias_payload(self)
-    return address(a) if a.size and isinstance(a, np.ndarray) else 0
-
-
-def address(a: np.ndarray) -> int:
-    return a.__array_interface__["data"][0]
-
-
-def owner_of(a: np.ndarray) -> np.ndarray:
-    """The array whose memory this one is a view of; itself if it is none."""
-    while isinstance(a.base, np.ndarray):
-        a = a.base
-    return a
+    return address_of(a) if a.size and isinstance(a, np.ndarray) else 0
 
 
 @method("Tensor.storage_offset")
@@ -219,9 +210,9 @@ def storage_offset(self: Tensor) -> int:
     a = self._a
     if type(a) is Meta:
         return a.offset // a.itemsize
-    if not isinstance(a, np.ndarray) or not a.size:
+    if not isinstance(a, np.ndarray) or not a.size or not isinstance(a.base, np.ndarray):
         return 0
-    return (address(a) - address(owner_of(a))) // a.dtype.itemsize
+    return (address_of(a) - address_of(owner_of(a))) // a.dtype.itemsize
 
 
 @method("Tensor.is_set_to")
@@ -230,7 +221,9 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if device_of(self._a) is META or device_of(tensor._a) is META:
         raise no_kernel("is_set_to")
     a, b = alias_payload(self), alias_payload(tensor)
-    return a is b or (address(a) == address(b) and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype)
+    return a is b or (
+        address_of(a) == address_of(b) and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype
+    )
 
 
 @attribute("Tensor._base")
@@ -260,7 +253,7 @@ def view_func(self: Tensor, new_base: Tensor) -> Tensor | None:
     same = base is not None and (base.shape, base.stride()) == (new_base.shape, new_base.stride())
     if not same:
         return None
-    from .._ops.shape.view_chain import chain_of
+    from .._tape.view_chain import chain_of
 
     for name, p in chain_of(self)[1]:
         info = REGISTRY[name]
@@ -300,7 +293,7 @@ def is_floating_point(input: Tensor) -> bool:
     >>> torch.is_floating_point(torch.ones(2)), torch.is_floating_point(torch.tensor(1))
     (True, False)
     """
-    return BY_NUMPY[checked(input, "is_floating_point")._a.dtype].is_floating_point
+    return BY_NUMPY[expect_tensor("is_floating_point", "input", 1, input)._a.dtype].is_floating_point
 
 
 @method("Tensor.is_complex")
@@ -312,7 +305,7 @@ def _is_complex(self: Tensor) -> bool:
 @method("torch.is_complex")
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one."""
-    return BY_NUMPY[checked(input, "is_complex")._a.dtype].is_complex
+    return BY_NUMPY[expect_tensor("is_complex", "input", 1, input)._a.dtype].is_complex
 
 
 @method("Tensor.is_signed")
@@ -345,9 +338,11 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs:
     >>> torch.ones(1).type(), torch.ones(1).type(torch.LongTensor)
     ('torch.FloatTensor', tensor([1]))
     """
+    if type(dtype) is dtypes.dtype and type(self._a) is np.ndarray:
+        return self if dtype is self.dtype else self.to(dtype)
     from .legacy_types import dtype_of_type, name_of_type
 
-    meta = device_of(self._a) is META
+    meta = type(self._a) is not np.ndarray and device_of(self._a) is META
     if dtype is None:
         return name_of_type(self.dtype).replace("torch.", "torch.meta." if meta else "torch.")
     target = dtype_of_type(dtype)

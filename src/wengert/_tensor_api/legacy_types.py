@@ -16,7 +16,7 @@ from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import type_name
 from .._base.errors import noted, warn_once
 from .._base.registry import T
-from .._tape.tensor import Tensor
+from .._tape.tensor import Tensor, construct
 from .construct import array_of, made
 
 _NAMES = {
@@ -114,6 +114,7 @@ def set_default_tensor_type(t: Any, /) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------- constructors
+@construct.set
 def legacy_new(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """``Tensor(3, 4)``, ``Tensor([1., 2.])``, ``Tensor(other)``, ``Tensor()``; of a subclass likewise."""
     t = new_of(dtypes.default_dtype, "Tensor", args, kwargs)

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from .._base.dtypes import PYTHON_NUMBERS
 from .._base.errors import noted
 from .._base.registry import PUBLIC
-from .._kinds.slow_path import cast, cast_operand, common_dtype
+from .._kinds.slow_path import cast_operand
+from .._tape.promotion import cast, common_dtype
 from .._tape.tensor import Tensor, alias_payload, wrap
 
 _torch = PUBLIC["torch"]
@@ -135,9 +137,6 @@ def unrecorded(what: str, args: Any) -> Exception:
     return TypeError(f"{what} is not supported for tensors that require grad")
 
 
-_NUMBERS = frozenset((bool, int, float, complex))
-
-
 def _operands(inputs: Any, dtype: Any) -> list[Any]:
     """Arrays as tensors, numbers in the dtype that they are computed in; all in ``dtype`` if there is one."""
     tensors = [x for x in inputs if isinstance(x, Tensor)]
@@ -145,9 +144,9 @@ def _operands(inputs: Any, dtype: Any) -> list[Any]:
     for x in inputs:
         if isinstance(x, np.generic):
             x = x.item()
-        elif type(x) not in _NUMBERS and isinstance(x, int):  # an IntEnum
+        elif type(x) not in PYTHON_NUMBERS and isinstance(x, int):  # an IntEnum
             x = int(x)
-        if type(x) in _NUMBERS:
+        if type(x) in PYTHON_NUMBERS:
             x = cast_operand(x, common_dtype((x, tensors[0])))
         elif not isinstance(x, Tensor):
             x = wrap(np.asarray(x))

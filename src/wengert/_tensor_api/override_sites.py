@@ -30,11 +30,20 @@ from typing import Any
 
 from .._base.errors import INTERNAL, OtherLibraryError, warn
 from .._base.registry import PUBLIC, REGISTRY, Info
+from .._base.torch_function import (
+    STATE,
+    State,
+    _disabled_torch_dispatch_impl,
+    recovered,
+    refused,
+    refused_in_place,
+    subclassed,
+)
 from .._kinds.templates import first_call_of, variant
 from .._tape import graph
-from .._tape.tensor import Tensor, _disabled_torch_dispatch_impl
+from .._tape.tensor import Tensor
 from . import construct
-from .torch_function import STATE, State, ask, of_another_library, overrides, overriding
+from .torch_function import ask, of_another_library, overrides, overriding
 
 NOTHING, DUCKS, EVERYTHING = range(3)  # what is checked
 
@@ -75,7 +84,6 @@ NOT_OVERRIDABLE = {
         "broadcast_shapes"
     ),
 }  # by PyTorch's list; what concerns no tensor
-FACTORIES = frozenset(("tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "frombuffer"))
 
 
 class Site:
@@ -359,9 +367,8 @@ def ready() -> None:
     global _is_ready
     if not _is_ready:
         _is_ready = True
-        for name in FACTORIES:
-            site = _add_site(getattr(construct, name), True)
-            site.by_classes = False
+        for factory in construct.FACTORIES:
+            _add_site(factory, True).by_classes = False
         for fn in (graph.grad, graph.backward):
             _add_site(fn, True)
         _add(_waiting)
@@ -511,6 +518,7 @@ def _forget(key: int, classes: set[int]) -> None:
     _update()
 
 
+@subclassed.set
 def new_subclass(cls: Any) -> None:
     """A subclass of ``Tensor`` was defined."""
     dispatch = cls.__dict__.get("__torch_dispatch__")
@@ -552,6 +560,7 @@ def replace_modes(modes: tuple[Any, ...]) -> None:
     _update()
 
 
+@refused.set
 def from_operator(info: Info, args: tuple[Any, ...]) -> Any:
     """An operator met something that is no tensor: the answer of what overrides, or ``...``.
 
@@ -583,7 +592,7 @@ def _site_of(info: Info, frame: Any) -> Site | None:
 
 _guarded: set[int] = set()  # functions, by id
 _guarded_codes: dict[int, types.CodeType] = {}  # what runs inside of a guard
-_CATCHER = "_apply_inplace"  # what runs inside of ``recovered``
+_CATCHER = "_apply_inplace"  # what runs inside of ``recover_method``
 
 
 def _inside_another(frame: Any) -> bool:
@@ -595,6 +604,7 @@ def _inside_another(frame: Any) -> bool:
     return False
 
 
+@refused_in_place.set
 def from_inplace(method: str, self: Tensor, other: Any) -> Any:
     """An operator such as ``+=`` met something that is no tensor: the answer of what overrides."""
     ready()
@@ -608,7 +618,8 @@ def from_inplace(method: str, self: Tensor, other: Any) -> Any:
         return NotImplemented
 
 
-def recovered(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+@recovered.set
+def recover_method(method: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """In an ``except`` clause of a method of tensors: its answer if an argument overrides, else the error again."""
     ready()
     site = SITES.get(id(PUBLIC["Tensor"].get(method)))

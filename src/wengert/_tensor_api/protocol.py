@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from .._base import dtypes
-from .._base.dtypes import BY_NUMPY
+from .._base.dtypes import BY_NUMPY, PYTHON_NUMBERS
 from .._base.errors import noted
 from .._base.modes import inference_tensors, is_grad_enabled
 from .._base.registry import T, place, public
-from .._kinds.slow_path import type_text
 from .._payloads.meta import Meta, no_data, no_item
+from .._tape.error_text import expect_tensor
 from .._tape.inference import is_inference
 from .._tape.node import box_of, leaf_node
 from .._tape.tensor import META, Tensor, alias_payload, current_fn, device_of, new, wrap
@@ -36,13 +36,6 @@ def attribute(name: str) -> Callable[[Callable[[Any], Any]], property]:
         return made
 
     return decorate
-
-
-def checked(input: Any, function: str) -> Tensor:
-    """The first argument of a function, which must be a tensor."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
-    return input
 
 
 @attribute("Tensor._backward_hooks")
@@ -145,9 +138,11 @@ def array_of(self: Tensor, refusal: str | None = None) -> Any:
 
     A batched tensor has none: RuntimeError with this text.
     """
+    a = self._a
+    if isinstance(a, (np.ndarray, np.generic)):
+        return a
     from .._payloads.transforms import Batched
 
-    a = self._a
     while not isinstance(a, (np.ndarray, np.generic)):
         if isinstance(a, Batched):
             raise noted(
@@ -179,7 +174,6 @@ _NO_BRANCH = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
     "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
-_PYTHON = frozenset((float, int, bool, complex))
 _BY_KIND = {"f": float, "i": int, "u": int, "b": bool, "c": complex}
 _OF_SCALAR: dict[type, Any] = {dtype.type: _BY_KIND[dtype.kind] for dtype in BY_NUMPY if dtype.kind in _BY_KIND}
 """NumPy's kinds of number -> Python's: called, it takes a tenth of the time of ``item``."""
@@ -188,7 +182,7 @@ _OF_SCALAR: dict[type, Any] = {dtype.type: _BY_KIND[dtype.kind] for dtype in BY_
 def _number(a: Any) -> Any:
     """The Python number of an array of one element."""
     value = a.item()
-    return value if type(value) in _PYTHON else float(value)  # bfloat16 gives itself
+    return value if type(value) in PYTHON_NUMBERS else float(value)  # bfloat16 gives itself
 
 
 @method("Tensor.item")
@@ -226,6 +220,9 @@ def tolist(self: Tensor) -> Any:
     [[1, 2], [3, 4]]
     """
     a = self._a
+    number = _OF_SCALAR.get(type(a))
+    if number is not None:
+        return number(a)
     if type(a) is not np.ndarray:
         a = array_of(self)
     return (a.astype(np.float32) if a.dtype.kind == "V" else a).tolist()
@@ -260,7 +257,7 @@ def _float(self: Tensor) -> float:
 @method("Tensor.__int__")
 def _int(self: Tensor) -> int:
     a = self._a
-    if _OF_SCALAR.get(type(a)) is int:
+    if _OF_SCALAR.get(type(a), complex) is not complex:
         return int(a)
     return int(_real(_single(self, _NO_ITEM), "int64_t"))
 
@@ -299,7 +296,7 @@ def _bool(self: Tensor) -> bool:
 @method("torch.is_nonzero")
 def is_nonzero(input: Tensor) -> bool:
     """Whether the one element of a tensor is not zero."""
-    return _bool(checked(input, "is_nonzero"))
+    return _bool(expect_tensor("is_nonzero", "input", 1, input))
 
 
 # ------------------------------------------------------------------------------------------------------------ sequences
@@ -386,7 +383,7 @@ def _no_numpy() -> TypeError:
 
 def _unlocked(self: Tensor, a: Any) -> Any:
     """The memory of a tensor of inference mode may be written to by NumPy, as any tensor's."""
-    from .._tape.views import unlocked
+    from .._arrays.memory import unlocked
 
     return unlocked(a) if not a.flags.writeable and is_inference(self) else a[...]
 

@@ -108,7 +108,7 @@ def function(space: str, name: str) -> Any:
     """A public function; KeyError if there is none of this name."""
     override_sites.ready()
     if name not in PUBLIC[space]:
-        import_all()  # a new one, that the index does not hold yet
+        import_all.run()  # a new one, that the index does not hold yet
     PUBLIC[space][name]  # its module may be to import
     settle()
     return PUBLIC[space][name]
@@ -157,7 +157,7 @@ def submodule(name: str) -> Any:
             return getattr(lists, name)
     error = AttributeError(f"module '{package.__name__}' has no attribute '{name}'")
     if not name.startswith("__"):
-        import_all()
+        import_all.run()
         if name in PUBLIC["torch"]:
             return function("torch", name)
     if not name.startswith("_"):

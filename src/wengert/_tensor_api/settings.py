@@ -13,7 +13,7 @@ from .._arrays import blas, threads
 from .._base.dtypes import BY_NUMPY, device
 from .._base.dtypes import dtype as Dtype
 from .._base.registry import public
-from .._kinds.slow_path import common_dtype
+from .._tape.promotion import common_dtype
 from .construct import meta_device
 
 _threads: dict[str, int] = {}
@@ -31,6 +31,9 @@ def _count(n: Any, function: str) -> int:
 @public("torch.set_num_threads")
 def set_num_threads(n: int, /) -> None:
     """How many threads work on one large operator, NumPy's products included where its BLAS library is OpenBLAS.
+
+    The digits of results do not depend on it, unless BLAS has cut a large product that is the whole of an operator
+    (``matmul``, ``linear``, ``einsum``) or one of ``linalg``'s.
 
     >>> import wengert as torch
     >>> torch.set_num_threads(1)

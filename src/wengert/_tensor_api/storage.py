@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import address_of, owner_of
 from .._base.dtypes import BY_NUMPY, DTYPES, device
 from .._base.errors import noted, warn_once
 from .._base.registry import public
-from .._kinds.slow_path import logical_dtype
 from .._payloads.meta import Meta, no_data, whole
 from .._payloads.transforms import plain_dtype
+from .._tape.promotion import logical_dtype
 from .._tape.tensor import META, Tensor, alias_payload, device_of
 from .._tape.views import bump
-from .layout import address, owner_of
 from .protocol import array_of
 
 
@@ -40,7 +40,7 @@ class _Storage:
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
-        return address(self._array) if self._array.size and isinstance(self._array, np.ndarray) else 0
+        return address_of(self._array) if self._array.size and isinstance(self._array, np.ndarray) else 0
 
     def nbytes(self) -> int:
         """The size in bytes."""

@@ -9,26 +9,16 @@ Where functions ask is in ``_tensor_api.override_sites``.
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
-from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
 from .._base.errors import OtherLibraryError, noted
 from .._base.registry import PUBLIC
-from .._tape.tensor import DISABLED, Tensor
-
-
-class State(NamedTuple):
-    """What holds in this thread or task: whether classes and modes are asked, and the modes that are on."""
-
-    classes: bool = True
-    all: bool = True
-    modes: tuple[Any, ...] = ()
-
-
-STATE: ContextVar[State] = ContextVar("wengert_overrides", default=State())  # noqa: B039  a tuple
-
+from .._base.torch_function import DISABLED, STATE, State, taken_over
+from .._tape.tensor import Tensor
+from .construct import FACTORIES
 
 # ------------------------------------------------------------------------------------------------- who overrides
 PLAIN = {Tensor, int, float, bool, str, type(None)}  # types that are known not to
@@ -143,15 +133,7 @@ def _declined(func: Any, found: list[Any], mode: Any) -> str:
     return text + "\nFor more information, try re-running with TORCH_LOGS=not_implemented"
 
 
-def run_disabled(func: Any, kinds: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-    """What ``DISABLED`` does: the function itself, with its arguments taken as tensors."""
-    token = STATE.set(STATE.get()._replace(classes=False))
-    try:
-        return func(*args, **(kwargs or {}))
-    finally:
-        STATE.reset(token)
-
-
+@taken_over.set
 def default(cls: Any, func: Any, kinds: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
     """``Tensor.__torch_function__``: run the function on tensors; its results are instances of ``cls``."""
     if not all(issubclass(cls, kind) for kind in kinds):
@@ -161,7 +143,7 @@ def default(cls: Any, func: Any, kinds: Any, args: Any = (), kwargs: dict[str, A
             TypeError(f"PyTorch's {getattr(func, '__name__', func)}() was given a wengert tensor"),
             "What to do: call wengert's function of that name, or give it torch.from_numpy(x.detach().numpy()).",
         )
-    result = run_disabled(func, kinds, args, kwargs)
+    result = DISABLED(func, kinds, args, kwargs)
     return result if func in nowrap() else converted(result, cls)
 
 
@@ -196,8 +178,22 @@ def nowrap() -> set[Any]:
     return _nowrap
 
 
+@functools.cache
+def _names() -> dict[Any, str]:
+    """Every public function and method, and the ways to each attribute of ``Tensor``, by the first of its names."""
+    names: dict[Any, str] = {fn: f"torch.{fn.__name__}" for fn in FACTORIES}
+    for space in ("torch", "nn.functional", "linalg", "fft", "special"):
+        for name, fn in PUBLIC.get(space, {}).items():
+            names.setdefault(fn, f"torch.{name}" if space == "torch" else f"torch.{space}.{name}")
+    for name, member in vars(Tensor).items():
+        if isinstance(member, property):
+            for access in ("__get__", "__set__", "__delete__"):
+                names.setdefault(getattr(member, access), f"torch.Tensor.{name}.{access}")
+        elif isinstance(member, types.FunctionType):
+            names.setdefault(member, f"torch.Tensor.{name}")
+    return names
+
+
 def name_of(func: Any) -> str | None:
     """``"torch.add"``, ``"torch.Tensor.shape.__get__"``; ``None`` for what is not ours."""
-    from ..overrides import resolve_name
-
-    return resolve_name(func)
+    return _names().get(func)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import Info
-from .._kinds.slow_path import quiet, unwatch_operators, watch_operators
+from .._kinds.slow_path import quiet
 from .._tape.tensor import Tensor
 
 

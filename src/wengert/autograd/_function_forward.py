@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.registry import T
-from .._kinds.slow_path import type_text
 from .._payloads.transforms import Batched, Const, Dual, Lift, Value, entered, of_transform, zeros_payload
 from .._payloads.vmap_randomness import LEVELS
 from .._tape.tensor import Tensor, current_fn, wrap
@@ -179,7 +179,7 @@ def _tangents(
         )
     for k, (t, y) in enumerate(zip(results, outs, strict=True)):
         if t is not None and not isinstance(t, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type_text(t)}) for grad output {k}.")
+            raise RuntimeError(f"expected Variable or None (got {type_name(t)}) for grad output {k}.")
         if t is not None and isinstance(y, Tensor):
             check_tangent(y, t)
     return results

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled
 from .._base.registry import T
-from .._kinds.slow_path import cast, type_text
 from .._payloads.transforms import of_transform, zeros
 from .._tape.node import FREED, Node, Parts, port_of, tick
+from .._tape.promotion import cast
 from .._tape.saved import stale, tensor_of
 from .._tape.tensor import Tensor, wrap
 
@@ -68,7 +69,7 @@ class FunctionCtx:
                 TypeError(
                     "set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)"
                 ),
-                f"Why: it was given {type_text(value)}.",
+                f"Why: it was given {type_name(value)}.",
             )
         self.materialize_grads = value
 
@@ -260,7 +261,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def _fitting(self, i: int, r: Any, facts: tuple[Any, Any]) -> Any:
         if not isinstance(r, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type_text(r)})")
+            raise RuntimeError(f"expected Variable or None (got {type_name(r)})")
         shape, dtype = facts
         if tuple(r.shape) != tuple(shape):
             if not _expandable(tuple(shape), tuple(r.shape)):

@@ -1,7 +1,7 @@
 """Recording what runs: operators, backward steps, named blocks, each with its times.
 
-A recorder stands around every operator (``_dispatch.watch_operators``) and around every step of a backward pass
-(``_engine.observers``) for as long as it records; when none does, nothing of it is on any path.
+A recorder stands around every operator (``_kinds.slow_path.watch_operators``) and around every step of a backward pass
+(``_tape.engine.observers``) for as long as it records; when none does, nothing of it is on any path.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from .._base import errors as lines
+from .._base import modes
 from .._base.aten_names import aten_name
-from .._kinds import slow_path
 from .._tape import engine
 from .._tape.node import Port
 from .._tape.tensor import Tensor
@@ -58,7 +58,7 @@ class Recorder:
         self.thread = threading.get_ident()
         self.began = perf_counter_ns()
         active.append(self)
-        slow_path.watch_operators(self._operator)
+        modes.watch_operators(self._operator)
         engine.observers.append(self._step)
         _function.watchers.append(self._call)
         _watch_leaves()
@@ -67,7 +67,7 @@ class Recorder:
         """No more; what has not ended yet ends now."""
         self.ended = perf_counter_ns()
         active.remove(self)
-        slow_path.unwatch_operators(self._operator)
+        modes.unwatch_operators(self._operator)
         engine.observers.remove(self._step)
         _function.watchers.remove(self._call)
         _watch_leaves()
@@ -90,7 +90,7 @@ class Recorder:
         if not self.here():
             return proceed()
         name = aten_name(info)
-        if getattr(getattr(slow_path.writes, "op", None), "__name__", "") == name:
+        if getattr(getattr(modes.writes, "op", None), "__name__", "") == name:
             name += "_"
         span = self.open(f"aten::{name}", OPERATOR)
         if self.shapes:

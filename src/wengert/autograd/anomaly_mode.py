@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base import errors
-from .._kinds import slow_path
-from .._kinds.slow_path import type_text
+from .._base import errors, modes
+from .._base.constants import type_name
 from .._tape import engine
 from .._tape.node import Node, Port, hooks_of
 from .._tape.tensor import Tensor
@@ -42,7 +41,7 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
     for i, (name, value) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
             raise TypeError(
-                f"set_anomaly_enabled(): argument '{name}' (position {i}) must be bool, not {type_text(value)}"
+                f"set_anomaly_enabled(): argument '{name}' (position {i}) must be bool, not {type_name(value)}"
             )
     _set(mode, check_nan)
 
@@ -109,11 +108,11 @@ class detect_anomaly:
 def _set(mode: bool, check_nan: bool) -> None:
     global _enabled, _check_nan
     if mode and not _enabled:
-        slow_path.watch_operators(_record)
+        modes.watch_operators(_record)
         _function.watchers.append(_record_call)
         engine.observers.append(_watch)
     elif not mode and _enabled:
-        slow_path.unwatch_operators(_record)
+        modes.unwatch_operators(_record)
         _function.watchers.remove(_record_call)
         engine.observers.remove(_watch)
     _enabled = bool(mode)

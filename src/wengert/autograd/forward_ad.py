@@ -20,14 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._base import modes
 from .._base.errors import noted
 from .._base.grad_mode import _ModeDecorator, grad_mode
-from .._kinds import slow_path
+from .._base.torch_function import DISABLED
 from .._payloads.transforms import Const, Dual, entered
 from .._tape import graph, views
 from .._tape.engine import accumulate
 from .._tape.node import AccumulateGrad, leaf_node
-from .._tape.tensor import DISABLED, Tensor, current_fn, wrap
+from .._tape.tensor import Tensor, current_fn, wrap
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -160,7 +161,7 @@ def enter_dual_level() -> int:
     if _level() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.level = _Level()
-    slow_path.watch_operators(_record)
+    modes.watch_operators(_record)
     views.rebound.append(_adopt)
     return 0
 
@@ -177,7 +178,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     _state.level = None
     with contextlib.suppress(ValueError):  # closed in another context than it was opened in
         now.depth.__exit__()
-    slow_path.unwatch_operators(_record)
+    modes.unwatch_operators(_record)
     views.rebound.remove(_adopt)
     for ref in now.members:
         t = ref()

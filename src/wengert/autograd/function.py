@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 from .._base import errors as lines
+from .._base.constants import type_name
 from .._base.errors import noted
 from .._base.grad_mode import grad_mode
 from .._base.modes import in_transform, inference_tensors, is_grad_enabled, saved_tensors_hooks, transforms
 from .._base.registry import T
-from .._kinds.slow_path import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, type_text
 from .._payloads.transforms import of_transform
 from .._tape.inference import is_inference, not_saved
 from .._tape.node import AccumulateGrad, Node, Port, box_of, tick, view_of
 from .._tape.tensor import Tensor, alias_payload, current_fn, wrap
-from .._tape.views import bump, check_inplace, rebase
+from .._tape.views import CUSTOM_VIEW, MULTI_OUTPUT_VIEW, bump, check_inplace, rebase
 from ..utils._pytree import tree_flatten, tree_unflatten
 from ._function_node import BackwardCFunction, FunctionCtx
 
@@ -334,10 +334,10 @@ def _warn_of_dirty(ctx: Any, inputs: dict[int, Any]) -> None:
 def _check_dirty(ctx: Any, flat: tuple[Any, ...]) -> None:
     for t in ctx.non_differentiable:
         if not isinstance(t, Tensor):
-            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type_text(t)}")
+            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type_name(t)}")
     for i, t in enumerate(ctx.dirty_tensors):
         if not isinstance(t, Tensor):
-            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type_text(t)}")
+            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type_name(t)}")
         if not any(t is o for o in flat):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
@@ -401,7 +401,7 @@ def _save(ctx: Any, results: list[Any]) -> None:
             continue
         if not isinstance(t, Tensor):
             raise TypeError(
-                f"save_for_backward can only save variables, but argument {len(boxes)} is of type {type_text(t)}"
+                f"save_for_backward can only save variables, but argument {len(boxes)} is of type {type_name(t)}"
             )
         box = box_of(t)
         if inference_tensors and is_inference(t):

@@ -12,8 +12,8 @@ import numpy as np
 
 from .._base.grad_mode import enable_grad, grad_mode
 from .._base.modes import is_grad_enabled
-from .._kinds.slow_path import logical_dtype
 from .._tape.graph import check_floating, grad
+from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor, wrap
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

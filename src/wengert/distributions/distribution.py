@@ -37,7 +37,7 @@ class Distribution:
     (torch.Size([3]), torch.Size([]), torch.Size([5, 3]))
     """
 
-    has_rsample: Any = False
+    has_rsample: bool = False
     has_enumerate_support: Any = False
     _validate_args: bool = __debug__
     _expands: tuple[str, ...] = ()

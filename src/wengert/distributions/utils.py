@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, overload
 
 import wengert as torch
 
@@ -130,6 +130,10 @@ class lazy_property(Generic[Value]):
         self.wrapped = wrapped
         functools.update_wrapper(self, wrapped)  # type: ignore[arg-type]  # it stands for a function
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> _lazy_property_and_property[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: Any = None) -> Value: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return _lazy_property_and_property(self.wrapped)

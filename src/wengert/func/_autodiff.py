@@ -12,24 +12,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
 from .._base.grad_mode import grad_mode
 from .._base.modes import is_grad_enabled, transform
 from .._base.registry import T
-from .._kinds.slow_path import logical_dtype
 from .._payloads.transforms import DEPTH, Dual, Lift, entered, ones_payload, zeros_payload
 from .._tape.engine import run
 from .._tape.graph import _check_cotangent, check_floating
 from .._tape.node import leaf_node
+from .._tape.promotion import logical_dtype
 from .._tape.tensor import Tensor, current_fn, wrap
 from ..utils._pytree import TreeSpec, pprint, tree_flatten, tree_map, tree_unflatten
 from ._levels import TAPES, bare, check_adopted, check_captured, only_leads_to, payload, tensor
 from ._vmap import vmap
 
 Argnums = int | tuple[int, ...]
+_P = ParamSpec("_P")
 
 
 # --------------------------------------------------------------------------------------------------------- reverse mode
@@ -164,7 +165,9 @@ def _replaced(args: tuple[Any, ...], positions: Any, values: Any) -> tuple[Any, 
 
 
 # --------------------------------------------------------------------------------------------------------- grad and vjp
-def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad_and_value(
+    func: Callable[_P, Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[_P, tuple[Any, Any]]:
     """A function that returns a scalar function's ``(gradient, value)``; with ``has_aux`` ``(gradient, (value, aux))``.
 
     >>> import wengert as torch
@@ -212,7 +215,7 @@ def _check_scalar(value: Any) -> None:
         )
 
 
-def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(func: Callable[_P, Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[_P, Any]:
     """The gradient of a function that returns a scalar Tensor, as a function of the same arguments.
 
     ``argnums``: which arguments (an int, or a tuple of ints), each a Tensor or a nested structure of Tensors.
@@ -231,7 +234,9 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     return wrapper
 
 
-def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(
+    func: Callable[..., Any], *primals: Any, has_aux: bool = False
+) -> tuple[Any, Callable[..., Any]] | tuple[Any, Callable[..., Any], Any]:
     """``(func(*primals), vjp_fn)``: ``vjp_fn(cotangents)`` gives the vector-Jacobian products, one for each primal.
 
     >>> import wengert as torch
@@ -294,7 +299,9 @@ def _check_outputs(outs: list[Any], who: str) -> None:
 _JVP = "jvp(f, primals, tangents)"
 
 
-def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> tuple[Any, Any] | tuple[Any, Any, Any]:
     """``(func(*primals), tangent)``: the Jacobian-vector product, by forward mode.
 
     ``strict``: an output that does not depend on the inputs is an error.
@@ -438,13 +445,13 @@ def _refuse_complex(who: str, values: Any, what: str) -> None:
 
 
 def jacrev(
-    func: Callable[..., Any],
+    func: Callable[_P, Any],
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
-) -> Callable[..., Any]:
+) -> Callable[_P, Any]:
     """The Jacobian of a function by reverse mode: for each output, its derivative by each chosen argument.
 
     ``chunk_size``: how many rows at once.
@@ -487,8 +494,8 @@ def jacrev(
 
 
 def jacfwd(
-    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
-) -> Callable[..., Any]:
+    func: Callable[_P, Any], argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[_P, Any]:
     """The Jacobian of a function by forward mode.
 
     >>> import wengert as torch
@@ -545,7 +552,7 @@ def _transposed(columns: list[Any], spec: TreeSpec, single: bool) -> Any:
     return tree_unflatten(by_output, out_spec)
 
 
-def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def hessian(func: Callable[_P, Any], argnums: Argnums = 0) -> Callable[_P, Any]:
     """The Hessian of a function: forward mode over reverse mode.
 
     >>> import wengert as torch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from .._base.modes import transform
 from .._base.registry import T
@@ -14,15 +14,18 @@ from .._tape.tensor import Tensor, wrap
 from ..utils._pytree import TreeSpec, broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
 from ._levels import check_captured, payload, tensor
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 
 def vmap(
-    func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
+    func: Callable[_P, _R],
+    in_dims: int | tuple[Any, ...] = 0,
+    out_dims: int | tuple[int, ...] | None = 0,
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:
+) -> Callable[_P, _R]:
     """``func`` mapped over a dimension of its arguments.
 
     ``in_dims``: the dimension of each argument that is mapped over (``None``: the same for all), a value or a nested

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays.memory import address_of
 from .._base.errors import noted
 from .._tape.tensor import Tensor
 from .._tensor_api.copying import rebuild
-from .._tensor_api.layout import address
 from .._tensor_api.storage import memory_root
 
 __all__ = ["init_reductions", "reduce_tensor"]
@@ -67,7 +67,7 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
     root = memory_root(a) if isinstance(a, np.ndarray) else None
     if not isinstance(root, SharedMemory):
         return tensor.__reduce_ex__(5)  # type: ignore[return-value]
-    place = address(a) - address(np.frombuffer(root, np.uint8))
+    place = address_of(a) - address_of(np.frombuffer(root, np.uint8))
     _, (kind, _, requires_grad), *attributes = tensor.__reduce_ex__(5)  # type: ignore[misc]
     layout = (a.shape, a.dtype, place, a.strides)
     return (_attached, (kind, DupFd(root.fd), len(root), layout, requires_grad), *attributes)

@@ -5,15 +5,16 @@ What is computed from a parameter is a plain ``Tensor``; so are ``.data`` and ``
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from .._base.dtypes import dtype as Dtype
 from .._base.dtypes import get_default_dtype
+from .._base.torch_function import DISABLED
 from .._tape.graph import check_floating
 from .._tape.node import Cell, box_of, cell_of, leaf_node
-from .._tape.tensor import DISABLED, Tensor, TensorMeta, alias_payload, make, new
+from .._tape.tensor import Tensor, TensorMeta, alias_payload, make, new
 from .._tensor_api.construct import placed
 from .._tensor_api.protocol import PLAIN_NAMES
 
@@ -72,7 +73,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     __torch_function__ = DISABLED
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         if data is None:
             data = _empty(None, None)
         if type(data) is Tensor or type(data) is Parameter:
@@ -170,7 +171,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Dtype | None = None) -> Any:
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Dtype | None = None) -> Self:
         return _leaf(cls, _empty(device, dtype), requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -199,7 +200,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
     __torch_function__ = DISABLED
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         if data is None:
             data = _empty(None, None)
         t = data.detach().requires_grad_(data.requires_grad)
@@ -215,7 +216,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     def __new__(
         cls, requires_grad: bool = False, device: Any = None, dtype: Dtype | None = None, persistent: bool = True
-    ) -> Any:
+    ) -> Self:
         t = _leaf(cls, _empty(device, dtype), requires_grad)
         t.persistent = persistent
         t._is_buffer = True

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from .._tape.tensor import Tensor
 from .lr_scheduler import (
     LRScheduler,
     _check_anneal_strategy,
@@ -127,7 +128,7 @@ class CyclicLR(_WithMomentum):
         fn = self._scale_fn_ref if self._scale_fn_custom is None else self._scale_fn_custom
         return fn(x)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``; sets the momentum too."""
         _warn_get_lr_called_within_step(self)
         cycle = math.floor(1 + self.last_epoch / self.total_size)
@@ -179,7 +180,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.T_cur`` steps after a restart."""
         _warn_get_lr_called_within_step(self)
         rise = 1 + math.cos(math.pi * self.T_cur / self.T_i)
@@ -273,7 +274,7 @@ class OneCycleLR(_WithMomentum):
             return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
         return (end - start) * pct + start
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``; sets the momentum too."""
         _warn_get_lr_called_within_step(self)
         step = self.last_epoch

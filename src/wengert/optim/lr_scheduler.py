@@ -146,7 +146,7 @@ class LRScheduler:
                     "state\n"
                     "2. You're using last_epoch >= 0 for a fresh training run (not recommended)"
                 )
-        self.base_lrs = _param_groups_val_list(optimizer, "initial_lr")
+        self.base_lrs: list[float | Tensor] = _param_groups_val_list(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         _notice_steps(optimizer)
         self._initial_step()
@@ -175,11 +175,11 @@ class LRScheduler:
         """Take over what ``state_dict`` gave."""
         self.__dict__.update(state_dict)
 
-    def get_last_lr(self) -> list[Any]:
+    def get_last_lr(self) -> list[float | Tensor]:
         """The rates that the latest step set, one for each group."""
         return self._last_lr
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``; called by ``step``."""
         raise NotImplementedError
 
@@ -276,7 +276,7 @@ class LambdaLR(_WithFunctions):
     [0.5]
     """
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``."""
         _warn_get_lr_called_within_step(self)
         return [rate * fn(self.last_epoch) for fn, rate in zip(self.lr_lambdas, self.base_lrs, strict=True)]
@@ -290,7 +290,7 @@ class MultiplicativeLR(_WithFunctions):
             if not callable(fn):
                 raise TypeError(f"lr_lambda should be a function, but got {type(fn).__name__}")
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``."""
         _warn_get_lr_called_within_step(self)
         if self._is_initial:
@@ -307,14 +307,14 @@ class StepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``."""
         _warn_get_lr_called_within_step(self)
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self._rates()
         return self._scaled(self.gamma)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         return [rate * self.gamma ** (self.last_epoch // self.step_size) for rate in self.base_lrs]
 
 
@@ -328,14 +328,14 @@ class MultiStepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``."""
         _warn_get_lr_called_within_step(self)
         if self.last_epoch not in self.milestones:
             return self._rates()
         return self._scaled(self.gamma ** self.milestones[self.last_epoch])
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
         return [rate * self.gamma**passed for rate in self.base_lrs]
 
@@ -352,7 +352,7 @@ class ConstantLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``."""
         _warn_get_lr_called_within_step(self)
         if self.last_epoch == 0:
@@ -361,7 +361,7 @@ class ConstantLR(LRScheduler):
             return self._rates()
         return self._scaled(1.0 / self.factor)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         factor = self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)
         return [rate * factor for rate in self.base_lrs]
 
@@ -384,7 +384,7 @@ class LinearLR(LRScheduler):
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``."""
         _warn_get_lr_called_within_step(self)
         if self.last_epoch == 0:
@@ -394,7 +394,7 @@ class LinearLR(LRScheduler):
         rise = self.end_factor - self.start_factor
         return self._scaled(1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise))
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         rise = self.end_factor - self.start_factor
         done = min(self.total_iters, self.last_epoch)
         return [rate * (self.start_factor + rise * done / self.total_iters) for rate in self.base_lrs]
@@ -407,12 +407,12 @@ class ExponentialLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``."""
         _warn_get_lr_called_within_step(self)
         return self._rates() if self._is_initial else self._scaled(self.gamma)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         return [rate * self.gamma**self.last_epoch for rate in self.base_lrs]
 
 
@@ -424,7 +424,7 @@ class PolynomialLR(LRScheduler):
         self.power = power
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``."""
         _warn_get_lr_called_within_step(self)
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -433,7 +433,7 @@ class PolynomialLR(LRScheduler):
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
         return self._scaled((now / before) ** self.power)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         done = min(self.total_iters, self.last_epoch)
         return [rate * (1.0 - done / self.total_iters) ** self.power for rate in self.base_lrs]
 
@@ -455,7 +455,7 @@ class CosineAnnealingLR(LRScheduler):
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for ``self.last_epoch``."""
         _warn_get_lr_called_within_step(self)
         if self._is_initial:
@@ -473,7 +473,7 @@ class CosineAnnealingLR(LRScheduler):
         """Between 2 and 0."""
         return 1 + math.cos(math.pi * epoch / self.T_max)
 
-    def _get_closed_form_lr(self) -> list[Any]:
+    def _get_closed_form_lr(self) -> list[float | Tensor]:
         height = self._height(self.last_epoch)
         return [self.eta_min + (rate - self.eta_min) * height / 2 for rate in self.base_lrs]
 

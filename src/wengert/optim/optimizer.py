@@ -160,7 +160,7 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                 + _type_name(params)
             )
-        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.state: defaultdict[Tensor, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups: list[Any] = list(params)
         if not groups:

@@ -210,7 +210,7 @@ class SWALR(LRScheduler):
         """How much of the way to ``swa_lr`` is behind."""
         return self.anneal_func(max(0, min(1, step / max(1, self.anneal_epochs))))
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates after ``_step_count - 1`` steps."""
         _warn_get_lr_called_within_step(self)
         step = self._step_count - 1

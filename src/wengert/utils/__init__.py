@@ -5,8 +5,12 @@ from __future__ import annotations
 import copyreg
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import getweakrefcount, ref
+
+if TYPE_CHECKING:
+    from . import checkpoint as checkpoint
+    from . import data as data
 
 
 def set_module(obj: Any, mod: str) -> None:

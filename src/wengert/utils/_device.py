@@ -8,8 +8,8 @@ from typing import Any
 
 from .. import fft
 from .._base.constants import device as as_device
+from .._base.torch_function import STATE
 from .._tape.tensor import CPU
-from .._tensor_api.torch_function import STATE
 from ..overrides import TorchFunctionMode
 
 __all__ = ["DeviceContext", "device_decorator", "set_device"]

@@ -7,7 +7,7 @@ import traceback
 from typing import Any, NoReturn
 
 from .._base import errors as lines
-from .._kinds.slow_path import unwatch_operators, watch_operators
+from .._base.modes import unwatch_operators, watch_operators
 from .._tape.tensor import Tensor
 
 _SHORT = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "complex64": "c64",

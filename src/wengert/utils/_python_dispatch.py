@@ -14,8 +14,8 @@ from contextvars import ContextVar
 from typing import Any
 
 from .._base.grad_mode import grad_mode
+from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import T
-from .._kinds.slow_path import unwatch_operators, watch_operators
 from .._tape import engine
 from .._tape.node import Parts, Port
 from .._tape.tensor import Tensor, wrap

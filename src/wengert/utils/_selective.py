@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from .._base.errors import noted
+from .._base.modes import unwatch_operators, watch_operators
 from .._base.registry import Info
-from .._kinds.slow_path import _in_mode, unwatch_operators, watch_operators
+from .._kinds.slow_path import _in_mode
 from .._kinds.templates import variant
 from .._tape.node import cell_of
 from .._tape.tensor import Tensor

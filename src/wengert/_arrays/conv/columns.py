@@ -1,7 +1,7 @@
 """Sliding windows over signals, images and volumes on NumPy arrays, and columns: those windows as matrices.
 
 A matrix of columns has a row for each element of a filter and a column for each place that the filter visits, so that
-the products of convolution (``convolving``) are products of matrices. What BLAS does not do must cost little beside it:
+the products of convolution (``products``) are products of matrices. What BLAS does not do must cost little beside it:
 
 - Columns are made block after block in a buffer that is still in the cache when BLAS reads it, of samples that were
   padded there; nothing as large as all columns or as the padded input is ever made.

@@ -1,8 +1,8 @@
 """The three products of convolution on NumPy arrays: forward, and its transposes in the input and in the weight.
 
 Each is a product of matrices, of which one has the windows as its columns (``columns``), or many small ones that need
-fewer copies (``row_windows``). The transpose in the input makes columns and adds them up: as runs, shifted, in one
-reduction. Independent samples are done by Python's threads, with BLAS on one thread each (``_blas.over_samples``).
+fewer copies (``rows``). The transpose in the input makes columns and adds them up: as runs, shifted, in one
+reduction. Independent samples are done by Python's threads, with BLAS on one thread each (``blas.over_samples``).
 
 What follows from the sizes alone is a ``_Convolution``, made once for them. Small ones keep their buffers and views
 too, which take longer to make than their arithmetic; of larger ones, where it is a tenth of the time, the last few do.
@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from ..blas import over_samples, samples_parts
+from ..blas import is_shared, over_samples, product, samples_parts
 from . import columns
 from .columns import Columns, Cut, Geometry, Ints, cut, evenly, junk, out_size, run_buffer, slices, strides_of
 from .rows import SMALL_PRODUCT, ForwardRows, ToWeightRows, forward_suits, from_rows, rows_of_filters, weight_suits
@@ -65,7 +65,9 @@ class _Convolution:
         plain = not any(padding)
         self.pointwise = self.elements == math.prod(stride) == 1 and plain and self.size == out
         self.few = groups == 1 and self.samples > 1 and self.places < _FEW
-        self.work = math.prod(self.y) * self.width / _PER_MICROSECOND
+        multiplications = math.prod(self.y) * self.width
+        shared = is_shared(multiplications, self.filters > 1 and self.width > 1 and self.places > 1)
+        self.work = multiplications / _PER_MICROSECOND if shared else 0.0
         parts = samples_parts(self.samples, self.work)
         self.most = parts[0].stop  # samples that a thread gets
         column_bytes = self._column_bytes()
@@ -128,6 +130,10 @@ class _Convolution:
         if len(spare) > 2:
             del spare[2:]
         return found
+
+    def product(self, a: Any, b: Any, out: Any, multiply: Any = np.matmul) -> Any:
+        """``multiply(a, b, out)``, a step of it: that of a single sample is cut itself."""
+        return product(a, b, out, multiply) if self.samples == 1 else multiply(a, b, out)
 
 
 _convolution = functools.lru_cache(512)(_Convolution)
@@ -215,13 +221,13 @@ def _pointwise_product(c: _Convolution, w: Any, x: Any) -> Any:
     x = x.reshape(c.samples, c.groups, w.shape[2], c.places)
 
     def work(mine: slice) -> None:
-        _product(w, x[mine], y[mine])
+        c.product(w, x[mine], y[mine], _narrow_product)
 
     over_samples(work, c.samples, c.work)
     return y
 
 
-def _product(a: Any, b: Any, out: Any) -> None:
+def _narrow_product(a: Any, b: Any, out: Any) -> None:
     """Matrix products in which the first operand or what is added up may be narrow, NOTE [ Narrow products ]."""
     filters, width = a.shape[-2:]
     if width == 1:
@@ -277,7 +283,7 @@ class _Forward:
                 result = into[:, :, :, rows]
                 if self.crop:
                     run, inside = self.buffers[number]
-                    _product(filters, matrix, run[:n, :m])
+                    self.c.product(filters, matrix, run[:n, :m], _narrow_product)
                     if added is None:
                         np.copyto(result, inside[:n, :m])
                     else:
@@ -285,7 +291,7 @@ class _Forward:
                 else:
                     row = self.c.row
                     at = slice(rows.start * row, rows.stop * row)
-                    _product(filters, matrix, into.reshape(n, m, self.c.filters, -1)[..., at])
+                    self.c.product(filters, matrix, into.reshape(n, m, self.c.filters, -1)[..., at], _narrow_product)
                     if added is not None:
                         result += added[part[1]]
 
@@ -344,7 +350,7 @@ class _ToWeight:
                     cotangents = buffer[:n, :m]
                 else:
                     cotangents = given[:, :, :, rows].reshape(n, m, c.filters, -1).swapaxes(2, 3)
-                found = np.matmul(matrix, cotangents)
+                found = c.product(matrix, cotangents, np.empty((n, m, c.width, c.filters), c.dtype))
                 into += found[0] if n == 1 else np.add.reduce(found, 0)
         return r
 
@@ -358,9 +364,10 @@ class _ToWeightPointwise:
     def __call__(self, mine: slice, x: Any, g: Any) -> Any:
         c = self.c
         r = np.zeros((c.groups, c.width, c.filters), c.dtype)
+        found = np.empty_like(r)
         for one, other in zip(x[mine], g[mine], strict=True):
             cotangents = other.reshape(c.groups, c.filters, c.places)
-            r += np.matmul(one.reshape(c.groups, c.width, c.places), cotangents.swapaxes(1, 2))
+            r += c.product(one.reshape(c.groups, c.width, c.places), cotangents.swapaxes(1, 2), found)
         return r
 
 
@@ -453,7 +460,7 @@ class _ToInput:
             np.copyto(inside[:n, :m], given[:, :, :, rows])
             for c in range(0, self.c.channels, some):
                 filters = w[:, c * elements : (c + some) * elements]
-                _product(filters, run[:n, :m], matrix[:n, :m, : filters.shape[1]])
+                self.c.product(filters, run[:n, :m], matrix[:n, :m, : filters.shape[1]], _narrow_product)
                 for image, view in zip(flat[:, :, :, c : c + some, at], shifted, strict=True):
                     if len(self.blocks) == 1:
                         np.add.reduce(view[:n, :m, : image.shape[2]], self.axes, self.c.dtype, image)
@@ -505,7 +512,7 @@ class _ToInputPlaces:
             image.fill(0)
             for rows, buffer in zip(self.cut.rows, self.buffers, strict=True):
                 matrix = buffer[:n, :m]
-                _product(filters, given[:, :, :, rows].reshape(n, m, c.filters, -1), matrix)
+                c.product(filters, given[:, :, :, rows].reshape(n, m, c.filters, -1), matrix, _narrow_product)
                 matrix = matrix.reshape(n, m, c.channels, *c.kernel, -1, *c.out[1:])
                 columns.scatter_windows(image, matrix, c.stride, c.dilation, rows.start)
             r[part] = image[self.inside]

@@ -9,7 +9,7 @@ the window's first dimension, ``kh`` long, need not be repeated:
   columns are the same matrix, some rows further on.
 
 For windows of 3x3 a third is copied; no place is computed that does not exist, and forward, results are written where
-they belong. The products are smaller, which OpenBLAS does without copying (``convolving``, NOTE [ Narrow products ]).
+they belong. The products are smaller, which OpenBLAS does without copying (``products``, NOTE [ Narrow products ]).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class ForwardRows:
             n = some.stop - start
             for into, rows, elements in self.copies:
                 np.copyto(into[:n], x[some, :, :, rows, elements].swapaxes(2, 3))
-            np.matmul(w, self.windows[:n], y[some].swapaxes(2, 3))
+            self.c.product(w, self.windows[:n], y[some].swapaxes(2, 3))
             if bias is not None:
                 y[some] += bias.reshape(self.added)
 
@@ -142,7 +142,9 @@ class ToWeightRows:
                 for into, taken in copies:
                     np.copyto(into[:n, :m], images[taken])
                 np.copyto(cotangents[:n, :m], np.moveaxis(given[:, :, :, rows], 2, -1))
-                found = np.matmul(windows[:, :n, :m], cotangents[:n, :m].reshape(n, m, *shape))
+                factor = cotangents[:n, :m].reshape(n, m, *shape)
+                found = np.empty((c.kernel[0], n, m, shape[0], self.wide, c.filters), c.dtype)
+                c.product(windows[:, :n, :m], factor, found)
                 sums += np.add.reduce(found, (1, 3))
         return r
 

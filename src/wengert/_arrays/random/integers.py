@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from ..._base.dtypes import INT64
 from ..._base.errors import warn
 from .common import (
     CLASSIC_INTS,
@@ -32,8 +33,6 @@ from .common import (
 )
 from .generator import Generator
 
-_INT64 = np.dtype(np.int64)
-
 
 def randint(generator: Generator | None, shape: Shape, dtype: np.dtype, low: int, high: int) -> np.ndarray:
     """Integers in [low, high): `torch.randint`, `Tensor.random_(from, to)`, and `random_(to)` with `low` 0.
@@ -46,7 +45,7 @@ def randint(generator: Generator | None, shape: Shape, dtype: np.dtype, low: int
     >>> randint(Generator().manual_seed(0), (5,), np.int64, 0, 10)
     array([4, 9, 3, 0, 3])
     """
-    if dtype is _INT64 and 0 <= low < high < 1 << 28:  # the commonest case
+    if dtype is INT64 and 0 <= low < high < 1 << 28:  # the commonest case
         return filled(generator, shape, dtype, lambda g, count: _remainders(g._words(count), high - low, low))
     dtype = np.dtype(dtype)
     if not low < high:
@@ -147,7 +146,7 @@ def _remainders(numbers: np.ndarray, span: int, low: int) -> np.ndarray:
     values = numbers.astype(np.uint64, copy=False)
     if low:
         values += np.uint64(low)
-    return values.view(_INT64)
+    return values.view(INT64)
 
 
 _SHORT = 256
@@ -202,7 +201,7 @@ def _spacing(value: int, dtype: np.dtype) -> int:
     return 1 << (abs(value).bit_length() - FLOATS[name_of(dtype)][2])
 
 
-def randperm(generator: Generator | None, n: int, dtype: np.dtype = _INT64) -> np.ndarray:
+def randperm(generator: Generator | None, n: int, dtype: np.dtype = INT64) -> np.ndarray:
     """A permutation of 0, ..., n - 1, shape (n,): `torch.randperm`.  Any dtype that `random` has but bool.
 
     Up to 214,748,363 elements Fisher and Yates's shuffle from the front with 32-bit numbers, beyond it the inside-out

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..._base.dtypes import FLOAT32
 from .box_muller import CHUNK, box_muller_float32, words_for
 from .common import (
     COMPLEX,
@@ -116,7 +117,7 @@ def normal(
     >>> normal(Generator().manual_seed(0), (3,), np.float32)
     array([ 1.5409961, -0.2934289, -2.1787894], dtype=float32)
     """
-    if mean == 0.0 and std == 1.0 and dtype is _FLOAT32:
+    if mean == 0.0 and std == 1.0 and dtype is FLOAT32:
         return _standard_normals32(resolve(generator), shape)
     if not std >= 0.0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
@@ -132,7 +133,6 @@ def normal(
     return cast(values, dtype).reshape(shape)
 
 
-_FLOAT32 = np.dtype(np.float32)
 _FEW = 4096
 
 
@@ -140,7 +140,7 @@ def _standard_normals32(generator: Generator, shape: Shape) -> np.ndarray:
     """The commonest case of `normal`, without what only the others need."""
     count = math.prod(shape)
     with generator._lock:
-        values = generator._normals(count).astype(_FLOAT32) if count < 16 else generator._block_normals32(count)
+        values = generator._normals(count).astype(FLOAT32) if count < 16 else generator._block_normals32(count)
     return shaped(values, shape)
 
 
@@ -279,7 +279,7 @@ def bernoulli_tensor(generator: Generator | None, shape: Shape, dtype: np.dtype,
     dtype = require(dtype, COUNTABLE | {"bool"}, "bernoulli_tensor_cpu_self_")
     require(p.dtype, REAL, "bernoulli_tensor_cpu_p_")
     generator, wide = resolve(generator), p.dtype == np.float64
-    p = p if wide else p.astype(_FLOAT32, copy=False)
+    p = p if wide else p.astype(FLOAT32, copy=False)
     p = (p if p.shape == shape else np.broadcast_to(p, shape)).reshape(-1)
     proper = np.minimum.reduce(p) >= 0 and np.maximum.reduce(p) <= 1
     good = p.size if proper else int(np.flatnonzero(~((p >= 0) & (p <= 1)))[0])

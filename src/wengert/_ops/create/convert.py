@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 
 from ..._base import dtypes
+from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import here, noted, warn_once
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import T, public
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import logical_dtype, type_text
 from ..._payloads.meta import Meta, laid_out, no_data, taken
 from ..._payloads.transforms import Batched, Const, Dual, Lift, Value
 from ..._tape.node import AccumulateGrad, Box, Node, cell_of, tick, view_of
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, alias_payload, device_of, new, wrap
+from ..._tape.view_chain import renamed
 from ..._tensor_api.construct import meta_device
 from ..._tensor_api.protocol import array_of
-from ..shape.view_chain import renamed
 from ..shape.views_primitive import payload, shape_of_other
 from .create import _empty_in
 from .like import _dense_like
@@ -66,7 +67,7 @@ def _order(memory_format: Any, rank: int) -> str:
         return _FORMATS[memory_format]
     except (KeyError, TypeError):
         raise TypeError(
-            f"clone(): argument 'memory_format' must be torch.memory_format, not {type_text(memory_format)}"
+            f"clone(): argument 'memory_format' must be torch.memory_format, not {type_name(memory_format)}"
         ) from None
 
 
@@ -118,7 +119,9 @@ def converted(self: Tensor, dtype: Dtype, force: bool = False, memory_format: An
         if have is want:
             return self
         if have.kind != "c" and (self._fn is None or dtype.is_floating_point):
-            return T._to_copy(self, want)  # type: ignore[no-any-return]
+            return cast(self, want)  # type: ignore[no-any-return]
+        if have.kind != "c" and not dtype.is_complex:  # what is no float has no derivative
+            return cast(wrap(a), want)  # type: ignore[no-any-return]
     same = logical_dtype(self) is want
     if same and not force:
         if memory_format is None or memory_format is dtypes.preserve_format:
@@ -205,7 +208,7 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, A
     ok = ok and (device is None or isinstance(device, (str, int, dtypes.device)))
     ok = ok and (dtype is None or isinstance(dtype, (Dtype, type)))
     if not ok:
-        got = [type_text(a) for a in args] + [f"{k}={type_text(v)}" for k, v in kwargs.items()]
+        got = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()]
         raise TypeError(
             f"to() received an invalid combination of arguments - got ({', '.join(got)}), but expected one of:\n"
             " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, "

@@ -19,8 +19,8 @@ from ..._base.dtypes import dtype as Dtype
 from ..._base.limits import finfo
 from ..._base.modes import M
 from ..._base.registry import public
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import Meta, in_order, taken
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
 from ..._tape.views import bump, check_inplace, writable
 from ..._tensor_api.construct import check_flag, made, meta_device, no_pinning, strided_only

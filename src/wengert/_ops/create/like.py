@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..._base import dtypes
-from ..._base.dtypes import BY_NUMPY, type_name
+from ..._base.dtypes import BY_NUMPY
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import warn
 from ..._base.registry import public
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import Meta, like, taken
 from ..._payloads.transforms import plain_dtype
+from ..._tape.error_text import expect_tensor
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import META, Tensor, device_of, wrap
 from ..._tensor_api.construct import array_of, made, meta_device, moved_array
 from .create import _empty_in, _strided, allocate, filled, number_of, options, plain_element, shape_of, tuple_shape
@@ -24,8 +25,7 @@ def like_options(
     function: str, input: Any, dtype: Any, layout: Any, device: Any, pin_memory: Any, requires_grad: Any
 ) -> Any:
     """Check what all ``*_like`` functions take; the NumPy dtype of the result."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    expect_tensor(function, "input", 1, input)
     dtype = options(function, dtype, layout, device, pin_memory, requires_grad)
     return logical_dtype(input) if dtype is None else dtype.np
 
@@ -164,6 +164,13 @@ def _like(
     order: Any,
 ) -> Tensor:
     if dtype is None and layout is None and device is None and not pin and isinstance(input, Tensor):
+        a = input._a
+        if type(a) is np.ndarray and order is None and a.flags.c_contiguous:
+            np_dtype = a.dtype
+            a = np.empty(a.shape, np_dtype)
+            if value is not None:
+                a.fill(plain_element(value, np_dtype))
+            return made(a, requires_grad)
         np_dtype = logical_dtype(input)
     else:
         np_dtype = like_options(function, input, dtype, layout, device, pin, requires_grad)
@@ -221,6 +228,10 @@ def _new(
     layout: Any,
     pin: Any,
 ) -> Tensor:
+    a = self._a
+    if type(a) is np.ndarray and dtype is device is layout is None and not pin and type(requires_grad) is bool:
+        a = allocate(np.empty, shape, a.dtype) if value is None else filled(shape, value, a.dtype)
+        return made(a, requires_grad)
     chosen = options(function, dtype, layout, device, pin, requires_grad)
     np_dtype = logical_dtype(self) if chosen is None else chosen.np
     device = device_of(self._a) if device is None else device

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._arrays.random.generator import fused_multiply_add
 from ..._base import dtypes
-from ..._base.dtypes import BY_NUMPY, type_name
+from ..._base.dtypes import BY_NUMPY, REAL_NUMBERS, type_name
 from ..._base.dtypes import dtype as Dtype
 from ..._base.errors import warn
 from ..._base.registry import public
@@ -46,7 +46,7 @@ def arange(
         if 0 <= args[0] < 1 << 31 and device is None:  # the commonest call, without the checks it does not need
             return made(np.arange(args[0]))
     dtype = options("arange", dtype, layout, device, pin_memory, requires_grad)
-    if not kwargs and 1 <= len(args) <= 3 and _PLAIN_NUMBERS.issuperset(map(type, args)):
+    if not kwargs and 1 <= len(args) <= 3 and REAL_NUMBERS.issuperset(map(type, args)):
         start, end, step = args if len(args) == 3 else (*args, 1) if len(args) == 2 else (0, *args, 1)
     else:
         start, end, step = _range_arguments("arange", args, kwargs)
@@ -64,9 +64,6 @@ def arange(
         _few_in_range(start, step, count, dtype).copy() if count <= _FEW else _range_values(start, step, count, dtype)
     )
     return finish(values, out, requires_grad)
-
-
-_PLAIN_NUMBERS = frozenset((int, float))
 
 
 def _range_arguments(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -213,7 +210,7 @@ def linspace(
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
     dtype = options("linspace", dtype, layout, device, pin_memory, requires_grad)
-    if not (type(start) in _PLAIN_NUMBERS and type(end) in _PLAIN_NUMBERS and type(steps) is int and steps >= 0):
+    if not (type(start) in REAL_NUMBERS and type(end) in REAL_NUMBERS and type(steps) is int and steps >= 0):
         start, end, steps = _space_arguments("linspace", start, end, steps)
     dtype = _space_dtype("linspace", start, end, dtype, out)
     if device is not None and meta_device(device):

@@ -7,17 +7,15 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import lib
-from ..._base.dtypes import COMPLEX, FLOATING
+from ..._base.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, PYTHON_NUMBERS
 from ..._base.registry import RAW, REGISTRY, place, public
-from ..._kinds.slow_path import cast_operand, common_dtype, logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import cast_operand, not_implemented
+from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of, python_operand
+from ..._tape.promotion import common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 
-NUMBERS = frozenset((bool, int, float, complex))
-SCALARS = frozenset((float, int))
 NOTHING: frozenset[Any] = frozenset()
-BOOL = np.dtype(np.bool_)
-FLOAT32 = np.dtype(np.float32)
 ONES = lib.ONES
 ONE = ONES[FLOAT32]
 ndarray, multiply, subtract = np.ndarray, np.multiply, np.subtract
@@ -116,7 +114,7 @@ def reflected(fn: Any, name: str) -> None:
         if isinstance(other, Tensor):
             return fn(other, self)
         other = number_or_item(other)
-        if type(other) not in NUMBERS:
+        if type(other) not in PYTHON_NUMBERS:
             return NotImplemented
         return fn(cast_operand(other, common_dtype((self, other))), self)
 
@@ -139,7 +137,5 @@ def activation(names: str, inplace: str = "") -> Any:
 
 def floats_only(input: Any, name: str, kernel: str | None = None) -> None:
     """PyTorch's errors for what is no tensor of real floating numbers."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
-    if logical_dtype(input) not in FLOATING:
+    if logical_dtype(expect_tensor(name, "input", 1, input)) not in FLOATING:
         raise not_implemented(REGISTRY["relu"], input, kernel or f"{name}_cpu")

@@ -14,18 +14,22 @@ import numpy as np
 
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import NUMBERS as CONSTANTS
-from ..._base.dtypes import COMPLEX, FLOATING, INEXACT
+from ..._base.constants import type_name
+from ..._base.dtypes import BOOL, COMPLEX, FLOAT16, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.modes import EVERY
 from ..._base.registry import PUBLIC, REGISTRY, own, place, public
+from ..._base.torch_function import recovered
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, write_out
-from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, quiet_views, type_text
+from ..._kinds.slow_path import cast_operand
 from ..._tape.inplace import apply_composed_inplace, inplace_form, unrecorded, warned, written
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
+from ..._tape.views import quiet_views
 from ..create.like import _dense_like
-from ._common import BOOL, NUMBERS, SCALARS, number_or_item, python_operator
+from ._common import number_or_item, python_operator
 
 ONE = 1  # the default of ``alpha``, known by its identity
 ndarray = np.ndarray
@@ -205,20 +209,17 @@ def _rsub_scaled(lib, self, other, alpha):
     return _in_float32(lambda x, y, k: y - x * k, self, other, alpha)
 
 
-HALF = np.dtype(np.float16)
-
-
 def _in_float32(f: Any, x: Any, y: Any, alpha: Any) -> Any:
     """Of float16 operands as PyTorch computes it: the number rounded first, the result once, at the end."""
-    if x.dtype != HALF or y.dtype != HALF:
+    if x.dtype != FLOAT16 or y.dtype != FLOAT16:
         return f(x, y, alpha)
     with np.errstate(all="ignore"):
-        return f(np.asarray(x, np.float32), np.asarray(y, np.float32), np.float32(np.float16(alpha))).astype(HALF)
+        return f(np.asarray(x, np.float32), np.asarray(y, np.float32), np.float32(np.float16(alpha))).astype(FLOAT16)
 
 
 def _check_alpha(dtype: Any, alpha: Any, name: str) -> None:
-    if isinstance(alpha, Tensor) or type(alpha) not in NUMBERS:
-        raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type_text(alpha)}")
+    if isinstance(alpha, Tensor) or type(alpha) not in PYTHON_NUMBERS:
+        raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type_name(alpha)}")
     if type(alpha) is bool and dtype is not BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if dtype not in INEXACT and type(alpha) in (float, complex):
@@ -230,14 +231,14 @@ def _check_alpha(dtype: Any, alpha: Any, name: str) -> None:
 def _scaled(name: str, plain: Any, scaled: Any, input: Any, other: Any, alpha: Any) -> Any:
     """``input + alpha * other`` with all of PyTorch's checks; ``plain`` is the operator for alpha = 1."""
     try:
-        if type(alpha) in SCALARS and input._a.dtype is other._a.dtype and input._a.dtype in FLOATING:
+        if type(alpha) in REAL_NUMBERS and input._a.dtype is other._a.dtype and input._a.dtype in FLOATING:
             return scaled(input, other, alpha)
     except AttributeError:
         pass
     alpha = number_or_item(alpha)
-    if not isinstance(input, Tensor) and isinstance(other, Tensor) and type(input) in NUMBERS:
+    if not isinstance(input, Tensor) and isinstance(other, Tensor) and type(input) in PYTHON_NUMBERS:
         input = cast_operand(input, common_dtype((input, other)))
-    if not isinstance(input, Tensor) or (not isinstance(other, Tensor) and type(other) not in NUMBERS):
+    if not isinstance(input, Tensor) or (not isinstance(other, Tensor) and type(other) not in PYTHON_NUMBERS):
         return plain(input, other)
     dtype = common_dtype((input, other))
     _check_alpha(dtype, alpha, name)
@@ -316,12 +317,12 @@ def rsub_public(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
 
 def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
     """``add_`` and ``sub_``: the ufunc writes into a plain floating tensor's own memory
-    (``_inplace._binary_inplace``)."""
+    (``_tape.inplace._binary_inplace``)."""
 
     def form(self: Any, other: Any, third: Any = None, *, alpha: Any = 1) -> Any:
         try:
             a = self._a
-            if type(other) in SCALARS:
+            if type(other) in REAL_NUMBERS:
                 b = other
                 fy = None
             else:
@@ -331,15 +332,15 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
                     a = None
         except AttributeError:
             a = None
-        if type(a) is not ndarray or a.dtype not in FLOATING or third is not None or type(alpha) not in SCALARS:
+        if type(a) is not ndarray or a.dtype not in FLOATING or third is not None or type(alpha) not in REAL_NUMBERS:
             return otherwise(self, other, third, alpha)
         if (EVERY or quiet_views or self._fn is not None or fy is not None) and not unrecorded(self, fy):
             return otherwise(self, other, third, alpha)
         if alpha is not ONE:
-            if a.dtype is HALF:
+            if a.dtype is FLOAT16:
                 return otherwise(self, other, third, alpha)
             try:
-                b = b * (alpha if type(other) in SCALARS else CONSTANTS[a.dtype][alpha])
+                b = b * (alpha if type(other) in REAL_NUMBERS else CONSTANTS[a.dtype][alpha])
             except ARITHMETIC:
                 return otherwise(self, other, third, alpha)
         try:
@@ -356,9 +357,7 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
         try:
             return apply_composed_inplace(public_form, self, args, {"alpha": alpha})
         except (TypeError, AttributeError):  # as in _inplace
-            from ..._tensor_api.override_sites import recovered
-
-            return recovered(name, (self, *args), {} if alpha is ONE else {"alpha": alpha})
+            return recovered.run(name, (self, *args), {} if alpha is ONE else {"alpha": alpha})
 
     name = f"{public_form.__name__}_"
     return own(form, name, doc=f"In-place form of ``{name[:-1]}``.")

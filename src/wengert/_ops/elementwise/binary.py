@@ -12,28 +12,22 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays import library
 from ..._arrays.library import ARITHMETIC
 from ..._arrays.library import lib as numpy_lib
-from ..._base.dtypes import COMPLEX, FLOATING, INEXACT
+from ..._base.constants import type_name
+from ..._base.dtypes import BOOL, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.registry import PUBLIC, REGISTRY, own, place, public
 from ..._kinds.elementwise import binary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
-from ..._kinds.slow_path import cast, common_dtype, cpp_name, logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import not_implemented
+from ..._tape.error_text import cpp_name, expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of, unrecorded, written
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import (
-    BOOL,
-    NOTHING,
-    NUMBERS,
-    SCALARS,
-    integer_pairs,
-    like,
-    number_or_item,
-    refuse_all_but_floats,
-    refuse_complex,
-)
+from ._common import NOTHING, integer_pairs, like, number_or_item, refuse_all_but_floats, refuse_complex
 
 LN2 = math.log(2.0)
 
@@ -128,7 +122,7 @@ def logaddexp2(input, other):
 # -------------------------------------------------------------------------------------------------------- interpolation
 def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
     step = end - self
-    return lib.where(near, self + weight * step, end - step * (1 - weight))
+    return lib.where(near, self + weight * step, end - step * (library.NUMBERS[weight.dtype][1.0] - weight))
 
 
 @general(
@@ -142,7 +136,8 @@ def _lerp(lib: Any, self: Any, end: Any, weight: Any, near: Any) -> Any:
 def _lerp_number(lib, self, end, weight):
     """A step of ``weight`` from ``self`` towards ``end``."""
     step = end - self
-    return self + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
+    number = library.NUMBERS[step.dtype]
+    return self + number[weight] * step if abs(weight) < 0.5 else end - step * number[1 - weight]
 
 
 @general(
@@ -159,7 +154,8 @@ def _lerp_number(lib, self, end, weight):
 )
 def _lerp_tensor(lib, self, end, weight):
     """A step of each ``weight`` from ``self`` towards ``end``."""
-    return _lerp(lib, self, end, weight, lib.abs(weight) < 0.5)
+    size = lib.abs(weight)
+    return _lerp(lib, self, end, weight, size < library.NUMBERS[size.dtype][0.5])
 
 
 @public("torch.lerp Tensor.lerp")
@@ -187,14 +183,14 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Tensor | None = None) 
     if tensor:
         return _lerp_tensor(input, end, weight)
     weight = number_or_item(weight)
-    if type(weight) not in NUMBERS:
+    if type(weight) not in PYTHON_NUMBERS:
         raise _no_lerp(input, end, weight)
     return _lerp_number(input, end, weight)
 
 
 def _no_lerp(*arguments: Any) -> TypeError:
     return TypeError(
-        f"lerp() received an invalid combination of arguments - got ({', '.join(map(type_text, arguments))}), but "
+        f"lerp() received an invalid combination of arguments - got ({', '.join(map(type_name, arguments))}), but "
         "expected one of:\n * (Tensor input, Tensor end, Tensor weight, *, Tensor out = None)\n * (Tensor input, "
         "Tensor end, Number weight, *, Tensor out = None)\n"
     )
@@ -206,7 +202,7 @@ _lerp_composed = inplace_of(lerp, "lerp_")
 @public("Tensor.lerp_")
 def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     """In-place form of ``lerp``."""
-    if type(weight) in SCALARS and _alike(self, end, end) and self._a.shape == end._a.shape:
+    if type(weight) in REAL_NUMBERS and _alike(self, end, end) and self._a.shape == end._a.shape:
         a, b = self._a, end._a
         if type(a) is np.ndarray and a.flags.writeable and unrecorded(self, end._fn):
             a[...] = REGISTRY["_lerp_number"].decl(numpy_lib, a, b, weight)  # type: ignore[misc]
@@ -275,15 +271,10 @@ def _three(name: str, input: Any, tensor1: Any, tensor2: Any, rest: tuple[Any, .
             f"instead:\n\t{name}(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value = 1, Tensor out = None)",
         )
         value, tensor1, tensor2 = tensor1, tensor2, rest[0]
-    for position, t in enumerate((input, tensor1, tensor2)):
-        if not isinstance(t, Tensor):
-            names = ("input", "tensor1", "tensor2")
-            raise TypeError(
-                f"{name}(): argument '{names[position]}' (position {position + 1}) must be Tensor, not {type_text(t)}"
-            )
+    expect_tensors(name, input=input, tensor1=tensor1, tensor2=tensor2)
     value = number_or_item(value)
-    if type(value) not in NUMBERS:
-        raise TypeError(f"{name}(): argument 'value' must be Number, not {type_text(value)}")
+    if type(value) not in PYTHON_NUMBERS:
+        raise TypeError(f"{name}(): argument 'value' must be Number, not {type_name(value)}")
     return input, tensor1, tensor2, value
 
 
@@ -299,7 +290,7 @@ def addcmul(
     """
     if out is not None:
         return write_out(out, addcmul, (input, tensor1, tensor2, *rest), {"value": value})
-    if type(value) in SCALARS and not rest and _alike(input, tensor1, tensor2):
+    if type(value) in REAL_NUMBERS and not rest and _alike(input, tensor1, tensor2):
         return _addcmul(input, tensor1, tensor2, value)
     input, tensor1, tensor2, value = _three("addcmul", input, tensor1, tensor2, rest, value)
     dtype = common_dtype((input, tensor1, tensor2))
@@ -320,7 +311,7 @@ def addcdiv(
     """
     if out is not None:
         return write_out(out, addcdiv, (input, tensor1, tensor2, *rest), {"value": value})
-    if type(value) in SCALARS and not rest and _alike(input, tensor1, tensor2):
+    if type(value) in REAL_NUMBERS and not rest and _alike(input, tensor1, tensor2):
         return _addcdiv(input, tensor1, tensor2, value)
     input, tensor1, tensor2, value = _three("addcdiv", input, tensor1, tensor2, rest, value)
     if logical_dtype(tensor1) not in INEXACT and logical_dtype(tensor2) not in INEXACT:
@@ -338,11 +329,11 @@ def _added_inplace(public_form: Any, term: Any) -> Any:
     """``addcmul_`` and ``addcdiv_``: what is added to plain floating tensors is written into their own memory."""
 
     def form(self: Any, tensor1: Any, tensor2: Any, *rest: Any, value: Any = 1) -> Any:
-        if type(value) in SCALARS and not rest and _alike(self, tensor1, tensor2) and type(self._a) is np.ndarray:
+        if type(value) in REAL_NUMBERS and not rest and _alike(self, tensor1, tensor2) and type(self._a) is np.ndarray:
             if unrecorded(self, tensor1._fn or tensor2._fn):
                 try:
                     added = term(tensor1._a, tensor2._a, value)
-                    with suppress(*ARITHMETIC):  # see ``_inplace.warned``
+                    with suppress(*ARITHMETIC):  # see ``_tape.inplace.warned``
                         np.add(self._a, added, self._a)
                 except (ValueError, *ARITHMETIC):  # the other path says why, or knows how
                     return apply_composed_inplace(public_form, self, (tensor1, tensor2), {"value": value})
@@ -397,9 +388,7 @@ def nextafter(input, other):
 
 
 def _check_heaviside(operands: Any) -> None:
-    for name, t in zip(("input' (position 1", "values' (position 2"), operands, strict=True):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"heaviside(): argument '{name}) must be Tensor, not {type_text(t)}")
+    expect_tensors("heaviside", **dict(zip(("input", "values"), operands, strict=True)))
     a, b = (logical_dtype(t) for t in operands)
     if a in COMPLEX or b in COMPLEX:
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")

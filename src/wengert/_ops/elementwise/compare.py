@@ -1,9 +1,4 @@
-"""Comparing and choosing: comparisons, logic, bits, tests for nan and infinity, where, clamp, the larger and the
-smaller.
-
-None of what gives bools has a derivative. ``where``, ``clamp``, ``maximum`` and their like send the cotangent to the
-operand that was taken; on a tie ``maximum`` and ``minimum`` halve it, as PyTorch does.
-"""
+"""Comparisons, logic, operators on bits, and tests for nan, infinity and sign. None of them has a derivative."""
 
 from __future__ import annotations
 
@@ -12,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
+from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
 from ..._base.registry import REGISTRY, public
 from ..._kinds.elementwise import binary, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, of_kind
-from ..._kinds.slow_path import default_np, logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import no_item, no_kernel, on_meta
+from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import inplace_form
+from ..._tape.promotion import default_np, logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import BOOL, NOTHING, integer_pairs, like, python_operator, reflected, refuse_complex
+from ._common import NOTHING, integer_pairs, like, python_operator, reflected, refuse_complex
 
 
 # ---------------------------------------------------------------------------------------------------------- comparisons
@@ -379,9 +376,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1.000001, 2.1]))
     tensor([ True, False])
     """
-    if not isinstance(other, Tensor) or not isinstance(input, Tensor):
-        name, value = ("'other' (position 2)", other) if isinstance(input, Tensor) else ("'input' (position 1)", input)
-        raise TypeError(f"isclose(): argument {name} must be Tensor, not {type_text(value)}")
+    expect_tensors("isclose", input=input, other=other)
     if logical_dtype(input) is not logical_dtype(other):
         raise RuntimeError(
             f"{BY_NUMPY[input._a.dtype].scalar_name} did not match {BY_NUMPY[other._a.dtype].scalar_name}"
@@ -415,12 +410,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
     True
     """
-    for position, t in enumerate((input, other)):
-        if not isinstance(t, Tensor):
-            raise TypeError(
-                f"equal(): argument '{('input', 'other')[position]}' (position {position + 1}) must be Tensor, not "
-                f"{type_text(t)}"
-            )
+    expect_tensors("equal", input=input, other=other)
     a, b = input._a, other._a
     if on_meta(a) or on_meta(b):
         raise no_kernel("equal")

@@ -19,8 +19,9 @@ from ..._kinds.elementwise import unary
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import SAME, exactly, with_out, write_out
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
 
@@ -39,9 +40,7 @@ def complex_samples(rng: Any) -> list[Any]:
 
 def _refuse_real(name: str, text: str) -> Any:
     def check(input: Tensor) -> None:
-        if not isinstance(input, Tensor):
-            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
-        if logical_dtype(input) not in COMPLEX:
+        if logical_dtype(expect_tensor(name, "input", 1, input)) not in COMPLEX:
             raise RuntimeError(text)
 
     return check
@@ -160,12 +159,7 @@ _SAME_PARTS = exactly("Expected object of scalar type {Result} but got scalar ty
 
 
 def _check_parts(x: Any, y: Any, name: str, arguments: tuple[str, str]) -> None:
-    for position, t in enumerate((x, y)):
-        if not isinstance(t, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{arguments[position]}' (position {position + 1}) must be Tensor, not "
-                f"{type_text(t)}"
-            )
+    expect_tensors(name, **dict(zip(arguments, (x, y), strict=True)))
     a, b = logical_dtype(x), logical_dtype(y)
     if a not in FLOATING or b not in FLOATING:
         raise RuntimeError(
@@ -276,9 +270,7 @@ def view_as_complex_public(input: Tensor) -> Tensor:
     >>> torch.view_as_complex(torch.tensor([[1., 2.]]))
     tensor([1.+2.j])
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(f"view_as_complex(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
-    dtype = logical_dtype(input)
+    dtype = logical_dtype(expect_tensor("view_as_complex", "input", 1, input))
     if dtype not in COMPLEX_OF:
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
@@ -372,7 +364,10 @@ def angle(lib, input):
     """
     if input.dtype.kind == "c":
         return lib.arctan2(input.imag, input.real)
-    return lib.where(input < 0, math.pi, lib.where(lib.isnan(input), input, 0.0))
+    zero = lib.ZEROS[input.dtype]
+    if input.size < MANY and input.dtype.kind == "f":
+        return lib.arctan2(zero, input + zero)  # -0. has no angle
+    return lib.where(input < zero, math.pi, lib.where(lib.isnan(input), input, 0.0))
 
 
 def _sgn_grad(xp: Any, g: Any, self: Any, result: Any) -> Any:
@@ -402,4 +397,7 @@ def sgn(lib, input):
     """
     if input.size >= MANY and recordable(input):
         return lib.signs(input)
-    return lib.sign(input) if input.dtype.kind == "c" else lib.subtract(input > 0, input < 0, dtype=input.dtype)
+    if input.dtype.kind == "c":
+        return lib.sign(input)
+    zero = lib.ZEROS[input.dtype]
+    return lib.subtract(input > zero, input < zero, dtype=input.dtype)

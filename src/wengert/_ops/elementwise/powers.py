@@ -10,18 +10,19 @@ import numpy as np
 
 from ..._arrays.kernels import recordable, with_sign_of
 from ..._arrays.large import MANY
-from ..._base.dtypes import BY_NUMPY, COMPLEX, INEXACT, INTEGRAL
+from ..._base.constants import type_name
+from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS
 from ..._base.registry import RAW, REGISTRY, place, public
 from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.out import exactly, with_out, write_out
-from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import cast_operand, not_implemented
 from ..._tape.inplace import apply_composed_inplace, inplace_of
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
-from ._common import BOOL, NUMBERS, like, number_or_item, python_operator
+from ._common import like, number_or_item, python_operator
 
 # --------------------------------------------------------------------------------------------------------------- powers
-FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)  # as PyTorch, powers are rounded to float32 once
 
 _SHORT = {  # the exponents for which PyTorch has products too
     3: lambda x: x * x * x,
@@ -52,13 +53,13 @@ def _power(x: Any, y: Any) -> Any:
         if x.size >= MANY:
             if 3 <= abs(y) < 1 << 24 and y == int(y) and recordable(x):
                 return _whole_power(x, y)
-        elif x.dtype == FLOAT and y != 0.5:
-            return FLOAT.type(DOUBLE.type(x) ** y) if x.ndim == 0 else np.power(x, y, dtype=DOUBLE).astype(FLOAT)
+        elif x.dtype == FLOAT32 and y != 0.5:
+            return FLOAT32.type(FLOAT64.type(x) ** y) if x.ndim == 0 else np.power(x, y, dtype=FLOAT64).astype(FLOAT32)
     return x**y
 
 
 def _pow_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
-    if type(other) in NUMBERS:
+    if type(other) in PYTHON_NUMBERS:
         if other == 2 and xp is RAW:
             return g * (self + self)  # NumPy is slow on a Python number
         if other == 0:
@@ -68,12 +69,12 @@ def _pow_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
 
 
 def _pow_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
-    positive = xp.real(other) >= 0 if (type(other) not in NUMBERS and is_complex(other)) else other >= 0
+    positive = xp.real(other) >= 0 if (type(other) not in PYTHON_NUMBERS and is_complex(other)) else other >= 0
     return xp.where((self == 0) & positive, 0, g * (self**other * xp.log(self)))
 
 
 def _check_pow(info: Any, x: Tensor, y: Any, dtype: Any) -> None:
-    if isinstance(y, Tensor) or type(y) not in NUMBERS:
+    if isinstance(y, Tensor) or type(y) not in PYTHON_NUMBERS:
         if dtype is BOOL and (not isinstance(y, Tensor) or y.ndim):  # `b ** True` arrives as a 0-dimensional tensor
             raise not_implemented(info, like(dtype), "pow")
     elif dtype in INTEGRAL and type(y) is int and y < 0:
@@ -154,7 +155,7 @@ def rpow(self: Tensor, base: Any) -> Any:
     if isinstance(base, Tensor):
         return pow(base, self)
     base = number_or_item(base)
-    if type(base) not in NUMBERS:
+    if type(base) not in PYTHON_NUMBERS:
         return NotImplemented
     dtype = common_dtype((self, base))
     if dtype not in INEXACT:
@@ -176,12 +177,12 @@ def pow_public(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tenso
     if out is not None:
         return write_out(out, pow_public, (input, exponent))
     if isinstance(input, Tensor):
-        if isinstance(exponent, Tensor) or type(exponent) in NUMBERS or isinstance(exponent, np.generic):
+        if isinstance(exponent, Tensor) or type(exponent) in PYTHON_NUMBERS or isinstance(exponent, np.generic):
             return pow(input, exponent)
-    elif isinstance(exponent, Tensor) and type(number_or_item(input)) in NUMBERS:
+    elif isinstance(exponent, Tensor) and type(number_or_item(input)) in PYTHON_NUMBERS:
         return rpow(exponent, input)
     raise TypeError(
-        f"pow() received an invalid combination of arguments - got ({type_text(input)}, {type_text(exponent)}), but "
+        f"pow() received an invalid combination of arguments - got ({type_name(input)}, {type_name(exponent)}), but "
         "expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = None)\n * (Number self, Tensor "
         "exponent, *, Tensor out = None)\n * (Tensor input, Number exponent, *, Tensor out = None)\n"
     )
@@ -202,8 +203,8 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     operands = [t.item() if isinstance(t, np.generic) else t for t in (input, exponent)]
     if not any(isinstance(t, Tensor) for t in operands):
         raise TypeError(
-            f"float_power() received an invalid combination of arguments - got ({type_text(input)}, "
-            f"{type_text(exponent)}), but expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = "
+            f"float_power() received an invalid combination of arguments - got ({type_name(input)}, "
+            f"{type_name(exponent)}), but expected one of:\n * (Tensor input, Tensor exponent, *, Tensor out = "
             "None)\n * (Number self, Tensor exponent, *, Tensor out = None)\n * (Tensor input, Number exponent, *, "
             "Tensor out = None)\n"
         )
@@ -262,7 +263,7 @@ def rtruediv(self: Tensor, other: Any) -> Any:
     """A number divided by each element, as PyTorch does: the reciprocal times the number."""
     if (
         not isinstance(other, Tensor)
-        and type(number_or_item(other)) not in NUMBERS
+        and type(number_or_item(other)) not in PYTHON_NUMBERS
         and not isinstance(other, np.ndarray)
     ):
         return NotImplemented

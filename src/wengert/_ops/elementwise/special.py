@@ -10,15 +10,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..._arrays.library import NUMBERS
 from ..._arrays.library import lib as numpy_lib
-from ..._base.dtypes import COMPLEX, FLOATING
+from ..._base.constants import type_name
+from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import PUBLIC, REGISTRY, place, public
 from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.out import convertible, with_out, write_out
-from ..._kinds.slow_path import logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import not_implemented
+from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ._common import BOOL, like
+from ._common import like
 
 SQRT_PI, SQRT_2, SQRT_2_PI = math.sqrt(math.pi), math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 
@@ -39,7 +43,7 @@ class Scipy:
 
             self.fn = getattr(scipy.special, self.name)
         result = self.fn(x, *more)
-        dtype = next(a.dtype for a in (x, *more) if hasattr(a, "dtype"))
+        dtype = x.dtype if hasattr(x, "dtype") else next(a.dtype for a in more if hasattr(a, "dtype"))
         return result if result.dtype is dtype else result.astype(dtype)
 
 
@@ -186,7 +190,9 @@ def lgamma(lib, input):
     >>> torch.lgamma(torch.tensor([1., 4.]))
     tensor([0.0000, 1.7918])
     """
-    return lib.where(input == -float("inf"), float("inf"), lib.scipy_gammaln(input))
+    result = lib.scipy_gammaln(input)
+    end = input == NUMBERS[input.dtype][-math.inf]
+    return lib.where(end, math.inf, result) if lib.count_nonzero(end) else result
 
 
 @unary(
@@ -199,7 +205,11 @@ def lgamma(lib, input):
 )
 def digamma(lib, input):
     """The derivative of ``lgamma``: -inf at 0, nan at the negative whole numbers."""
-    return lib.where(input == 0, lib.copysign(float("inf"), -input).astype(input.dtype), lib.scipy_psi(input))
+    result = lib.scipy_psi(input)
+    zero = input == lib.ZEROS[input.dtype]
+    if lib.count_nonzero(zero):
+        result = lib.where(zero, lib.copysign(float("inf"), -input).astype(input.dtype), result)
+    return result
 
 
 @parametric(
@@ -231,9 +241,8 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([1.6449])
     """
     if type(n) is not int:
-        raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type_text(n)}")
-    if not isinstance(input, Tensor):
-        raise TypeError(f"polygamma(): argument 'input' (position 2) must be Tensor, not {type_text(input)}")
+        raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type_name(n)}")
+    expect_tensor("polygamma", "input", 2, input)
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if logical_dtype(input) in COMPLEX:
@@ -474,7 +483,9 @@ scaled_modified_bessel_k1 = _underived(
 
 
 def _spherical_j0(lib: Any, x: Any) -> Any:
-    near = lib.abs(x) < 0.5  # the series there: sin(x) / x loses digits
+    near = lib.abs(x) < NUMBERS[x.dtype][0.5]  # the series there: sin(x) / x loses digits
+    if not lib.count_nonzero(near) and lib.count_nonzero(lib.isfinite(x)) == x.size:
+        return lib.sin(x) / x
     square = x * x
     series = 1 + square * (-1.0 / 6 + square * (1.0 / 120 + square * (-1.0 / 5040 + square * (1.0 / 362880))))
     return lib.where(lib.isinf(x), 0.0, lib.where(near, series, lib.sin(x) / x))

@@ -12,17 +12,19 @@ from typing import Any
 
 from numpy import ndarray
 
-from ..._base.dtypes import COMPLEX, FLOATING
+from ..._arrays.library import NUMBERS
+from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import REGISTRY, place, public
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import logical_dtype, not_implemented
+from ..._kinds.slow_path import not_implemented
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import is_complex
 from ..._tape.tensor import Tensor
-from ._common import BOOL, tanh_cotangent
+from ._common import tanh_cotangent
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 FrexpResult = return_type("frexp", "mantissa", "exponent")
@@ -311,8 +313,9 @@ def sinc(lib, input):
 
 
 def _sinc(lib: Any, x: Any) -> Any:
-    angle = x * math.pi
-    return lib.where(x == 0, x * 0 + 1, lib.sin(angle) / angle)
+    number = NUMBERS[x.dtype]
+    angle = x * number[math.pi]
+    return lib.where(x == lib.ZEROS[x.dtype], number[1.0], lib.sin(angle) / angle)
 
 
 # ------------------------------------------------------------------------------------------------------ rounding, signs

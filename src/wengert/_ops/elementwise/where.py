@@ -9,17 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.dtypes import BY_NUMPY, COMPLEX, FLOATING, INEXACT, REAL
+from ..._base.constants import type_name
+from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, PYTHON_NUMBERS, REAL, REAL_NUMBERS
 from ..._base.errors import warn
 from ..._base.limits import finfo
 from ..._base.registry import PUBLIC, REGISTRY, place, public
 from ..._kinds.elementwise import binary, parametric
 from ..._kinds.general import general
 from ..._kinds.out import exactly, with_out, write_out
-from ..._kinds.slow_path import cast, cast_operand, common_dtype, logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import cast_operand, not_implemented
+from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ._common import BOOL, NOTHING, NUMBERS, SCALARS, number_or_item
+from ._common import NOTHING, number_or_item
 
 
 # ---------------------------------------------------------------------------------------------------------------- where
@@ -41,9 +44,9 @@ from ._common import BOOL, NOTHING, NUMBERS, SCALARS, number_or_item
 def where(lib, condition, self, other):
     """The element of ``self`` where the condition holds, else that of ``other``."""
     # formulas say 0, and NumPy takes longer to convert a number than to choose
-    if type(other) is int and other == 0 and type(self) not in NUMBERS:
+    if type(other) is int and other == 0 and type(self) not in PYTHON_NUMBERS:
         other = lib.ZEROS[self.dtype]
-    elif type(self) is int and self == 0 and type(other) not in NUMBERS:
+    elif type(self) is int and self == 0 and type(other) not in PYTHON_NUMBERS:
         self = lib.ZEROS[other.dtype]
     return lib.where(condition, self, other)
 
@@ -64,12 +67,12 @@ def where_public(condition: Tensor, input: Any = None, other: Any = None, *, out
             if isinstance(other, Tensor):
                 if input._a.dtype is other._a.dtype:
                     return where(condition, input, other)
-            elif type(other) in SCALARS and type(input._a) is np.ndarray and input._a.dtype in FLOATING:
+            elif type(other) in REAL_NUMBERS and type(input._a) is np.ndarray and input._a.dtype in FLOATING:
                 return where(condition, input, wrap(np.array(other, input._a.dtype)))
     if not isinstance(condition, Tensor) or (input is None) is not (other is None):
         given = (condition, input, other) if other is not None else (condition, input)
         raise TypeError(
-            f"where() received an invalid combination of arguments - got ({', '.join(map(type_text, given))}), but "
+            f"where() received an invalid combination of arguments - got ({', '.join(map(type_name, given))}), but "
             "expected one of:\n * (Tensor condition)\n * (Tensor condition, Tensor input, Tensor other, *, Tensor "
             "out = None)\n * (Tensor condition, Number self, Tensor other)\n * (Tensor condition, Tensor input, "
             "Number other)\n * (Tensor condition, Number self, Number other)\n"
@@ -104,8 +107,8 @@ def _common(x: Any, y: Any, name: str) -> tuple[Any, Any]:
         return x, y
     x, y = (t if isinstance(t, Tensor) else number_or_item(t) for t in (x, y))
     for t in (x, y):
-        if not isinstance(t, Tensor) and type(t) not in NUMBERS:
-            raise TypeError(f"{name}(): argument 'input' (position 2) must be Tensor, not {type_text(t)}")
+        if not isinstance(t, Tensor) and type(t) not in PYTHON_NUMBERS:
+            raise not_a_tensor(name, "input", 2, t)
     dtype = common_dtype((x, y))
     numbers_stay = dtype in INEXACT and (tx or ty)
     return tuple(
@@ -226,9 +229,7 @@ LIMITS = frozenset((int, float, type(None)))
 
 
 def _check_clamped(input: Any, name: str) -> None:
-    if not isinstance(input, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}")
-    if logical_dtype(input) in COMPLEX:
+    if logical_dtype(expect_tensor(name, "input", 1, input)) in COMPLEX:
         raise NotImplementedError(f"{name} is not supported for complex types")
 
 
@@ -251,7 +252,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
         if min is None and max is None:
             raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
         for bound in (min, max):
-            if bound is not None and type(number_or_item(bound)) not in NUMBERS:
+            if bound is not None and type(number_or_item(bound)) not in PYTHON_NUMBERS:
                 raise _no_clamp(min, max)
         if input._a.dtype not in FLOATING:
             input, min, max = _clamp_integers(input, min, max)
@@ -269,8 +270,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Tensor | None
 
 def _no_clamp(min: Any, max: Any) -> TypeError:
     return TypeError(
-        f"clamp() received an invalid combination of arguments - got (Tensor, {type_text(min)}, "
-        f"{type_text(max)}), but expected one of:\n * (Tensor input, Tensor min = None, Tensor max = None, *, "
+        f"clamp() received an invalid combination of arguments - got (Tensor, {type_name(min)}, "
+        f"{type_name(max)}), but expected one of:\n * (Tensor input, Tensor min = None, Tensor max = None, *, "
         "Tensor out = None)\n * (Tensor input, Number min = None, Number max = None, *, Tensor out = None)\n"
     )
 
@@ -281,9 +282,11 @@ def _clamp_integers(input: Tensor, *bounds: Any) -> tuple[Any, ...]:
 
 
 def _check_bound(input: Any, bound: Any, name: str, kernel: str) -> None:
-    if not isinstance(input, Tensor) or not (isinstance(bound, Tensor) or type(number_or_item(bound)) in NUMBERS):
+    if not isinstance(input, Tensor) or not (
+        isinstance(bound, Tensor) or type(number_or_item(bound)) in PYTHON_NUMBERS
+    ):
         raise TypeError(
-            f"{name}() received an invalid combination of arguments - got ({type_text(input)}, {type_text(bound)}), "
+            f"{name}() received an invalid combination of arguments - got ({type_name(input)}, {type_name(bound)}), "
             f"but expected one of:\n * (Tensor input, Tensor {name[-3:]}, *, Tensor out = None)\n * (Tensor input, "
             f"Number {name[-3:]}, *, Tensor out = None)\n"
         )

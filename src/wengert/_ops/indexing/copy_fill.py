@@ -8,23 +8,26 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.large import where
+from ..._arrays.memory import owner_of, unlocked
+from ..._base.constants import type_name
 from ..._base.dtypes import INTEGRAL
 from ..._base.errors import warn_once
 from ..._base.modes import M, is_grad_enabled
 from ..._base.registry import REGISTRY, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import broadcast_error, cpp_name, logical_dtype, type_text
 from ..._payloads.meta import Meta, no_data
 from ..._payloads.transforms import plain_dtype
+from ..._tape.error_text import broadcast_error, cpp_name, not_a_tensor
 from ..._tape.fast_results import recorded
 from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
 from ..._tape.node import box_of, view_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
-from ..._tape.views import bump, check_inplace, refresh_all, unlocked, writable, write_recorded
+from ..._tape.view_chain import renamed
+from ..._tape.views import bump, check_inplace, refresh_all, writable, write_recorded
 from ..create.convert import clone
 from ..create.create import element
-from ..shape.view_chain import renamed
 from ..shape.views_primitive import payload
 from .index_primitive import write_at
 
@@ -159,7 +162,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
                 return self
     elif not isinstance(src, Tensor):
         if not isinstance(src, (bool, int, float, complex)):
-            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_text(src)}")
+            raise not_a_tensor("copy_", "other", 1, src)
         from .setitem import number
 
         src = wrap(number(src, logical_dtype(self)))
@@ -178,6 +181,7 @@ def _written_over(self: Tensor, src: Tensor, node: str) -> Tensor:
     if type(a) is not np.ndarray:
         a = alias_payload(self)
     if not isinstance(s, (np.ndarray, np.generic)) or not isinstance(a, np.ndarray):
+        del a  # references are counted: views._note_views
         return apply_inplace(lambda x, v: renamed(copy(x, v, False), node), self, (src,))
     if s.dtype.kind == "c" != a.dtype.kind:
         warn_once("Casting complex values to real discards the imaginary part")
@@ -239,10 +243,7 @@ def _fill(self: Tensor, value: Any, node: str) -> Tensor:
         and any(s == 0 and n > 1 for s, n in zip(a.strides, a.shape, strict=True))
     ):
         once = tuple(slice(0, 1) if s == 0 else slice(None) for s in a.strides)  # what is repeated is in memory once
-        owner = a
-        while type(owner.base) is np.ndarray:
-            owner = owner.base
-        if owner.flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
+        if owner_of(a).flags.writeable and (unrecorded(self, None) or not is_grad_enabled()):
             unlocked(a[once]).fill(element(value, logical_dtype(self)))
             bump(self)
         else:
@@ -266,7 +267,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
         raise TypeError(
-            f"fill_() received an invalid combination of arguments - got ({type_text(value)}), but expected one of:\n"
+            f"fill_() received an invalid combination of arguments - got ({type_name(value)}), but expected one of:\n"
             " * (Tensor value)\n * (Number value)\n"
         )
     return _fill(self, value, "FillBackward2")
@@ -319,8 +320,8 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             return t
     if not isinstance(mask, Tensor):
         raise TypeError(
-            f"masked_fill() received an invalid combination of arguments - got ({type_text(mask)}, "
-            f"{type_text(value)}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number "
+            f"masked_fill() received an invalid combination of arguments - got ({type_name(mask)}, "
+            f"{type_name(value)}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number "
             "value)\n"
         )
     if logical_dtype(mask).kind != "b":
@@ -340,7 +341,7 @@ def masked_fill_public(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
         raise TypeError(
-            f"masked_fill() received an invalid combination of arguments - got (Tensor, {type_text(value)}), but "
+            f"masked_fill() received an invalid combination of arguments - got (Tensor, {type_name(value)}), but "
             "expected one of:\n"
             " * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
         )

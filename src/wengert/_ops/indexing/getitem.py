@@ -13,17 +13,20 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS, NEW_AT
 from ..._base import errors as lines
+from ..._base.constants import type_name
 from ..._base.errors import warn
 from ..._base.modes import M
 from ..._base.registry import REGISTRY, U, public
-from ..._kinds.slow_path import cast, logical_dtype, type_text
+from ..._base.torch_function import recovered
 from ..._payloads.meta import Meta, no_places, on_meta
 from ..._tape.fast_results import recorded, tied
 from ..._tape.node import box_of, ticks
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, make, wrap
 from ..shape.strided import select, slice_dim
-from ..shape.views_primitive import COLONS, NEW_AT, alias, unsqueeze_dim
+from ..shape.views_primitive import alias, unsqueeze_dim
 from .index_primitive import INDEX, index, index_put, index_raw, result_shape, take_at, without_masks
 
 SELECT, SLICE, UNSQUEEZE = (REGISTRY[name] for name in ("select", "slice_dim", "unsqueeze_dim"))
@@ -96,9 +99,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     try:
         x, dims, indices = parsed(self, key)
     except (IndexError, TypeError, AttributeError):  # the only trace of an index that overrides operators
-        from ..._tensor_api.override_sites import recovered
-
-        return recovered("__getitem__", (self, key))
+        return recovered.run("__getitem__", (self, key))
     if not indices:
         return alias(x) if x is self else x
     return indexed(x, dims, indices)
@@ -334,7 +335,7 @@ def normal_part(item: Any) -> Any:
         return operator.index(item)
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-        f"{type_text(item)})"
+        f"{type_name(item)})"
     )
 
 
@@ -348,7 +349,7 @@ def _array(items: Any) -> Any:
     if wide or (kind == "O" and all(isinstance(x, int) for x in a.flat)):
         raise ValueError("Overflow when unpacking long long")
     if kind not in "iuf":
-        raise TypeError(f"new(): invalid data type '{type_text(items)}'")
+        raise TypeError(f"new(): invalid data type '{type_name(items)}'")
     return a.astype(np.int64)
 
 

@@ -7,25 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS, all_below
 from ..._base.modes import M
 from ..._base.registry import RAW, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, with_out, write_out
-from ..._kinds.slow_path import cast, logical_dtype
 from ..._payloads.meta import on_meta
+from ..._tape.error_text import expect_tensor, expect_tensors
 from ..._tape.fast_results import recorded
 from ..._tape.inplace import apply_inplace, inplace_of, unrecorded, written
 from ..._tape.node import box_of
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..linalg.matmul import as_tensors
-from ..shape.view_chain import renamed, untied
+from ..._tape.view_chain import renamed, untied
 from ..shape.views import reshape_public
-from ..shape.views_primitive import COLONS, expand, payload
-from ._along import all_below, fitting
+from ..shape.views_primitive import expand, payload
+from ._along import fitting
 from .getitem import by_tensors, indexed, is_plain, normal_part, put_at
 from .index_primitive import INDEX, INDEX_PUT, dense, index_raw, write_at
-from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public, tensor_argument
+from .scatter import at_least_vector, dtype_name, known_values, sample_places, scatter_reduce_public
 from .setitem import assign_at_several, number, put_into
 
 index_put_raw = RAW.index_put
@@ -37,7 +38,7 @@ def _line_index(name: str, self: Tensor, dim: int, index: Any) -> tuple[int, Ten
     payload(self, name.rstrip("_"))
     if name == "index_select" and isinstance(index, Tensor) and index._a.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    dtype = logical_dtype(tensor_argument(index, name, "index", 3))
+    dtype = logical_dtype(expect_tensor(name, "index", 3, index))
     if dtype.kind != "i" or dtype.itemsize < (8 if name in ("index_copy_", "index_fill_") else 4):
         given = dtype_name(dtype)
         if name == "index_fill_":
@@ -161,7 +162,7 @@ def _check_copied(self: Tensor, have: Any, shape: Any, dim: int, n: int) -> None
 
 
 def _index_add(self: Tensor, dim: int, index: Any, source: Any, alpha: Any, into: bool) -> Tensor:
-    source = tensor_argument(source, "index_add", "source", 4)
+    source = expect_tensor("index_add", "source", 4, source)
     d = _fitting_source(self, dim, index, source)
     if d >= 0 and type(alpha) is int and alpha == 1 and not into:
         fx, fs = self._fn, source._fn
@@ -218,7 +219,7 @@ def _apart(x: Tensor, source: Any) -> bool:
 
 
 def _index_copy(self: Tensor, dim: int, index: Any, source: Any, into: bool) -> Tensor:
-    source = tensor_argument(source, "index_copy", "source", 4)
+    source = expect_tensor("index_copy", "source", 4, source)
     return _line_put("index_copy_", self, dim, index, source, into)
 
 
@@ -362,7 +363,7 @@ def index_put_public(input: Tensor, indices: Any, values: Tensor, accumulate: bo
 def _same_dtype(x: Tensor, values: Tensor) -> None:
     from .setitem import dtype_error
 
-    if logical_dtype(tensor_argument(values, "index_put", "values", 3)) is not logical_dtype(x):
+    if logical_dtype(expect_tensor("index_put", "values", 3, values)) is not logical_dtype(x):
         raise dtype_error(x, values)
 
 
@@ -397,7 +398,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 
 
 def _long(index: Any, name: str) -> None:
-    dtype = logical_dtype(tensor_argument(index, name, "index", 2))
+    dtype = logical_dtype(expect_tensor(name, "index", 2, index))
     if dtype.kind != "i" or dtype.itemsize != 8:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {dtype_name(dtype)}")
 
@@ -414,7 +415,7 @@ def _out_of_range(index: Tensor, n: int) -> IndexError:
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of ``input`` with ``source`` written, or added, at some numbers of elements in row-major order."""
     a = payload(input, "put")
-    as_tensors("put_", ("self", input), ("index", index), ("source", source))
+    expect_tensors("put_", self=input, index=index, source=source)
     _long(index, "put_")
     if logical_dtype(input) is not logical_dtype(source):
         raise RuntimeError(
@@ -480,7 +481,7 @@ def torch_embedding(
 ) -> Tensor:
     """The form of ``nn.functional.embedding`` with the matrix first."""
     payload(weight, "embedding")
-    dtype = logical_dtype(tensor_argument(indices, "embedding", "indices", 2))
+    dtype = logical_dtype(expect_tensor("embedding", "indices", 2, indices))
     if dtype.kind != "i" or dtype.itemsize < 4:
         from ..._tape.saved import _type_name
 

@@ -1,8 +1,4 @@
-"""Indexing: ``x[...]`` and ``x[...] = v`` as chains of views, then at most one operator on index tensors.
-
-As in PyTorch, what is an int, a slice, ``None`` or ``...`` makes views one after the other from left to right, and
-what is a tensor (a mask, a list, a NumPy array) is left for ``index`` or ``index_put`` on the last of them. So an int
-is no index tensor, unlike in NumPy: ``x[0, :, [1, 2]]`` keeps the order of its dimensions.
+"""The operators on index tensors: ``index``, ``index_back`` and ``index_put``, with their batching rules.
 
 ``index`` and ``index_back`` are each other's transposes, ``index_back`` adding up what falls on the same place.
 """
@@ -15,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.accumulate import add_rows
+from ..._arrays.along import COLONS
 from ..._arrays.threads import LARGE, each
 from ..._base.registry import RAW, REGISTRY, U
 from ..._kinds.general import general
@@ -22,7 +19,6 @@ from ..._payloads.batching import batch_size
 from ..._tape.saved import payload_dtype
 from ..._tape.tensor import Tensor
 from ..create.like import _dense_like
-from ..shape.views_primitive import COLONS
 
 
 # ----------------------------------------------------------------------------------------- places of index tensors, raw

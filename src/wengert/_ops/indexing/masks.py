@@ -9,20 +9,21 @@ import numpy as np
 from ..._base.dtypes import BY_NUMPY
 from ..._base.registry import public
 from ..._kinds.out import exactly, with_out
-from ..._kinds.slow_path import broadcast_error, logical_dtype
 from ..._payloads.meta import Meta, no_item, no_kernel, on_meta
+from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed, untied
 from ..create.convert import clone
 from ..create.create import beside
 from ..shape.join import unbind
 from ..shape.strided import slice_dim
-from ..shape.view_chain import renamed, untied
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
 from .getitem import fitted, is_plain, put_at
 from .index_primitive import index
-from .scatter import dtype_name, known_values, tensor_argument
+from .scatter import dtype_name, known_values
 
 
 # ---------------------------------------------------------------------------------------------------------------- masks
@@ -55,7 +56,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     payload(input, "masked_select")
     if on_meta(input) or on_meta(mask):
         raise no_kernel("masked_select")
-    if logical_dtype(tensor_argument(mask, "masked_select", "mask", 2)).kind != "b":
+    if logical_dtype(expect_tensor("masked_select", "mask", 2, mask)).kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     x, m = _broadcast_pair(input, mask)
     if not x._a.ndim:
@@ -73,11 +74,11 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     tensor([1., 0., 2.])
     """
     payload(input, "masked_scatter")
-    if logical_dtype(tensor_argument(mask, "masked_scatter", "mask", 2)).kind != "b":
+    if logical_dtype(expect_tensor("masked_scatter", "mask", 2, mask)).kind != "b":
         raise RuntimeError(
             f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtype_name(logical_dtype(mask))}"
         )
-    if logical_dtype(tensor_argument(source, "masked_scatter", "source", 3)) is not logical_dtype(input):
+    if logical_dtype(expect_tensor("masked_scatter", "source", 3, source)) is not logical_dtype(input):
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{dtype_name(logical_dtype(input))} "
             f"and {dtype_name(logical_dtype(source))}"

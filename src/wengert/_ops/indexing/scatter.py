@@ -1,4 +1,4 @@
-"""Reading and writing at places that a tensor names: ``gather``, ``scatter``, ``index_add``, ``embedding``, ..."""
+"""Reading and writing along a dim, at places that a tensor names: ``gather``, ``scatter``, ``scatter_reduce``, ..."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import add_along, check_range, read_along
+from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn_once
 from ..._base.modes import M
@@ -14,20 +16,21 @@ from ..._base.registry import RAW, REGISTRY, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out, write_out
-from ..._kinds.slow_path import broadcast_error, logical_dtype, type_text
 from ..._payloads.meta import no_kernel, no_places, on_meta
 from ..._payloads.transforms import Value
+from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.fast_results import recorded
 from ..._tape.inplace import inplace_of, unrecorded, written
 from ..._tape.node import box_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed, untied
 from ..create.create import element
 from ..random._common import opened
 from ..shape.strided import slice_dim
-from ..shape.view_chain import renamed, untied
 from ..shape.views import reshape_public
 from ..shape.views_primitive import expand, payload
-from ._along import add_along, check_range, fitting, put_along, read_along
+from ._along import fitting, put_along
 from .getitem import is_plain
 from .setitem import number
 
@@ -218,12 +221,6 @@ def _limits(dtype: Any) -> tuple[int, int]:
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
-def tensor_argument(x: Any, name: str, argument: str, position: int) -> Tensor:
-    if not isinstance(x, Tensor):
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(x)}")
-    return x
-
-
 def dtype_name(dtype: Any) -> str:
     return BY_NUMPY[dtype].scalar_name
 
@@ -241,7 +238,7 @@ def known_values(x: Tensor, name: str) -> Any:
 
 def _index_tensor(index: Any, name: str, position: int = 3) -> Tensor:
     """An index tensor of ``gather`` and its like."""
-    dtype = logical_dtype(tensor_argument(index, name, "index", position))
+    dtype = logical_dtype(expect_tensor(name, "index", position, index))
     if (dtype.kind != "i" or dtype.itemsize < 4) and index._a.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     return index  # type: ignore[no-any-return]
@@ -428,7 +425,7 @@ def scatter_public(
     if isinstance(src, np.generic):
         src = src.item()
     if not isinstance(src, (Tensor, bool, int, float, complex)):
-        got = f"int, {type_text(index)}" + ("" if src is None else f", {type_text(src)}")
+        got = f"int, {type_name(index)}" + ("" if src is None else f", {type_name(src)}")
         raise TypeError(
             f"scatter() received an invalid combination of arguments - got ({got}), but expected one of:\n"
             " * (int dim, Tensor index, Tensor src)\n * (int dim, Tensor index, Number value)\n"
@@ -469,7 +466,7 @@ def scatter_add_public(input: Tensor, dim: int, index: Tensor, src: Tensor, *, o
             if fx is None and fs is None:
                 return wrap(r)
             return recorded(SCATTER_ADD, (fx, None, fs), [None if fs is None else box_of(index), d], r)
-    return _scattered("scatter_add", input, dim, index, tensor_argument(src, "scatter_add", "src", 4), scatter_add)
+    return _scattered("scatter_add", input, dim, index, expect_tensor("scatter_add", "src", 4, src), scatter_add)
 
 
 @public("torch.scatter_reduce Tensor.scatter_reduce")
@@ -492,7 +489,7 @@ def scatter_reduce_public(
         input,
         dim,
         index,
-        tensor_argument(src, "scatter_reduce", "src", 4),
+        expect_tensor("scatter_reduce", "src", 4, src),
         lambda a, i, s, d: scatter_reduce(a, i, s, d, reduce, bool(include_self)),
     )
 
@@ -563,7 +560,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     tensor([[1, 2, 3]])
     """
     payload(input, "take_along_dim")
-    dtype = logical_dtype(tensor_argument(indices, "take_along_dim", "indices", 2))
+    dtype = logical_dtype(expect_tensor("take_along_dim", "indices", 2, indices))
     if dtype.kind != "i" or dtype.itemsize != 8:
         raise RuntimeError(
             "torch.take_along_dim(): dtype of indices should be Long but got " + BY_NUMPY[dtype].scalar_name

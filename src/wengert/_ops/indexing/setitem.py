@@ -1,4 +1,4 @@
-"""``x[...] = v``: the views of ``x[...]``, then ``copy_`` or ``index_put_``; and direct paths for what is common."""
+"""``x[...] = v``: the views of ``x[...]``, then a copy or ``INDEX_PUT``; direct paths for the common cases."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import copyto, may_share_memory
+from ..._arrays.memory import address_of
+from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY, INTEGRAL
 from ..._base.errors import here
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, public
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._base.torch_function import recovered
 from ..._tape.inplace import apply_inplace, unrecorded, written
 from ..._tape.node import AccumulateGrad, box_of, tick
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import AsStridedBackward0
 from ..._tape.views import record_slices, record_write, writable
 from ..create.create import element
-from ..shape.view_chain import AS_STRIDED, address_of
-from ..shape.views_primitive import COLONS, NEW_AT
 from .getitem import _BASIC, all_plain, by_tensors, parsed, place_error, put_at, slice_bounds, value_error
 from .index_primitive import INDEX_PUT, write_at
 
@@ -43,9 +46,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         if type(value) is not Tensor:
             value = _as_value(value, x)
     except (IndexError, TypeError, AttributeError):  # the only trace of an operand that overrides operators
-        from ..._tensor_api.override_sites import recovered
-
-        return recovered("__setitem__", (self, key, value))
+        return recovered.run("__setitem__", (self, key, value))
     if not indices:
         from .copy_fill import copy_into
 
@@ -172,7 +173,7 @@ def _assign_recorded(self: Tensor, key: Any, value: Any) -> bool:
     chain, part = found
     n = None
     if fy is not None:
-        if type(fy) is AS_STRIDED and fy.fx is fx and fy.p[0] == chain and _same_place(v, part):
+        if type(fy) is AsStridedBackward0 and fy.fx is fx and fy.chain == chain and _same_place(v, part):
             written(self, getframe(2))  # x[0] += 1 writes the part a second time, when it is there already
             return True
         if v.ndim > part.ndim:
@@ -273,7 +274,7 @@ def _as_value(value: Any, x: Tensor) -> Tensor:
     if not isinstance(value, (bool, int, float, complex)):
         from ..._tape.saved import _type_name
 
-        raise TypeError(f"can't assign a {type_text(value)} to a {_type_name(np.empty(0, dtype))}")
+        raise TypeError(f"can't assign a {type_name(value)} to a {_type_name(np.empty(0, dtype))}")
     return wrap(number(value, dtype))
 
 

@@ -15,20 +15,12 @@ from ..._base.errors import warn
 from ..._base.registry import REGISTRY, T, place
 from ..._kinds.linear import affine
 from ..._kinds.out import EXACT, write_out
-from ..._kinds.slow_path import cast, common_dtype, logical_dtype
+from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import inplace_of
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import with_sizes
-from .matmul import (
-    as_tensors,
-    check_batches,
-    check_mat_vec,
-    dtype_name,
-    matrix_product,
-    refuse_bool,
-    refuse_expand,
-    refuse_mm,
-)
+from .matmul import check_batches, check_mat_vec, dtype_name, matrix_product, refuse_bool, refuse_expand, refuse_mm
 
 
 def scaled(x: Any, factor: Any) -> Any:
@@ -269,7 +261,7 @@ def addmm(
         a, b = mat1._a, mat2._a
         c = input._a
     except AttributeError:
-        return as_tensors("addmm", ("input", input), ("mat1", mat1), ("mat2", mat2))
+        return expect_tensors("addmm", input=input, mat1=mat1, mat2=mat2)
     if a.ndim != 2 or b.ndim != 2:
         name, x = ("mat1", a) if a.ndim != 2 else ("mat2", b)
         raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
@@ -292,7 +284,7 @@ def addmv(
     """``beta * input + alpha * mat @ vec``; input broadcasts to ``(n,)``."""
     if old or out is not None:
         return _unusual(addmv, (input, mat, vec, *old), beta, alpha, out)
-    as_tensors("addmv", ("input", input), ("mat", mat), ("vec", vec))
+    expect_tensors("addmv", input=input, mat=mat, vec=vec)
     a, b = mat._a, vec._a
     check_mat_vec(a, b)
     if tuple(input._a.shape) not in ((a.shape[0],), (1,), ()):
@@ -310,7 +302,7 @@ def addbmm(
     """``beta * input + alpha * sum(batch1 @ batch2)`` over the batch."""
     if old or out is not None:
         return _unusual(addbmm, (input, batch1, batch2, *old), beta, alpha, out)
-    as_tensors("addbmm", ("input", input), ("batch1", batch1), ("batch2", batch2))
+    expect_tensors("addbmm", input=input, batch1=batch1, batch2=batch2)
     _check(input, (batch1._a.shape[-2], batch2._a.shape[-1]), "addbmm")
     check_batches(batch1, batch2)
     return affine_bmm_sum(batch1, batch2, input, _number(input, beta), _number(input, alpha))
@@ -323,7 +315,7 @@ def baddbmm(
     """``beta * input + alpha * (batch1 @ batch2)``; input broadcasts to ``(b, n, m)``."""
     if old or out is not None:
         return _unusual(baddbmm, (input, batch1, batch2, *old), beta, alpha, out)
-    as_tensors("baddbmm", ("input", input), ("batch1", batch1), ("batch2", batch2))
+    expect_tensors("baddbmm", input=input, batch1=batch1, batch2=batch2)
     if batch1._a.ndim == batch2._a.ndim == 3:  # else the check of the batches says so
         _check(input, (batch1._a.shape[0], batch1._a.shape[1], batch2._a.shape[2]), "baddbmm")
     check_batches(batch1, batch2)
@@ -337,7 +329,7 @@ def addr(
     """``beta * input + alpha * outer(vec1, vec2)``."""
     if old or out is not None:
         return _unusual(addr, (input, vec1, vec2, *old), beta, alpha, out)
-    as_tensors("addr", ("input", input), ("vec1", vec1), ("vec2", vec2))
+    expect_tensors("addr", input=input, vec1=vec1, vec2=vec2)
     for name, v in (("vec1", vec1), ("vec2", vec2)):
         if v.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {v.ndim}-D")

@@ -1,4 +1,4 @@
-"""Inverses, systems of equations and decompositions of (batches of) matrices: the primitives of linear algebra.
+"""Decompositions of (batches of) matrices: Cholesky, eigenvalues, singular values, QR, LU; pseudo-inverse, exponential.
 
 The derivatives are the ones of ATen's ``FunctionsManual.cpp``; each names the paper or gives the derivation in a line.
 A decomposition is unique only up to signs, phases and order, and degenerate where values coincide: the derivatives of
@@ -7,8 +7,6 @@ an output that nothing used, so a loss of singular values only never sees that d
 
 Those of ``dtypes="f"`` take complex matrices as well; as their results have a free phase then, a numeric derivative of
 them means nothing, and tests/ops/test_ops_linalg.py differentiates losses that do not depend on it.
-
-``mul`` is a product of (batches of) matrices, ``H`` the conjugate transpose; both work on arrays, Tensors and values.
 """
 
 from __future__ import annotations
@@ -17,19 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.library import in_lib
+from ..._arrays.linalg import each_index, lu_of, lu_without_pivots, threshold
 from ..._kinds.general import general
 from ..._tape.saved import is_complex
 from .inverses import (
     H,
-    LinAlgError,
-    _each,
     _plain,
-    _position,
     _square,
     column,
     diagonal,
-    lu_of,
     mul,
     one_by_one,
     part,
@@ -39,32 +33,7 @@ from .inverses import (
     with_diagonal,
 )
 
-
 # ------------------------------------------------------------------------------------------------------------- Cholesky
-def minor_of(a: Any) -> int:
-    from scipy.linalg.lapack import get_lapack_funcs
-
-    (potrf,) = get_lapack_funcs(("potrf",), (a,))
-    return int(potrf(a, lower=True)[1])
-
-
-@in_lib
-def cholesky_factors(a: Any, upper: bool) -> Any:
-    """Lower triangular factors of the lower triangles, or upper ones of the upper."""
-    if upper:
-        return cholesky_factors(a.swapaxes(-1, -2).conj(), False).swapaxes(-1, -2).conj()
-    try:
-        return np.linalg.cholesky(a)
-    except np.linalg.LinAlgError:
-        lead = a.shape[:-2]
-        for index in _each(lead):
-            info = minor_of(a[index])
-            if info:
-                raise LinAlgError(
-                    f"linalg.cholesky: {_position(index, lead)}The factorization could not be completed because the "
-                    f"input is not positive-definite (the leading minor of order {info} is not positive-definite)."
-                ) from None
-        raise
 
 
 def _cholesky_grad(xp: Any, g: Any, L: Any) -> Any:
@@ -366,22 +335,14 @@ def lu_compact(lib, A, pivot):
     lead, (m, n) = A.shape[:-2], A.shape[-2:]
     lu = lib.empty(A.shape, A.dtype)
     pivots = lib.empty((*lead, min(m, n)), lib.int32)
-    for index in _each(lead):
+    for index in each_index(lead):
         if pivot:
             lu[index], rows, _ = lu_of(A[index])
             pivots[index] = rows + 1
         else:
-            lu[index] = _lu_without_pivots(A[index])
+            lu[index] = lu_without_pivots(A[index])
             pivots[index] = lib.arange(1, min(m, n) + 1)
     return lu, pivots
-
-
-def _lu_without_pivots(a: Any) -> Any:
-    lu = a.copy()
-    for i in range(min(a.shape)):
-        lu[i + 1 :, i] /= lu[i, i]
-        lu[i + 1 :, i + 1 :] -= np.outer(lu[i + 1 :, i], lu[i, i + 1 :])
-    return lu
 
 
 @general(batch=_plain, dtypes="i", samples=lambda rng: [((np.array([2, 3, 3]),), (3,))], why_not="of integers")
@@ -389,7 +350,7 @@ def permutation_of(lib, pivots, m):
     """The permutation matrix P of exchanged rows (from 1): ``A = P L U``."""
     lead = pivots.shape[:-1]
     order = lib.broadcast_to(lib.arange(m), (*lead, m)).copy()
-    for index in _each(lead):
+    for index in each_index(lead):
         line = order[index]
         for i, j in enumerate(pivots[index]):
             line[i], line[j - 1] = line[j - 1], line[i]
@@ -447,14 +408,6 @@ def pseudo_inverse(lib, self, atol, rtol, hermitian):
     return lib.matmul(vh.swapaxes(-1, -2).conj() * inverse_s[..., None, :], u.swapaxes(-1, -2).conj())
 
 
-def threshold(s: Any, atol: Any, rtol: Any, a: Any) -> Any:
-    """Below what a singular value counts as zero: ``max(atol, rtol * largest)``."""
-    largest = np.max(s, -1, initial=0)
-    if rtol is None:
-        rtol = max(a.shape[-2:]) * np.finfo(s.dtype).eps if not np.any(np.asarray(atol) > 0) else 0.0
-    return np.maximum(np.asarray(atol), np.asarray(rtol) * largest).astype(s.dtype)
-
-
 def _expm_grad(xp: Any, g: Any, self: Any) -> Any:
     """The Frechet derivative of exp at ``A^T`` along g is a block of ``exp((A^T, g; 0, A^T))`` (Mathias 1996)."""
     n = self.shape[-1]
@@ -482,6 +435,6 @@ def exp_matrix(lib, self):
     if not lead:
         return expm(self).astype(self.dtype, copy=False)
     r = lib.empty(self.shape, self.dtype)
-    for index in _each(lead):
+    for index in each_index(lead):
         r[index] = expm(self[index])
     return r

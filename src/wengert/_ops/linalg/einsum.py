@@ -14,10 +14,11 @@ from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.linear import bilinear
 from ..._kinds.out import exactly, with_out, write_out
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..shape.view_chain import untied
-from .matmul import as_tensors, dtype_name, matmul, refuse_batched
+from ..._tape.view_chain import untied
+from .matmul import dtype_name, matmul, refuse_batched
 
 TENSORDOT = exactly(
     "tensordot: Expected the output tensor to have dtype {Result}, but got an output tensor with dtype {Out}"
@@ -295,7 +296,7 @@ def einsum(*args: Any) -> Tensor:
     tensor([6., 6.])
     """
     equation, operands = _arguments(args)
-    as_tensors("einsum", *((f"operands[{i}]", t) for i, t in enumerate(operands)))
+    expect_tensors("einsum", **{f"operands[{i}]": t for i, t in enumerate(operands)})
     if len(operands) == 2 and isinstance(equation, str):
         x, y = operands
         direct = _direct(equation, tuple(x._a.shape), tuple(y._a.shape))
@@ -381,7 +382,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
     torch.Size([2, 5])
     """
-    as_tensors("tensordot", ("a", a), ("b", b))
+    expect_tensors("tensordot", a=a, b=b)
     ra, rb = a._a.ndim, b._a.ndim
     dims_a, dims_b = _tensordot_dims(dims, ra, rb)
     if len(dims_a) != len(dims_b):
@@ -432,7 +433,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     if out is not None:
         product = isinstance(input, Tensor) and isinstance(other, Tensor) and 0 in (input._a.ndim, other._a.ndim)
         return write_out(out, inner, (input, other), None, None if product else TENSORDOT)  # type: ignore[no-any-return]
-    as_tensors("inner", ("input", input), ("other", other))
+    expect_tensors("inner", input=input, other=other)
     a, b = input._a, other._a
     if not a.ndim or not b.ndim:
         return input * other
@@ -451,7 +452,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 @with_out(exactly("linalg.vecdot: Expected out of dtype{Result} but found {Out}"))
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Dot products of the vectors along ``dim``, x conjugated; the other dimensions broadcast."""
-    as_tensors("linalg_vecdot", ("x", x), ("y", y))
+    expect_tensors("linalg_vecdot", x=x, y=y)
     if logical_dtype(x) is not logical_dtype(y):
         raise RuntimeError(
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {dtype_name(x)} and y of "
@@ -464,7 +465,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 @with_out
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Kronecker product: the block matrix of ``input[i, j] * other``, for any number of dimensions."""
-    as_tensors("kron", ("input", input), ("other", other))
+    expect_tensors("kron", input=input, other=other)
     rank = max(input._a.ndim, other._a.ndim)
     a = (1,) * (rank - input._a.ndim) + tuple(input._a.shape)
     b = (1,) * (rank - other._a.ndim) + tuple(other._a.shape)

@@ -5,22 +5,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from ..._arrays.library import in_lib
+from ..._arrays.linalg import cofactor_matrices, triangular_solutions
 from ..._kinds.general import general
 from ..._tape.saved import is_complex
-
-
-class LinAlgError(RuntimeError):
-    """A matrix is singular, not positive-definite, or an iteration did not converge."""
-
-
-LinAlgError.__module__ = "torch._C"
-LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 
 # -------------------------------------------------------------------------------------------- what formulas are made of
@@ -105,47 +96,7 @@ def one_by_one(parameter: Any) -> Any:
     return lambda rng: [((rng.uniform(0.5, 2, s),), (parameter,)) for s in ((1, 1), (3, 1, 1))]
 
 
-def _each(shape: tuple[int, ...]) -> Any:
-    return np.ndindex(*shape)
-
-
-def _position(index: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    return f"(Batch element {np.ravel_multi_index(index, shape)}): " if shape else ""
-
-
 # ---------------------------------------------------------------------------------------------------------- the inverse
-def lu_of(a: Any) -> tuple[Any, Any, int]:
-    """LAPACK's LU of one matrix: the factors, the pivots from 0, and the 1-based place of the first zero pivot."""
-    from scipy.linalg.lapack import get_lapack_funcs
-
-    if not a.size:
-        return a.copy(), np.zeros(min(a.shape), np.int32), 0
-    (getrf,) = get_lapack_funcs(("getrf",), (a,))
-    lu, pivots, info = getrf(a)
-    return np.ascontiguousarray(lu), pivots, max(info, 0)
-
-
-def first_singular(a: Any) -> tuple[str, int]:
-    """Which matrix of a batch has a zero pivot, and where."""
-    lead = a.shape[:-2]
-    for index in _each(lead):
-        info = lu_of(a[index])[2]
-        if info:
-            return _position(index, lead), info
-    return "", 0
-
-
-@in_lib
-def inverses(a: Any) -> Any:
-    """The inverses; PyTorch's error if one does not exist."""
-    try:
-        return np.linalg.inv(a)
-    except np.linalg.LinAlgError:
-        where, info = first_singular(a)
-        raise LinAlgError(
-            f"linalg.inv: {where}The diagonal element {info or a.shape[-1]} is zero, the inversion could not be "
-            "completed because the input matrix is singular."
-        ) from None
 
 
 @general(
@@ -158,18 +109,6 @@ def inverses(a: Any) -> Any:
 )
 def inverse(A):
     """The inverse of each matrix: ``d(A^-1) = -A^-1 dA A^-1``."""
-
-
-@in_lib
-def solutions(a: Any, b: Any) -> Any:
-    """``a^-1 b``."""
-    try:
-        return np.linalg.solve(a, b)
-    except np.linalg.LinAlgError:
-        where, _ = first_singular(a)
-        raise LinAlgError(
-            f"torch.linalg.solve: {where}The solver failed because the input matrix is singular."
-        ) from None
 
 
 @general(
@@ -189,36 +128,6 @@ def solutions(a: Any, b: Any) -> Any:
 )
 def solve_left(A, B):
     """``A^-1 B`` for batches of the same shape."""
-
-
-def _trsm(a: Any, b: Any, upper: bool, unit: bool) -> Any:
-    """BLAS's triangular solve of one pair of matrices; a zero on the diagonal gives inf, as in PyTorch."""
-    from scipy.linalg.blas import get_blas_funcs
-
-    if not b.size or not a.size:
-        return b.copy()
-    (trsm,) = get_blas_funcs(("trsm",), (a, b))
-    # the transpose of a row-major matrix is the column-major one that BLAS wants
-    return np.ascontiguousarray(trsm(1, a.T, b, 0, lower=upper, trans_a=1, diag=unit))
-
-
-@in_lib
-def triangular_solutions(a: Any, b: Any, upper: bool, unit: bool) -> Any:
-    """``a^-1 b`` of the upper or lower triangle of a, whose diagonal counts as ones if ``unit``."""
-    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
-    if a.ndim == 2:
-        return _trsm(a, b, upper, unit)
-    lead = a.shape[:-2]
-    if math.prod(lead) > 4 and a.shape[-1] <= 32:
-        t = np.triu(a, int(unit)) if upper else np.tril(a, -int(unit))
-        if unit:
-            t = t + np.eye(a.shape[-1], dtype=a.dtype)
-        if np.all(np.einsum("...ii->...i", t)):
-            return np.linalg.solve(t, b)
-    r = np.empty(b.shape, b.dtype)
-    for index in _each(lead):
-        r[index] = _trsm(a[index], b[index], upper, unit)
-    return r
 
 
 @general(
@@ -277,18 +186,6 @@ def cholesky_solution(lib, self, input2, upper):
 
 
 # --------------------------------------------------------------------------------------------------------- determinants
-def _cofactors(a: Any) -> Any:
-    """The derivative of the determinant, for singular matrices too: with ``a = U S V`` it is ``|U| |V| U adj(S) V``."""
-    n = a.shape[-1]
-    if not n:
-        return np.zeros_like(a)
-    u, s, vh = np.linalg.svd(a)
-    others = np.ones_like(s)
-    for i in range(n):
-        others[..., i] = np.prod(np.delete(s, i, -1), -1)
-    sign = np.linalg.det(u) * np.linalg.det(vh)
-    r = (u.conj() * others[..., None, :]) @ vh.conj()
-    return (r * sign[..., None, None]).astype(a.dtype, copy=False)
 
 
 def _cofactor_grad(xp: Any, g: Any, self: Any) -> Any:
@@ -307,13 +204,7 @@ def _cofactor_grad(xp: Any, g: Any, self: Any) -> Any:
 )
 def cofactors(lib, self):
     """The matrix of each matrix's cofactors."""
-    return _cofactors(self)
-
-
-@in_lib
-def determinants(a: Any) -> Any:
-    """The determinants."""
-    return np.linalg.det(a)
+    return cofactor_matrices(self)
 
 
 @general(

@@ -6,26 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.linalg import lapack_ldl, solved_by_ldl
+from ..._base.errors import LinAlgError
 from ..._base.registry import T, public
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, with_out
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..elementwise._common import not_derived
-from .matmul import as_tensors, dtype_name
-from .public import LinAlgError, matrix_shape, no_half, square_size
+from .matmul import dtype_name
+from .public import matrix_shape, no_half, square_size
 
 LdlFactor = return_type("linalg_ldl_factor", "LD", "pivots")
 LdlFactorEx = return_type("linalg_ldl_factor_ex", "LD", "pivots", "info")
-
-
-def _lapack(name: str, a: Any, hermitian: bool) -> Any:
-    """LAPACK's routine for the dtype, of Hermitian matrices or of symmetric ones."""
-    from scipy.linalg import get_lapack_funcs
-
-    kind = "he" if hermitian and a.dtype.kind == "c" else "sy"
-    return get_lapack_funcs((kind + name,), (a,))[0]
 
 
 def _symmetric(rng: Any, n: int = 3) -> Any:
@@ -48,7 +43,7 @@ def ldl_compact(lib, A, hermitian):
     ld, pivots, info = A.copy(), lib.empty(A.shape[:-1], lib.int32), lib.zeros(lead, lib.int32)
     if not A.size:
         return ld, pivots, info
-    factor = _lapack("trf", A, hermitian)
+    factor = lapack_ldl("trf", A, hermitian)
     for index in lib.ndindex(*lead):
         d, rows, info[index] = factor(A[index], lower=1, lwork=max(64 * n, 1))
         ld[index] = lib.tril(d)
@@ -83,34 +78,8 @@ def ldl_apply(lib, LD, pivots, B, hermitian):
         return r
     ld, rows = lib.broadcast_to(LD, (*lead, *LD.shape[-2:])), lib.broadcast_to(pivots, (*lead, pivots.shape[-1]))
     for index in lib.ndindex(*lead):
-        r[index] = _solved(lib, ld[index], rows[index], r[index], hermitian)
+        r[index] = solved_by_ldl(lib, ld[index], rows[index], r[index], hermitian)
     return r
-
-
-def _solved(lib: Any, ld: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
-    """LAPACK's sytrs: b through P L, then D, then (P L)^T, block by block. (Not in every SciPy.)"""
-    blocks, k = [], 0
-    while k < len(pivots):
-        size = 1 if pivots[k] > 0 else 2
-        blocks.append((k, size))
-        k += size
-    b = b.copy()
-    for k, size in blocks:
-        last, row = k + size - 1, abs(pivots[k]) - 1
-        b[[last, row]] = b[[row, last]]
-        b[k + size :] -= ld[k + size :, k : k + size] @ b[k : k + size]
-        d = ld[k : k + size, k : k + size].copy()
-        if hermitian:
-            lib.fill_diagonal(d, d.diagonal().real)
-        if size == 2:
-            d[0, 1] = lib.conj(d[1, 0]) if hermitian else d[1, 0]
-        b[k : k + size] = lib.linalg.solve(d, b[k : k + size])
-    for k, size in reversed(blocks):
-        below = ld[k + size :, k : k + size]
-        b[k : k + size] -= (lib.conj(below) if hermitian else below).T @ b[k + size :]
-        last, row = k + size - 1, abs(pivots[k]) - 1
-        b[[last, row]] = b[[row, last]]
-    return b
 
 
 def _checked(A: Tensor) -> None:
@@ -164,7 +133,7 @@ def _refuse_singular(name: str, info: Tensor) -> None:
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
     """X with ``A X = B`` for the decomposition of A that ``ldl_factor`` made; (*, n, k), the batches broadcast."""
     name = "torch.linalg.ldl_solve"
-    as_tensors("linalg_ldl_solve", ("LD", LD), ("pivots", pivots), ("B", B))
+    expect_tensors("linalg_ldl_solve", LD=LD, pivots=pivots, B=B)
     n = square_size(name, LD)
     shape = tuple(B._a.shape)
     if len(shape) < 2:

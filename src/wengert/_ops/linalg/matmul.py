@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import in_lib, lib
-from ..._base.dtypes import BY_NUMPY, INEXACT
+from ..._base.dtypes import BOOL, BY_NUMPY, INEXACT
 from ..._base.errors import noted
 from ..._base.registry import REGISTRY, T, place, public
 from ..._kinds.general import general
 from ..._kinds.linear import MANY, between, bilinear
 from ..._kinds.out import EXACT, exactly, with_out, write_out
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..._tape.unfused import matmul_graph, row_graph, shown_as, with_sizes
 
@@ -305,13 +306,6 @@ shown_as(REGISTRY["vec_mat"].node, row_graph)
 
 
 # ------------------------------------------------------------------------------------------------------ what users call
-def as_tensors(name: str, *arguments: tuple[str, Any]) -> Any:
-    """Refuse what is no Tensor, with PyTorch's text."""
-    for position, (argument, t) in enumerate(arguments, 1):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(t)}")
-
-
 @public("torch.matmul Tensor.matmul linalg.matmul")
 @between(REGISTRY["mat_mat"], (2, 2))
 @between(REGISTRY["mat_vec"], (2, 1))
@@ -333,11 +327,10 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         a = input._a
         b = other._a
     except AttributeError:
-        return as_tensors("matmul", ("input", input), ("other", other))
+        return expect_tensors("matmul", input=input, other=other)
     return _matmul_by_rank(input, other, a, b)
 
 
-BOOL = np.dtype(np.bool_)
 _KERNELS = {(m, n): "bmm" for m in (1, 2, 3) for n in (1, 2, 3)}
 _KERNELS.update({(1, 1): "dot", (1, 2): "addmv_impl_cpu", (2, 1): "addmv_impl_cpu"})
 
@@ -401,7 +394,7 @@ def _fit(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
 
 
 def _refuse_batches(a: Any, b: Any) -> Any:
-    from ..._kinds.slow_path import broadcast_error
+    from ..._tape.error_text import broadcast_error
 
     raise broadcast_error(np.empty(a.shape[:-2], bool), np.empty(b.shape[:-2], bool)) from None
 
@@ -455,7 +448,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         a = input._a
         b = mat2._a
     except AttributeError:
-        return as_tensors("mm", ("input", input), ("mat2", mat2))
+        return expect_tensors("mm", input=input, mat2=mat2)
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
     if a.dtype.kind == "b":
@@ -474,7 +467,7 @@ _DOT = exactly("result dtype {Out} does not match input dtype {Result}")
 @with_out(EXACT)
 def batch_mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Products of the matrices of two batches, ``(b, n, k)`` and ``(b, k, m)``; see ``matmul`` for broadcasting."""
-    as_tensors("bmm", ("input", input), ("mat2", mat2))
+    expect_tensors("bmm", input=input, mat2=mat2)
     check_batches(input, mat2)
     refuse_bool(input, "bmm")
     return bmm(input, mat2)
@@ -496,7 +489,7 @@ def check_batches(x: Any, y: Any) -> None:
 @with_out(_MV)
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix ``(n, m)`` and a vector ``(m,)``."""
-    as_tensors("mv", ("input", input), ("vec", vec))
+    expect_tensors("mv", input=input, vec=vec)
     check_mat_vec(input._a, vec._a)
     refuse_bool(input, "addmv_impl_cpu", vec)
     return mat_vec(input, vec)
@@ -512,7 +505,7 @@ def check_mat_vec(a: Any, b: Any) -> None:
 
 def _check_dot(name: str, x: Any, y: Any) -> None:
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
-        as_tensors(name, ("input", x), ("tensor" if name == "dot" else "other", y))
+        expect_tensors(name, input=x, **{"tensor" if name == "dot" else "other": y})
     a, b = x._a, y._a
     if a.ndim == 1 and a.shape == b.shape and a.dtype is b.dtype and a.dtype in INEXACT:
         return
@@ -550,7 +543,7 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 @with_out
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Products of each element of a vector with each element of another: ``(n,)`` and ``(m,)`` give ``(n, m)``."""
-    as_tensors("outer", ("input", input), ("vec2", vec2))
+    expect_tensors("outer", input=input, vec2=vec2)
     for name, t in (("self", input), ("vec2", vec2)):
         if t._a.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {t.ndim}-D")

@@ -7,20 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.constants import type_name
+from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import bilinear, linear
 from ..._kinds.out import EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import cast, logical_dtype, type_text
 from ..._payloads.meta import no_kernel, on_meta
+from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
-from .decompositions import LinAlgError, threshold
-from .matmul import as_tensors, dtype_name, matmul
+from .decompositions import threshold
+from .matmul import dtype_name, matmul
 from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
-
 
 Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 Geqrf = return_type("geqrf", "a", "tau")
@@ -214,7 +216,7 @@ def matrix_exp(A: Tensor) -> Tensor:
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The n-th power of each square matrix, by repeated squaring; of its inverse if n is negative."""
     if isinstance(n, bool) or not isinstance(n, int):
-        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_text(n)}")
+        raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type_name(n)}")
     square_size("linalg.matrix_power", A)
     if n == 0:
         return T.where(wrap(np.zeros((), np.bool_)), A, eye_of(A))  # ones that depend on A, with a derivative of zero
@@ -260,7 +262,7 @@ def cross_product(lib, self, other, dim):
 @with_out(EXACT)
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The cross products of the vectors of length 3 along ``dim``; the other dimensions broadcast."""
-    as_tensors("cross", ("input", input), ("other", other))
+    expect_tensors("cross", input=input, other=other)
     a, b = tuple(input._a.shape), tuple(other._a.shape)
     if len(a) != len(b):
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
@@ -334,7 +336,9 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
 
 
 @public("torch.svd_lowrank")
-def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None) -> Any:
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """U, S, V of about the q largest singular values of A (of ``A - M``), by a random estimate of its range."""
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     m, n = A._a.shape[-2:]
@@ -348,7 +352,7 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor |
 
 
 @public("torch.pca_lowrank")
-def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
     """``svd_lowrank`` of A with the means of its columns taken off: the principal directions are V's columns."""
     m, n = A._a.shape[-2:]
     if q is None:

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.out import ANY, EXACT, exactly, safely, with_out
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import cast, logical_dtype
 from ..._payloads.meta import on_meta
+from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..create.create import beside
 from ..random._common import closed, opened
-from .decompositions import LinAlgError, unpack_lu
-from .matmul import as_tensors, dtype_name, matmul
+from .decompositions import unpack_lu
+from .matmul import dtype_name, matmul
 
 place(LinAlgError, "linalg.LinAlgError")
 
@@ -41,7 +43,7 @@ TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficien
 # --------------------------------------------------------------------------------------------------------------- checks
 def matrix_shape(name: str, A: Any, what: str = "A") -> tuple[int, ...]:
     """The shape of what must be (a batch of) matrices."""
-    as_tensors(name.replace(".", "_"), (what, A))
+    expect_tensors(name.replace(".", "_"), **{what: A})
     shape = tuple(A._a.shape)
     if len(shape) < 2:
         raise RuntimeError(f"{name}: The input tensor {what} must have at least 2 dimensions.")
@@ -218,7 +220,7 @@ def same_batch(A: Any, B: Any) -> tuple[Any, Any]:
     try:
         lead = np.broadcast_shapes(a[:-2], b[:-2])
     except ValueError:
-        from ..._kinds.slow_path import broadcast_error
+        from ..._tape.error_text import broadcast_error
 
         raise broadcast_error(np.empty(a[:-2], bool), np.empty(b[:-2], bool)) from None
     return tuple(t if tuple(t._a.shape[:-2]) == lead else T.expand(t, (*lead, *t._a.shape[-2:])) for t in (A, B))  # type: ignore[return-value]
@@ -325,7 +327,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     except LinAlgError:
         if check_errors:
             raise
-    from .decompositions import minor_of
+    from ..._arrays.linalg import minor_of
 
     infos = _infos(A, minor_of)
     a = np.asarray(A.detach()._a)

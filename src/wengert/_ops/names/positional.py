@@ -15,10 +15,11 @@ from ..._base.errors import warn_once
 from ..._base.registry import T, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.out import exactly, with_out
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import on_meta
 from ..._tape.inplace import apply_inplace
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed
 from ..create.create import beside
 from ..indexing.index_ops import _renorm
 from ..linalg.addmm import addmv
@@ -32,7 +33,6 @@ from ..nn.loss import hinge_embedding_loss, margin_ranking_loss, reduce_values
 from ..nn.pool import adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, max_pool1d
 from ..reduce.norms import vector_norm
 from ..reduce.sort import unique
-from ..shape.view_chain import renamed
 from ..shape.views_primitive import payload
 
 _REDUCTION = ("none", "mean", "sum")

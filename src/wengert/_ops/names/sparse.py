@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.dtypes import as_dtype, get_default_dtype
+from ..._base.dtypes import as_dtype, get_default_dtype, sparse_coo, strided
 from ..._base.dtypes import dtype as DType
 from ..._base.errors import here, noted
 from ..._base.grad_mode import grad_mode
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import PUBLIC, place, public
-from ..._kinds.slow_path import type_text
+from ..._tape.error_text import expect_tensor
 from ..._tape.node import Node, leaf_node, tick
 from ..._tape.tensor import Tensor, current_fn, wrap
 
@@ -69,9 +69,7 @@ def is_sparse(t: Tensor) -> bool:
 
 
 def _sparse_of(t: Any, name: str) -> Any:
-    if not isinstance(t, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(t)}")
-    if not is_sparse(t):
+    if not is_sparse(expect_tensor(name, "input", 1, t)):
         raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got Strided")
     return t._a
 
@@ -186,7 +184,6 @@ def to_sparse(self: Tensor, sparse_dim: Any = None, *, layout: Any = None, **_: 
     tensor([[0],
             [1]])
     """
-    from ..._base.dtypes import sparse_coo, strided
     from ..._payloads.sparse import Sparse
 
     if layout is None and sparse_dim is not None and not isinstance(sparse_dim, int):
@@ -309,8 +306,8 @@ def dense_dim(self: Tensor) -> int:
 
 def _layout(self: Tensor) -> Any:
     """How the elements are stored: ``torch.strided`` or ``torch.sparse_coo``."""
-    from ..._base.dtypes import sparse_coo, strided
-
+    if type(self._a) is np.ndarray:
+        return strided
     return sparse_coo if is_sparse(self) else strided
 
 

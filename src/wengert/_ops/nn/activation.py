@@ -13,16 +13,16 @@ from numpy import ndarray
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
 from ..._arrays.library import NUMBERS
-from ..._base.dtypes import FLOATING, INEXACT
+from ..._base.dtypes import FLOAT32, FLOATING, INEXACT
 from ..._base.registry import RAW, T, place, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out
-from ..._kinds.slow_path import logical_dtype
 from ..._tape.inplace import apply_composed_inplace
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..elementwise._common import FLOAT32, activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
+from ..elementwise._common import activation, floats_only, refuse_all_but_floats, sigmoid_cotangent
 
 FEW = 4096  # elements whose largest is found sooner than NumPy chooses
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -115,7 +115,10 @@ def _celu_grad(xp: Any, g: Any, self: Any, alpha: float) -> Any:
 def _celu(lib, self, alpha):
     """x, and ``alpha * (exp(x / alpha) - 1)`` where x is negative."""
     above, below = _split(lib, self)
-    return above + lib.expm1(below * (1.0 / alpha)) * alpha
+    if alpha == 1:
+        return above + lib.expm1(below)
+    number = NUMBERS[self.dtype]
+    return above + lib.expm1(below * number[1.0 / alpha]) * number[alpha]
 
 
 @activation("torch.celu nn.functional.celu", "torch.celu_ nn.functional.celu_")

@@ -1,32 +1,24 @@
 """Attention: ``scaled_dot_product_attention``.
 
-Without dropout it is one operator, which works on a few heads of a few examples after the other, so that their weights
-are in cache from the first product to the last. Weights are as many as the product of both lengths; they are kept for
-the way back where that is not more than the operands take, and computed anew where it is.
+Without dropout it is one operator, whose bodies (``_arrays.attention``) work on a few heads of a few examples after the
+other, so that their weights are in cache from the first product to the last. Weights are as many as the product of both
+lengths; they are kept for the way back where that is not more than the operands take, and computed anew where it is.
 """
 
 from __future__ import annotations
 
-import functools
-import itertools
 import math
 from typing import Any
 
 import numpy as np
 
-from ..._arrays.blas import over_samples
-from ..._arrays.large import row_sums
-from ..._arrays.library import NUMBERS, in_lib, lib
-from ..._arrays.softmax_large import moderate_exponential
+from ..._arrays.attention import block_weights, cut, mask_by_parts, over_cut
 from ..._base.grad_mode import is_grad_enabled
 from ..._base.registry import RAW, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
-
-_BLOCK = 1 << 17  # weights of a block
-_PER_MICROSECOND = 75_000  # multiplications
 
 
 def _weights(xp: Any, query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
@@ -95,141 +87,32 @@ def attention(lib, query, key, value, mask, causal, scale, tape):
 
     ``tape``: a list that is given the parts of the work and their weights for the way back, or ``None``.
     """
-    parts = _parts(query, key, value, mask)
+    parts = cut(query, key, value, mask)
     if parts is None:
-        return lib.matmul(_block_weights(query, key, mask, causal, scale), value)
+        return lib.matmul(block_weights(query, key, mask, causal, scale), value)
     count = query.size // query.shape[-1] * key.shape[-2]
     keep = tape is not None and count <= query.size + key.size + value.size
     if len(parts) == 1 and query.flags.c_contiguous:
-        weights = [_block_weights(query, key, mask, causal, scale)]
-        r = lib.matmul(weights[0], value)
+
+        def whole(part: Any) -> Any:
+            weights = block_weights(query, key, mask, causal, scale)
+            return weights, lib.matmul(weights, value)
+
+        ((all_weights, r),) = over_cut(whole, parts, count, query.shape[-1] + value.shape[-1])
+        weights = [all_weights]
     else:
         r = np.empty_like(query, shape=(*query.shape[:-1], value.shape[-1]))
-        mask = _by_parts(mask, query)
+        mask = mask_by_parts(mask, query)
 
         def work(part: Any) -> Any:
-            own = _block_weights(query[part], key[part], mask if mask is None else mask[part], causal, scale)
+            own = block_weights(query[part], key[part], mask if mask is None else mask[part], causal, scale)
             lib.matmul(own, value[part], out=r[part])
             return own if keep else None
 
-        weights = _over_parts(work, parts, count, query.shape[-1] + value.shape[-1])
+        weights = over_cut(work, parts, count, query.shape[-1] + value.shape[-1])
     if tape is not None:
         tape[:] = [parts, weights if keep else [None] * len(parts)]
     return r
-
-
-def _parts(query: Any, key: Any, value: Any, mask: Any) -> list[Any] | None:
-    """Indices that cut batch and heads into parts; ``None`` where operands are broadcast or there is nothing to cut."""
-    shape = query.shape
-    lead = shape[:-2]
-    if not lead or lead != key.shape[:-2] or lead != value.shape[:-2] or not query.size or not key.size:
-        return None
-    if mask is not None and not _fits(mask.shape[:-2], lead):
-        return None
-    each_part = max(_BLOCK // (shape[-2] * key.shape[-2]), 1)  # so many matrices
-    axis, inner = len(lead) - 1, 1
-    while axis and inner * lead[axis] <= each_part:
-        inner *= lead[axis]
-        axis -= 1
-    step = max(each_part // inner, 1)
-    slices = [slice(i, i + step) for i in range(0, lead[axis], step)]
-    if not axis:
-        return [(s,) for s in slices]
-    return [(*index, s) for index in np.ndindex(*lead[:axis]) for s in slices]
-
-
-def _over_parts(work: Any, parts: list[Any], count: int, width: int) -> list[Any]:
-    """``work`` on each part, by several threads where so many weights, with products so wide, are worth it."""
-    found = over_samples(
-        lambda some: [work(part) for part in parts[some]], len(parts), count * (1.3e-3 + width / _PER_MICROSECOND)
-    )
-    return list(itertools.chain(*found))
-
-
-def _fits(shape: Any, lead: Any) -> bool:
-    """Whether a mask of these first dimensions is broadcast to ``lead``, and nothing to the mask's."""
-    return len(shape) <= len(lead) and all(m in (1, n) for m, n in zip(shape[::-1], lead[::-1], strict=False))
-
-
-def _by_parts(mask: Any, query: Any) -> Any:
-    """A mask in a form that can be cut as the query is."""
-    return None if mask is None else np.broadcast_to(mask, (*query.shape[:-2], *mask.shape[-2:]))
-
-
-def _block_weights(query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
-    """The weights, ``(*, queries, keys)``."""
-    scores = lib.matmul(query * NUMBERS[query.dtype][scale], key.swapaxes(-1, -2))
-    if causal:
-        if _past_softmax(scores):
-            return scores
-        _hide(scores)
-    return lib.softmax_rows_or_zero(scores if mask is None else scores + mask)
-
-
-def _past_softmax(scores: Any) -> bool:
-    """softmax over no key that comes after its query, in place; false if scores are so large that they must be hidden.
-
-    Exponentials of what is hidden are multiplied by 0, which is sooner done than -inf is dealt with.
-    """
-    if scores.dtype.char not in "fd" or not scores.size or not moderate_exponential(scores, scores):
-        return False
-    queries, keys = scores.shape[-2:]
-    np.multiply(scores, _past(queries, keys, scores.dtype), scores)
-    rows = scores.reshape(-1, keys)
-    sums = row_sums(rows)
-    np.multiply(rows, np.reciprocal(sums, sums)[:, None], rows)
-    return True
-
-
-def _past(queries: int, keys: int, dtype: Any) -> Any:
-    """1 where a key does not come after its query, else 0."""
-    return (_kept_past if queries * keys <= _BLOCK else np.tri)(queries, keys, 0, dtype)
-
-
-_kept_past = functools.lru_cache(8)(np.tri)
-
-
-@in_lib
-def attention_cotangents(
-    g: Any, query: Any, key: Any, value: Any, mask: Any, needs: Any, causal: bool, scale: float, tape: Any
-) -> tuple[Any, ...]:
-    """The cotangents of query, key and value, with the weights of each part, or computing them anew."""
-    gq, gk, gv = (np.empty_like(x) if need else None for x, need in zip((query, key, value), needs, strict=False))
-    mask = _by_parts(mask, query)
-
-    def work(job: Any) -> None:
-        part, weights = job
-        q, k, given = query[part], key[part], g[part]
-        if weights is None:
-            weights = _block_weights(q, k, mask if mask is None else mask[part], causal, scale)
-        if gv is not None:
-            lib.matmul(weights.swapaxes(-1, -2), given, out=gv[part])
-        if gq is None and gk is None:
-            return
-        gs = lib.softmax_backward_rows(lib.matmul(given, value[part].swapaxes(-1, -2)), weights, weights.ndim - 1)
-        gs *= gs.dtype.type(scale)
-        if gq is not None:
-            lib.matmul(gs, k, out=gq[part])
-        if gk is not None:
-            lib.matmul(gs.swapaxes(-1, -2), q, out=gk[part])
-
-    count = query.size // query.shape[-1] * key.shape[-2]
-    _over_parts(work, list(zip(*tape, strict=True)), 2 * count, query.shape[-1] + value.shape[-1])
-    return gq, gk, gv, None
-
-
-@in_lib
-def causal_scores(scores: Any) -> Any:
-    """Scores with -inf where a key comes after its query."""
-    scores = scores.copy()
-    _hide(scores)
-    return scores
-
-
-def _hide(scores: Any) -> None:
-    """``causal_scores`` in place."""
-    queries, keys = scores.shape[-2:]
-    np.copyto(scores, scores.dtype.type(-math.inf), where=np.arange(keys) > np.arange(queries)[:, None])
 
 
 @general(
@@ -252,16 +135,6 @@ def hide_future(scores):
 def keep_past(lib, scores):
     """Zero where a key comes after its query."""
     return lib.tril(scores)
-
-
-@in_lib
-def softmax_rows_or_zero(scores: Any) -> Any:
-    """softmax of rows; a row of -inf alone is zeros, as nothing may be looked at."""
-    r = lib.softmax_rows(scores, scores.ndim - 1)
-    if r.size and (lowest := r.item(r.argmin())) != lowest:
-        empty = np.maximum.reduce(scores, -1, keepdims=True) == -math.inf
-        r = np.where(empty, r.dtype.type(0), r)
-    return r
 
 
 @general(

@@ -1,7 +1,6 @@
 """Normalisation by channel: ``batch_norm`` and ``instance_norm``.
 
-The work is done on ``(N, C, M)``, block after block, so that a block is read from memory once for each of the two
-things that need all of the one before: the sums of elements and squares, and the result. The way back has two as well.
+The bodies are in ``_arrays.batch_norm``; with vmap's dimension in front it is a case of ``normalization``.
 """
 
 from __future__ import annotations
@@ -11,226 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import batch_norm_small
-from ..._arrays.library import NUMBERS, in_lib, vector_of_ones
-from ..._arrays.threads import LARGE, among_rows, each
+from ..._arrays.batch_norm import View
+from ..._arrays.library import NUMBERS
 from ..._base.dtypes import FLOATING
 from ..._base.grad_mode import no_grad
 from ..._base.registry import RAW, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
 from .loss import refuse_weight_grad
-from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, _widened, norm_groups
-
-View = tuple[int, int, int]
-_BLOCK = 1 << 18  # elements of a block: with smaller ones, two threads meet too often
-_FEW = 4096  # so many numbers are summed in float64
-_NEAR, _NEAR_WIDENED = 4, 1e6  # a mean whose square is at most so many times the variance is not large
-_SAMPLES, _SHORT = 4, 1024  # from so many samples on, rows up to this length are short
-
+from .normalization import _check_float, _norm_batch, _norm_grads, _refuse_single, norm_groups
 
 # --------------------------------------------------------------------------------------------------------------- bodies
-def _parts(view: View) -> list[tuple[slice, slice]]:
-    """Samples and channels of each block."""
-    n, c, m = view
-    if n * c * m < LARGE << 1:  # two threads gain less than waking one costs
-        return [(slice(0, n), slice(0, c))]
-    rows = max(_BLOCK // m, 1)
-    samples, channels = max(rows // c, 1), -(-c // -(-c // rows))
-    return [
-        (slice(i, i + samples), slice(j, j + channels)) for i in range(0, n, samples) for j in range(0, c, channels)
-    ]
-
-
-def _row_sums(x: Any) -> Any:
-    """The sums ``(N, C)`` over the last dimension."""
-    n, c, m = x.shape
-    if m == 1:
-        return x.reshape(n, c)
-    if m > LARGE:
-        return np.add.reduce(x, 2)
-    return x.reshape(n * c, m).dot(vector_of_ones(m, x.dtype)).reshape(n, c)
-
-
-def _row_products(x: Any, y: Any) -> Any:
-    """The sums ``(N, C)`` of ``x * y`` over the last dimension."""
-    return (x * y).reshape(x.shape[:2]) if x.shape[2] == 1 else np.vecdot(x, y)
-
-
-def _sums(of_rows: Any, parts: Any, view: View) -> Any:
-    """What ``of_rows`` gives for each part, two arrays ``(N, C)``, summed over the samples; in float64."""
-    if len(parts) == 1:
-        return [np.add.reduce(rows, 0, np.float64) for rows in of_rows(parts[0])]
-    rows = np.empty((2, *view[:2]))
-
-    def work(part: Any) -> None:
-        rows[0][part], rows[1][part] = of_rows(part)
-
-    each(work, parts)
-    return np.add.reduce(rows, 1)
-
-
-def _in_parts(work: Any, parts: Any, view: View) -> None:
-    """``work`` on each part, on threads, with NumPy's loops over rows."""
-    if len(parts) == 1:
-        work(parts[0])
-    else:
-        among_rows(view[2], lambda: each(work, parts))
-
-
-def _moments(x: Any, parts: Any, view: View) -> tuple[Any, Any, Any]:
-    """Mean and variance of each channel, and what is to be taken off, ``(C, 1)``, before anything is multiplied.
-
-    That is the mean, rounded, or ``None`` where means are not large beside deviations.
-
-    One look at the data gives the sums of the elements and of their squares, of a few numbers in float64. Where means
-    are too large for that the squares of the deviations are summed in a second look.
-    """
-    count = max(view[0] * view[2], 1)
-    y = x.astype(np.float64) if x.size <= _FEW else x
-
-    def of_rows(part: Any) -> Any:
-        block = y[part]
-        return _row_sums(block), _row_products(block, block)
-
-    total, squares = _sums(of_rows, parts, view)
-    mean = total / count
-    square = squares / count
-    shift = mean * mean
-    var = square - shift
-    if np.logical_and.reduce(shift <= _NEAR * var):
-        return mean, var, None
-    center = mean.astype(x.dtype)[:, None]
-    if y.dtype is not x.dtype and np.logical_and.reduce(shift <= _NEAR_WIDENED * var):
-        return mean, var, center
-
-    def of_deviations(part: Any) -> Any:
-        block = x[part] - center[part[1]]
-        return _row_sums(block), _row_products(block, block)
-
-    total, squares = _sums(of_deviations, parts, view)
-    rest = total / count
-    return center[:, 0] + rest, squares / count - rest * rest, center
-
-
-def _beside(values: Any, x: Any) -> list[Any]:
-    """For each row of values, one a channel, what broadcasts against ``x``, which is ``(N, C, M)``.
-
-    Short rows are written out once, so that NumPy's loops go over whole samples.
-    """
-    n, c, m = x.shape
-    values = np.array(values, x.dtype)[:, :, None]
-    if n < _SAMPLES or not 1 < m <= _SHORT:
-        return list(values)
-    tables = np.empty((len(values), c, m), x.dtype)
-    tables[...] = values
-    return list(tables)
-
-
-def _scaled_and_shifted(x: Any, center: Any, factor: Any, shift: Any, parts: Any, r: Any) -> None:
-    """``(x - center) * factor + shift`` by channel, into r."""
-    factor, shift = _beside((factor, shift), x)
-
-    def work(part: Any) -> None:
-        out, block = r[part], x[part]
-        if center is not None:
-            block = np.subtract(block, center[part[1]], out)
-        np.multiply(block, factor[part[1]], out)
-        np.add(out, shift[part[1]], out)
-
-    _in_parts(work, parts, x.shape)
-
-
-@in_lib
-def normalized_channels(input: Any, weight: Any, bias: Any, view: View, eps: float, stats: Any) -> Any:
-    """Each channel standardised, scaled and shifted.
-
-    ``stats`` is given mean, inverse deviation and variance in float64, and what ``_moments`` says is to be taken off.
-    """
-    if batch_norm_small.suits(input):
-        r, found = batch_norm_small.norm(input, weight, bias, view, eps)
-        if stats is not None:
-            stats[:] = found
-        return r
-    x = np.ascontiguousarray(_widened(input)).reshape(view)
-    parts = _parts(view)
-    mean, var, center = _moments(x, parts, view)
-    scale = 1 / np.sqrt(var + eps)
-    if stats is not None:
-        stats[:] = [mean, scale, var, center]
-    factor = scale if weight is None else scale * weight
-    shift = (-mean if center is None else center[:, 0] - mean) * factor
-    if bias is not None:
-        shift += bias
-    r = np.empty(input.shape, x.dtype)
-    _scaled_and_shifted(x, center, factor, shift, parts, r.reshape(view))
-    return r.astype(input.dtype, copy=False)
-
-
-@in_lib
-def channel_cotangents(g: Any, input: Any, weight: Any, bias_shape: Any, needs: Any, view: View, stats: Any) -> Any:
-    """The cotangents of input, weight and bias from the statistics that the forward pass left."""
-    if len(stats) == 5:
-        return batch_norm_small.cotangents(g, input, weight, bias_shape, needs, view, stats)
-    x, g = (np.ascontiguousarray(_widened(a)).reshape(view) for a in (input, g))
-    mean, scale, _, center = stats
-    parts = _parts(view)
-
-    def of_rows(part: Any) -> Any:
-        block, given = x[part], g[part]
-        return _row_sums(given), _row_products(block if center is None else block - center[part[1]], given)
-
-    total, product = _sums(of_rows, parts, view)
-    left = mean if center is None else mean - center[:, 0]
-    product -= left * total
-    gw = (product * scale).reshape(weight.shape).astype(weight.dtype, copy=False) if needs[1] else None
-    gb = total.reshape(bias_shape).astype(input.dtype, copy=False) if needs[2] else None
-    if not needs[0]:
-        return None, gw, gb
-    count = max(view[0] * view[2], 1)
-    tilt = product * scale * scale / -count
-    offset = left * tilt + total / count
-    gx = np.empty(input.shape, x.dtype)
-    _tilted(x, g, center, tilt, offset, scale if weight is None else scale * weight, parts, gx.reshape(view))
-    return gx.astype(input.dtype, copy=False), gw, gb
-
-
-def _tilted(x: Any, g: Any, center: Any, tilt: Any, offset: Any, factor: Any, parts: Any, r: Any) -> None:
-    """``((x - center) * tilt + g - offset) * factor`` by channel, into r."""
-    tilt, offset, factor = _beside((tilt, offset, factor), x)
-
-    def work(part: Any) -> None:
-        c = part[1]
-        out, block = r[part], x[part]
-        if center is not None:
-            block = np.subtract(block, center[c], out)
-        np.multiply(block, tilt[c], out)
-        np.add(out, g[part], out)
-        np.subtract(out, offset[c], out)
-        np.multiply(out, factor[c], out)
-
-    _in_parts(work, parts, x.shape)
-
-
-@in_lib
-def channels_by_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: Any, eps: float) -> Any:
-    """Each channel shifted and scaled by given statistics, then by weight and bias."""
-    n, c = input.shape[:2]
-    view = (n, c, math.prod(input.shape[2:]))
-    if batch_norm_small.suits(input) and mean.ndim == var.ndim == 1:
-        return batch_norm_small.by_statistics(input, mean, var, weight, bias, view, eps)
-    x = np.ascontiguousarray(_widened(input)).reshape(view)
-    factor = 1 / np.sqrt(var + eps)
-    if weight is not None:
-        factor = factor * weight
-    shift = -mean * factor
-    if bias is not None:
-        shift = shift + bias
-    r = np.empty(input.shape, x.dtype)
-    _scaled_and_shifted(x, None, factor, shift, _parts(view), r.reshape(view))
-    return r.astype(input.dtype, copy=False)
 
 
 # ------------------------------------------------------------------------------------------------------------ operators

@@ -10,43 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import all_below
+from ..._arrays.losses import MEAN, NONE, SUM, places_of_targets, weights_of_targets
 from ..._arrays.softmax_large import row_starts
 from ..._base.errors import noted
 from ..._base.registry import T, public
 from ..._kinds.general import general, named_by
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..create.create import beside
-from ..indexing._along import all_below
-from ..linalg.matmul import as_tensors, dtype_name
-from .loss import MEAN, NONE, SUM, reduce_values, reduction_code, refuse_weight_grad
-
+from ..linalg.matmul import dtype_name
+from .loss import reduce_values, reduction_code, refuse_weight_grad
 
 # --------------------------------------------------------------------------------------------- negative log-likelihoods
-def _picked(shape: tuple[int, ...], target: Any, ignore_index: int) -> tuple[Any, Any]:
-    """The index of each sample's element, and which samples count (``None``: all)."""
-    keep = None
-    wide = target if target.dtype == np.int64 else target.astype(np.int64)
-    if ignore_index is not None:
-        ignored = wide == ignore_index
-        if ignored.any():
-            keep = ~ignored
-            wide = np.where(ignored, 0, wide)
-    if len(shape) == 1:
-        return (wide,), keep
-    if len(shape) == 2:
-        return (np.arange(shape[0]), wide), keep
-    return tuple(
-        wide if d == 1 else np.arange(n).reshape(-1, *(1,) * (len(shape) - 1 - max(d, 1))) for d, n in enumerate(shape)
-    ), keep
-
-
-def _nll_weights(self_dtype: Any, index: Any, keep: Any, weight: Any, size: tuple[int, ...]) -> Any:
-    """Each sample's weight, ``None`` if all are one."""
-    if weight is None:
-        return None if keep is None else keep.astype(self_dtype)
-    w = weight[index[min(1, len(index) - 1)]]
-    return w if keep is None else w * keep
 
 
 def _nll_batch(U: Any, info: Any, inner: Any, mine: Any, p: Any) -> Any:
@@ -155,9 +132,9 @@ def nll(lib, self, target, weight, reduction, ignore_index):
             return r
         total = lib.sum_of_all(r)
         return total if reduction == SUM else total / r.size
-    index, keep = _picked(self.shape, target, ignore_index)
+    index, keep = places_of_targets(self.shape, target, ignore_index)
     r = -self[index]
-    w = _nll_weights(self.dtype, index, keep, weight, target.shape)
+    w = weights_of_targets(self.dtype, index, keep, weight, target.shape)
     if w is not None:
         r = r * w
         if keep is not None:
@@ -190,8 +167,8 @@ def nll_backward(lib, g, target, weight, size, reduction, ignore_index):
     if weight is None and ignore_index is None and len(size) == 2:
         r.reshape(r.size)[target + row_starts(*size)] = -g if reduction != MEAN else -g / target.size
         return r
-    index, keep = _picked(size, target, ignore_index)
-    w = _nll_weights(g.dtype, index, keep, weight, target.shape)
+    index, keep = places_of_targets(size, target, ignore_index)
+    w = weights_of_targets(g.dtype, index, keep, weight, target.shape)
     if reduction == MEAN:
         g = g / (g.dtype.type(target.size) if w is None else lib.add.reduce(w, None))
     value = -g if w is None else -g * w
@@ -259,7 +236,7 @@ def nll_nd(input: Any, target: Any, weight: Any, code: int, ignore_index: int) -
         and all_below(t, a.shape[1])
     ):
         return nll(input, target, None, code, None)
-    as_tensors("nll_loss_nd", ("input", input), ("target", target))
+    expect_tensors("nll_loss_nd", input=input, target=target)
     _check_nll(input, target, weight)
     if logical_dtype(target).name not in ("int64", "uint8"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {dtype_name(target)}")

@@ -16,7 +16,8 @@ from ..._arrays.library import in_lib
 from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.linear import affine, bilinear
-from ..._kinds.slow_path import cpp_name, logical_dtype, type_text
+from ..._tape.error_text import cpp_name, expect_tensors
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
@@ -267,9 +268,7 @@ def per_dim(name: str, value: Any, k: int) -> Ints:
 
 def _check_ranks(name: str, k: int, input: Any, weight: Any, padding: Any = 0) -> None:
     """PyTorch's refusals of what is no batch of signals, images or volumes."""
-    for position, (argument, t) in enumerate((("input", input), ("weight", weight)), 1):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type_text(t)}")
+    expect_tensors(name, input=input, weight=weight)
     x, w = tuple(input._a.shape), tuple(weight._a.shape)
     if len(x) not in (k + 1, k + 2):
         raise RuntimeError(

@@ -16,94 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.library import ARITHMETIC, silently, table_of_ones, vector_of_ones
-from ..._arrays.softmax_large import log_sums, row_starts
-from ..._arrays.threads import LARGE, among_rows, rows
+from ..._arrays.along import all_below
+from ..._arrays.library import ARITHMETIC, silently
+from ..._arrays.losses import MEAN, NONE, SUM, cross_entropies, cross_entropy_slopes, total_loss
 from ..._base import errors as lines
+from ..._base.dtypes import BLAS_FLOATS, INT64
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, T, public
-from ..._kinds.slow_path import cast, logical_dtype
 from ..._tape.engine import observers
+from ..._tape.error_text import expect_tensors
 from ..._tape.node import Box, Parts, box_of, ticks
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import stale
 from ..._tape.tensor import Tensor, make
 from ..._tape.unfused import node_of, shown_as
-from ..indexing._along import all_below
-from ..linalg.matmul import as_tensors, dtype_name
+from ..linalg.matmul import dtype_name
 from .classification import nll_nd
-from .loss import MEAN, NONE, SUM, reduction_code
+from .loss import reduction_code
 
 ndarray = np.ndarray
-_FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
-_INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
-_SMALL_ROW, _SMALL = 64, 65536  # rows that products with ones add up, and how many (``table_of_ones``)
-_SAFE_SQUARES = 480.0**2  # exponentials in float64 of what is so small have all digits
-_exp: Any = np.exp
-_log: Any = np.log
 
 
 # ----------------------------------------------------------------------------------------------------------- the losses
-def _small_losses(x: Any, t: Any) -> tuple[Any, Any, Any] | None:
-    """The losses of a few rows and their probabilities, in float64; ``None`` where exponentials would be extreme."""
-    n = x.shape[1]
-    w = x.astype(_FLOAT64)
-    flat = w.ravel()
-    if not flat.dot(flat) <= _SAFE_SQUARES:
-        return None
-    p = _exp(w, w)
-    p /= p.dot(table_of_ones(n, n, _FLOAT64))
-    losses = _log(p.ravel()[t + row_starts(len(x), n)])
-    return np.negative(losses, losses), p, None
-
-
-def _losses(x: Any, t: Any, keep: bool) -> tuple[Any, Any, Any]:
-    """The losses, the exponentials of each row times some factor (if they are to be kept), and the rows' sums."""
-    n = x.shape[1]
-    if n <= _SMALL_ROW and x.size * n <= _SMALL:
-        found = _small_losses(x, t)
-        if found is not None:
-            return found
-    e = np.empty(x.shape, x.dtype) if keep else None
-    losses, sums = np.empty(len(x), x.dtype), np.empty(len(x), x.dtype)
-
-    def block(part: slice) -> None:
-        r = np.empty_like(x[part]) if e is None else e[part]
-        top, above, sums[part] = log_sums(x[part], r)
-        top -= x[part].reshape(-1)[t[part] + row_starts(len(r), n)]
-        np.add(top, above, losses[part])
-
-    if x.size < LARGE:
-        among_rows(n, lambda: block(slice(0, len(x))))
-    else:
-        rows(block, len(x), n)
-    return losses, e, sums
-
-
-def _total(losses: Any, dtype: Any, reduction: int) -> Any:
-    """The losses reduced, in the dtype of the logits."""
-    if reduction == NONE:
-        return losses.astype(dtype, copy=False)
-    n = len(losses)
-    total = losses.dot(vector_of_ones(n, losses.dtype)) if n <= 1024 else np.add.reduce(losses)
-    return dtype.type(total / n if reduction == MEAN else total)
-
-
-def _slopes(g: Any, t: Any, e: Any, sums: Any, dtype: Any, reduction: int, overwrite: bool) -> Any:
-    """The cotangent of the logits: the probabilities, less one at the target, times that of each loss."""
-    rows_, n = e.shape
-    if reduction == MEAN:
-        g = g / rows_
-    if sums is None:  # a few probabilities in float64
-        r = np.multiply(e, g if not g.ndim else g[:, None], e if overwrite else None)
-        r = r.astype(dtype, copy=False)
-    elif e.size < LARGE:
-        r = np.multiply(e, (g / sums)[:, None], e if overwrite else None)
-    else:
-        r = e if overwrite else np.empty_like(e)
-        scale = (g / sums)[:, None]
-        rows(lambda part: np.multiply(e[part], scale[part], r[part]), rows_, n)
-    r.reshape(-1)[t + row_starts(rows_, n)] -= g
-    return r
 
 
 # ------------------------------------------------------------------------------------------------------------- the node
@@ -111,7 +45,7 @@ _NLL: Any = REGISTRY["nll"].node
 
 
 class OneStep(_NLL):  # type: ignore[misc]
-    """The node of both operators, see NOTE [ One node for two ]. ``meta`` is what ``_losses`` gave, and the dtype."""
+    """The node of both operators, see NOTE [ One node for two ]; ``meta``: what ``cross_entropies`` gave, the dtype."""
 
     __slots__ = ()
     fx: Any
@@ -128,7 +62,7 @@ class OneStep(_NLL):  # type: ignore[misc]
             stale(self, target)
         edge = self.fx[0]
         e, sums, dtype = self.meta
-        d = _slopes(g, target.a, e, sums, dtype, reduction, not keep)
+        d = cross_entropy_slopes(g, target.a, e, sums, dtype, reduction, not keep)
         if not keep:
             e = None
             self.release()
@@ -145,9 +79,9 @@ class OneStep(_NLL):  # type: ignore[misc]
             return self
         e, sums, dtype = self.meta
         with np.errstate(divide="ignore"):
-            logs = _log(e)
+            logs = np.log(e)
             if sums is not None:
-                logs -= _log(sums)[:, None]
+                logs -= np.log(sums)[:, None]
         box = Box()
         box.a = logs.astype(dtype, copy=False)
         box.cell = None
@@ -173,11 +107,11 @@ def _in_one_step(input: Any, target: Any, a: Any, t: Any, reduction: int) -> Ten
     fx = input._fn
     recorded = fx is not None
     try:
-        losses, e, sums = _losses(a, t, recorded)
+        losses, e, sums = cross_entropies(a, t, recorded)
     except ARITHMETIC:
-        losses, e, sums = silently(_losses, a, t, recorded)
+        losses, e, sums = silently(cross_entropies, a, t, recorded)
     r: Any = make()
-    r._a = _total(losses, a.dtype, reduction)
+    r._a = total_loss(losses, a.dtype, reduction)
     r._m = r._fn = None
     if recorded:
         r._fn = n = OneStep()
@@ -215,12 +149,12 @@ def cross_entropy(
     """
     code = reduction_code(reduction, size_average, reduce)
     a, t = getattr(input, "_a", None), getattr(target, "_a", None)
-    if type(a) is type(t) is ndarray and a.ndim == 2 and t.ndim == 1 and not label_smoothing and a.dtype in _FLOATS:
+    if type(a) is type(t) is ndarray and a.ndim == 2 and t.ndim == 1 and not label_smoothing and a.dtype in BLAS_FLOATS:
         if (
             weight is None
             and not M
             and len(t) == len(a) > 0
-            and t.dtype == _INT64
+            and t.dtype == INT64
             and not 0 <= ignore_index < a.shape[1]
             and all_below(t, a.shape[1])
             and a.flags.c_contiguous
@@ -228,7 +162,7 @@ def cross_entropy(
         ):
             return _in_one_step(input, target, a, t, code)
         return nll_nd(T.log_softmax(input, 1), target, weight, code, ignore_index)  # type: ignore[no-any-return]
-    as_tensors("cross_entropy_loss", ("input", input), ("target", target))
+    expect_tensors("cross_entropy_loss", input=input, target=target)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     class_dim = 0 if input._a.ndim == 1 else 1

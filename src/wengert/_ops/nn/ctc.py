@@ -13,107 +13,26 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.ctc import (
+    by_label,
+    chain_states,
+    forward_sums,
+    mean_gains,
+    occupation,
+    padded_targets,
+    path_ends,
+    path_total,
+    scores_of,
+)
 from ..._base.registry import T, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..indexing.scatter import known_values
 from ..reduce.sums import unimplemented
 
-_NEVER = -np.inf
-
-
 # ----------------------------------------------------------------------------------------------------------- recursions
-def _states(targets: Any, blank: int) -> tuple[Any, Any]:
-    """The labels ``(B, S)`` with blanks around each, and whether a state may be reached from two before it."""
-    states = np.full((targets.shape[0], 2 * targets.shape[1] + 1), blank, np.int64)
-    states[:, 1::2] = targets
-    skips = np.zeros(states.shape, bool)
-    skips[:, 2:] = (states[:, 2:] != states[:, :-2]) & (states[:, 2:] != blank)
-    return states, skips
-
-
-def _scores(x: Any, states: Any) -> Any:
-    """The elements ``(T, B, S)`` of ``(T, B, C)`` that belong to the states."""
-    return np.take_along_axis(x, states[None], 2)
-
-
-def _forward(score: Any, skips: Any) -> Any:
-    """``log sum exp`` over the paths that begin at the first step and end in each state, two columns of pads first."""
-    steps, batch, states = score.shape
-    alpha = np.full((steps, batch, states + 2), _NEVER, score.dtype)
-    if not steps:
-        return alpha
-    alpha[0, :, 2:4] = score[0, :, :2]
-    for t in range(1, steps):
-        before = alpha[t - 1]
-        r = np.logaddexp(before[:, 2:], before[:, 1:-1])
-        r = np.logaddexp(r, np.where(skips, before[:, :-2], score.dtype.type(_NEVER)))
-        np.add(r, score[t], alpha[t, :, 2:])
-    return alpha
-
-
-def _ends(lengths: Any, sizes: Any, states: int, dtype: Any) -> tuple[Any, Any]:
-    """The last steps, and zero for the states in which a path may end (otherwise minus infinity)."""
-    end = np.full((len(sizes), states), _NEVER, dtype)
-    rows = np.arange(len(sizes))
-    end[rows, 2 * sizes] = 0
-    end[rows[sizes > 0], 2 * sizes[sizes > 0] - 1] = 0
-    return lengths - 1, end
-
-
-def _backward(score: Any, skips: Any, last: Any, end: Any) -> Any:
-    """``log sum exp`` over the rest of the paths, after the step itself; two columns of pads at the end."""
-    steps, batch, states = score.shape
-    beta = np.full((steps, batch, states + 2), _NEVER, score.dtype)
-    later = np.full((batch, states + 2), _NEVER, score.dtype)
-    skip_to = np.zeros((batch, states), bool)
-    skip_to[:, :-2] = skips[:, 2:]
-    for t in range(steps - 1, -1, -1):
-        if t < steps - 1:
-            np.add(beta[t + 1, :, :-2], score[t + 1], later[:, :-2])
-            r = np.logaddexp(later[:, :-2], later[:, 1:-1])
-            beta[t, :, :-2] = np.logaddexp(r, np.where(skip_to, later[:, 2:], score.dtype.type(_NEVER)))
-        ending = last == t
-        if ending.any():
-            beta[t, ending, :-2] = end[ending]
-    return beta
-
-
-def _total(alpha: Any, lengths: Any, last: Any, end: Any) -> Any:
-    """The logarithm of the sum over all paths of each sequence."""
-    if not len(alpha):
-        final = np.zeros_like(end) + np.where(np.arange(end.shape[1]) == 0, 0, _NEVER)
-    else:
-        final = alpha[np.maximum(last, 0), np.arange(len(last)), 2:]
-        start = np.full(end.shape[1], _NEVER, end.dtype)
-        start[0] = 0
-        final = np.where((lengths == 0)[:, None], start, final)  # no step: only no label is possible
-    return np.logaddexp.reduce(np.where(end == 0, final, end), 1)
-
-
-def _collected(weights: Any, states: Any, labels: int) -> Any:
-    """The sums over the states of each label: ``(T, B, S)`` to ``(T, B, C)``."""
-    steps, batch, _ = weights.shape
-    place = np.arange(steps * batch).reshape(steps, batch, 1) * labels + states
-    r = np.bincount(place.reshape(-1), weights.reshape(-1), steps * batch * labels)
-    return r.astype(weights.dtype).reshape(steps, batch, labels)
-
-
-def _occupied(log_probs: Any, chain: Any, lengths: Any, sizes: Any, zero_infinity: bool) -> tuple[Any, ...]:
-    """The probability of being in each state at each step, and what it was computed of."""
-    states, skips = chain
-    score = _scores(log_probs, states)
-    last, end = _ends(lengths, sizes, states.shape[1], score.dtype)
-    alpha, beta = _forward(score, skips), _backward(score, skips, last, end)
-    total = _total(alpha, lengths, last, end)
-    with np.errstate(invalid="ignore"):
-        gamma = np.exp(alpha[:, :, 2:] + beta[:, :, :-2] - total[:, None])
-    gamma[np.arange(len(score))[:, None] >= lengths] = 0
-    if zero_infinity:
-        gamma[:, np.isneginf(total)] = 0
-    return gamma, score, alpha, beta
 
 
 # ----------------------------------------------------------------------------------------------------------- primitives
@@ -129,7 +48,7 @@ def _nll_back(
 
 
 def _chains(rng: Any, *extra: Any) -> Any:
-    chain = _states(np.array([[1, 1, 2], [2, 3, 0]]), 0)
+    chain = chain_states(np.array([[1, 1, 2], [2, 3, 0]]), 0)
     return (chain, np.array([6, 4]), np.array([3, 2]), *extra)
 
 
@@ -146,8 +65,8 @@ def _chains(rng: Any, *extra: Any) -> Any:
 def ctc_nll(lib, log_probs, chain, lengths, sizes, zero_infinity, normal):
     """Minus the logarithm of the sum over all alignments, for each sequence."""
     states, skips = chain
-    score = _scores(log_probs, states)
-    return -_total(_forward(score, skips), lengths, *_ends(lengths, sizes, states.shape[1], score.dtype))
+    score = scores_of(log_probs, states)
+    return -path_total(forward_sums(score, skips), lengths, *path_ends(lengths, sizes, states.shape[1], score.dtype))
 
 
 @general(
@@ -161,8 +80,8 @@ def ctc_nll(lib, log_probs, chain, lengths, sizes, zero_infinity, normal):
 )
 def ctc_posterior(lib, log_probs, chain, lengths, sizes, zero_infinity):
     """The probability of each label at each step, given the sequence."""
-    gamma = _occupied(log_probs, chain, lengths, sizes, zero_infinity)[0]
-    r = _collected(gamma, chain[0], log_probs.shape[2])
+    gamma = occupation(log_probs, chain, lengths, sizes, zero_infinity)[0]
+    r = by_label(gamma, chain[0], log_probs.shape[2])
     r[np.isnan(gamma).any(2)] = np.nan  # no alignment is possible: nan for every label, as in PyTorch
     return r
 
@@ -187,33 +106,19 @@ def _third(xp: Any, g: Any) -> Any:
 def ctc_covariance(lib, h, log_probs, chain, lengths, sizes, zero_infinity):
     """The covariance of being at each label with the sum of ``h`` along the path: the posterior's derivative."""
     states, skips = chain
-    gamma, score, alpha, beta = _occupied(log_probs, chain, lengths, sizes, zero_infinity)
-    gain = _scores(h, states)
-    mean = _means(alpha, score, gain, skips)
+    gamma, score, alpha, beta = occupation(log_probs, chain, lengths, sizes, zero_infinity)
+    gain = scores_of(h, states)
+    mean = mean_gains(alpha, score, gain, skips)
     # the rest of a path is a path backwards: the same recursion on everything reversed
     flip = np.s_[::-1, :, ::-1]
     ahead = np.zeros_like(skips)
     ahead[:, :-2] = skips[:, 2:]
     whole = beta.copy()
     whole[:, :, :-2] += score
-    rest = _means(whole[flip], score[flip], gain[flip], ahead[:, ::-1])[flip] - gain
-    found = _collected(gamma * (mean + rest), states, h.shape[2])
-    posterior = _collected(gamma, states, h.shape[2])
+    rest = mean_gains(whole[flip], score[flip], gain[flip], ahead[:, ::-1])[flip] - gain
+    found = by_label(gamma * (mean + rest), states, h.shape[2])
+    posterior = by_label(gamma, states, h.shape[2])
     return found - posterior * (posterior * h).sum((0, 2))[:, None]
-
-
-def _means(alpha: Any, score: Any, gain: Any, skips: Any) -> Any:
-    """The mean of the gains along the paths that end in each state, the state's own included."""
-    mean = np.zeros((*score.shape[:2], score.shape[2] + 2), score.dtype)
-    mean[:, :, 2:] = gain
-    for t in range(1, len(score)):
-        here = score[t] - np.where(np.isneginf(alpha[t, :, 2:]), np.inf, alpha[t, :, 2:])
-        before, earlier = alpha[t - 1], mean[t - 1]
-        r = np.exp(before[:, 2:] + here) * earlier[:, 2:]
-        r += np.exp(before[:, 1:-1] + here) * earlier[:, 1:-1]
-        r += np.where(skips, np.exp(before[:, :-2] + here) * earlier[:, :-2], 0)
-        mean[t, :, 2:] += r
-    return mean[:, :, 2:]
 
 
 @linear(
@@ -275,16 +180,6 @@ def _check(scores: Any, targets: Any, lengths: Any, sizes: Any, blank: int) -> N
         )
 
 
-def _padded(targets: Any, sizes: Any, labels: int, blank: int) -> Any:
-    """The targets ``(B, L)`` of both forms; blanks after each one's end."""
-    inside = np.arange(int(sizes.max())) < sizes[:, None]
-    r = np.full(inside.shape, blank, np.int64)
-    r[inside] = targets if targets.ndim == 1 else targets[:, : inside.shape[1]][inside]
-    if r.size and (r.min() < 0 or r.max() >= labels):
-        raise RuntimeError(f"Expected targets to have values from 0 to {labels - 1}")
-    return r
-
-
 @public("torch.ctc_loss")
 def ctc_loss(
     log_probs: Tensor,
@@ -320,7 +215,7 @@ def ctc_loss(
     if alone and raw.ndim == 1:
         raw = raw[None]
     _check(log_probs._a, raw, lengths, sizes, blank)
-    chain = _states(_padded(raw, sizes, log_probs._a.shape[2], blank), blank)
+    chain = chain_states(padded_targets(raw, sizes, log_probs._a.shape[2], blank), blank)
     loss = T.ctc_nll(log_probs, chain, lengths, sizes, bool(zero_infinity), True)
     if zero_infinity:
         loss = T.where(loss == np.inf, 0.0, loss)

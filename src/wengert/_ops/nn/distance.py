@@ -15,7 +15,7 @@ from ..._base.grad_mode import no_grad
 from ..._base.registry import T, public
 from ..._kinds.general import general
 from ..._kinds.out import with_out
-from ..._kinds.slow_path import cast, common_dtype, logical_dtype
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..linalg.matmul import dtype_name
 from .loss import broadcast_pair, reduce_values, reduction_code

@@ -1,6 +1,6 @@
 """Dropout: elements or whole channels set to zero at random, the rest scaled so that the mean stays.
 
-The noise is drawn by ``_samplers.dropout_noise``; the operator that the tape sees is a product.
+The noise is drawn by ``dropout_noise``; the operator that the tape sees is a product.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import random as _samplers
-from ..._base.dtypes import BY_NUMPY, type_name
+from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import Meta, on_meta
+from ..._tape.error_text import expect_tensor
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ...random import default_generator
 from ..create.convert import clone_public
@@ -53,8 +54,7 @@ def _noise(input: Tensor, sampler: Any, parameter: float, feature: bool) -> Tens
 def _dropped(
     input: Any, p: float, train: bool, feature: bool = False, alpha: bool = False, inplace: bool = False
 ) -> Tensor:
-    if not isinstance(input, Tensor):
-        raise TypeError(f"dropout(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    expect_tensor("dropout", "input", 1, input)
     if p == 0 or not train or not input.numel():
         return input
     if p == 1:

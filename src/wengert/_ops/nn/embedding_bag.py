@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..._arrays.library import lib
+from ..._arrays.segments import bag_of
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed
 from ..indexing.index_ops import _renorm, torch_embedding
 from ..indexing.scatter import known_values
-from ..shape.view_chain import renamed
 from ..shape.views_primitive import payload
 
 
@@ -128,11 +129,6 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
 
 
 # ----------------------------------------------------------------------------------------------------------- reductions
-def _bag_of(offsets: Any, n: int, include_last_offset: bool) -> tuple[Any, int]:
-    """For each index the number of its bag (indices after the last bag's end are left out), and how many bags."""
-    ends = offsets[1:] if include_last_offset else np.append(offsets[1:], n) if offsets.size else offsets
-    sizes = np.maximum(ends - offsets[: ends.size], 0)
-    return np.repeat(np.arange(ends.size), sizes), ends.size
 
 
 def _sums(rows: Tensor, bag: Any, bags: int, length: int | None) -> Tensor:
@@ -202,7 +198,7 @@ def embedding_bag(
     else:
         starts = _integers(offsets)  # type: ignore[arg-type]
         _check_offsets(starts, indices.size, include_last_offset)
-        bag, bags = _bag_of(starts, indices.size, include_last_offset)
+        bag, bags = bag_of(starts, indices.size, include_last_offset)
     _check_indices(indices, weight._a.shape[0])
     if max_norm is not None:
         _renorm(weight, wrap(indices), max_norm, norm_type)
@@ -258,7 +254,7 @@ def torch_embedding_bag(
         starts = offsets._a.shape[0]
         return result, *(wrap(np.zeros(n, np.int64)) for n in (0, starts, starts))  # type: ignore[return-value]
     rows = _integers(indices).reshape(-1)
-    bag, _ = _bag_of(_integers(offsets), rows.size, include_last_offset)
+    bag, _ = bag_of(_integers(offsets), rows.size, include_last_offset)
     rows = rows[: bag.size]
     counted = np.ones(bag.size, bool) if padding_idx is None else rows != _padding(padding_idx, weight._a.shape[0])
     sizes = np.bincount(bag[counted], minlength=bags) if mode else np.zeros(offsets._a.shape[0], np.int64)

@@ -1,6 +1,6 @@
 """Layers and directions of ``RNN``, ``LSTM`` and ``GRU``, packed sequences and single cells.
 
-A layer in one direction is one operator, ``ops.recurrent.layer``; a cell is composed.
+A layer in one direction is one operator (``recurrent``); a cell is composed.
 """
 
 from __future__ import annotations

@@ -11,34 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.pooling import random_corners
 from ..._base.registry import T, public
 from ..._kinds.general import general, named_by
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..random.random import rand
 
 Ints = tuple[int, ...]
-
-
-def _starts(sample: Any, n: int, k: int, out: int) -> Any:
-    """Where along one dimension the windows begin, ``(..., out)``, for draws ``(...)``; in the draws' precision."""
-    found = np.full((*sample.shape, out), n - k, np.int64)
-    if out > 1:
-        step = sample.dtype.type(n - k) / sample.dtype.type(out - 1)
-        place = np.arange(out - 1).astype(sample.dtype) + sample[..., None]
-        found[..., :-1] = (place * step).astype(np.int64) - (sample * step).astype(np.int64)[..., None]
-    return found
-
-
-def _corners(samples: Any, size: Ints, kernel: Ints, out: Ints) -> Any:
-    """The flat index of each window's first element."""
-    k = len(size)
-    corner: Any = 0
-    for i in range(k):
-        drawn = samples[..., 1 - i if k == 2 else i]  # in two dimensions PyTorch's first draw is that of the width
-        start = _starts(drawn, size[i], kernel[i], out[i]) * math.prod(size[i + 1 :])
-        corner = corner + start.reshape(*drawn.shape, *(1,) * i, out[i], *(1,) * (k - 1 - i))
-    return corner
 
 
 @general(
@@ -68,7 +48,7 @@ def fractional_max(lib, self, samples, kernel, out):
     size = self.shape[-len(out) :]
     samples = samples.astype(self.dtype, copy=False)
     lead = self.shape[: self.ndim - len(out)]
-    corner = _corners(samples, size, kernel, out).reshape(*lead, math.prod(out))
+    corner = random_corners(samples, size, kernel, out).reshape(*lead, math.prod(out))
     planes = self.reshape(*lead, math.prod(size))
     best = np.full(corner.shape, -math.inf, self.dtype)
     where = corner.copy()

@@ -7,25 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.losses import MEAN, NONE, REDUCTIONS, SUM, in_unit_interval, reduced_losses
 from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
 from ..._base.registry import T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import cast, common_dtype, logical_dtype
+from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import as_tensors, dtype_name
-from .loss import (
-    MEAN,
-    NONE,
-    REDUCTIONS,
-    SUM,
-    loss_batch,
-    reduce_values,
-    reduced_losses,
-    reduction_code,
-    refuse_weight_grad,
-    shared,
-)
+from ..linalg.matmul import dtype_name
+from .loss import loss_batch, reduce_values, reduction_code, refuse_weight_grad, shared
 
 
 # --------------------------------------------------------------------------------------------------- binary likelihoods
@@ -76,21 +67,6 @@ def bernoulli_nll(lib, self, target, weight, reduction):
     return reduced_losses(losses, reduction, self, target, weight)
 
 
-_FEW = 4096
-
-
-def _in_unit_interval(a: Any) -> bool:
-    """Whether no element is outside of [0, 1]; nan is not, as in PyTorch."""
-    if not isinstance(a, (np.ndarray, np.generic)) or not a.size:
-        return True
-    if type(a) is np.ndarray and a.size <= _FEW:  # where NumPy finds their places sooner; those of nan, if there is one
-        if a.item(a.argmin()) >= 0 and a.item(a.argmax()) <= 1:
-            return True
-    elif np.minimum.reduce(a, None) >= 0 and np.maximum.reduce(a, None) <= 1:
-        return True
-    return not ((a < 0) | (a > 1)).any()
-
-
 @public("nn.functional.binary_cross_entropy")
 def binary_cross_entropy(
     input: Tensor,
@@ -112,7 +88,7 @@ def binary_cross_entropy(
             raise RuntimeError(f"Found dtype {dtype_name(t)} but expected {dtype_name(input)}")
     refuse_weight_grad("binary_cross_entropy", weight=weight)
     for name, t in (("input", input), ("target", target)):
-        if not _in_unit_interval(t._a):
+        if not in_unit_interval(t._a):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is not None and tuple(weight.shape) != tuple(input.shape):
         weight = T.expand(weight, tuple(input.shape))
@@ -182,7 +158,7 @@ def binary_cross_entropy_with_logits(
         a, t = input._a, target._a
         if a.shape == t.shape and a.dtype is t.dtype and a.dtype in FLOATING:
             return bernoulli_logits_nll(input, target, None, None, code)
-    as_tensors("binary_cross_entropy_with_logits", ("input", input), ("target", target))
+    expect_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     if tuple(target.shape) != tuple(input.shape):
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     given = [t for t in (input, target, weight, pos_weight) if t is not None]

@@ -55,7 +55,7 @@ def column_sums(lib, self):
         return self.reshape(self.shape[1])
     if n > 65536 or self.dtype.kind not in "fc":
         return lib.add.reduce(self, 0)
-    return lib.vector_of_ones(n, self.dtype).dot(self)
+    return lib.column_sums(self)
 
 
 def _bias_cotangent(xp: Any, g: Any, shape: Any) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 from ..._base.errors import warn
 from ..._base.registry import T, public
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import as_tensors
 from .cross_entropy import cross_entropy
 from .linear import linear
 
@@ -39,7 +39,7 @@ def linear_cross_entropy(
     >>> torch.nn.functional.linear_cross_entropy(x, w, torch.tensor([3, 7]))
     tensor(2.3026)
     """
-    as_tensors("linear_cross_entropy", ("input", input), ("linear_weight", linear_weight), ("target", target))
+    expect_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight, target=target)
     classes, places = _check_shapes(tuple(input._a.shape), tuple(linear_weight._a.shape), linear_bias)
     lead, features = tuple(input._a.shape[:-1]), input._a.shape[-1]
     if tuple(target._a.shape) == (*lead, classes, *places) and ignore_index is not None:

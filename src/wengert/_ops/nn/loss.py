@@ -11,19 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.large import large, sum_of, sum_over
-from ..._arrays.library import in_lib
+from ..._arrays.large import large
+from ..._arrays.losses import MEAN, NONE, REDUCTIONS, reduced_losses
 from ..._arrays.threads import LARGE
 from ..._base.errors import warn
-from ..._base.registry import RAW, T, U, public
+from ..._base.registry import RAW, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import cast, common_dtype, logical_dtype
+from ..._tape.error_text import expect_tensors
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import as_tensors, dtype_name
-
-NONE, MEAN, SUM = 0, 1, 2
-REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
-
+from ..linalg.matmul import dtype_name
 
 # ----------------------------------------------------------------------------------------------------------- reductions
 LEGACY_WARNING = "size_average and reduce args will be deprecated, please use reduction='{}' instead."
@@ -47,26 +44,6 @@ def reduction_code(reduction: str, size_average: bool | None = None, reduce: boo
             return MEAN
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return code_or_none
-
-
-@in_lib
-def reduced(r: Any, reduction: int) -> Any:
-    """An array of losses, their mean or their sum; half precision is added up in float32."""
-    if reduction == NONE:
-        return r
-    total = sum_over(r, None) if r.itemsize > 2 else np.add.reduce(r, None, np.float32)
-    if reduction == MEAN:
-        total = total / r.size if r.size else total * np.nan
-    return total if r.itemsize > 2 else total.astype(r.dtype)
-
-
-def reduced_losses(body: Any, reduction: int, *arrays: Any) -> Any:
-    """The losses that an elementwise body gives, reduced; of large arrays block by block."""
-    size = arrays[0].size
-    if reduction == NONE or size < LARGE or arrays[0].itemsize == 2:
-        return reduced(body(*arrays), reduction)
-    total = sum_of(body, *arrays)
-    return total / size if reduction == MEAN else total
 
 
 def times_slope(xp: Any, g: Any, self: Any, target: Any, slope: Any, *p: Any) -> Any:
@@ -119,7 +96,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
     try:
         a, b = input._a, target._a
     except AttributeError:
-        return as_tensors(name, ("input", input), ("target", target))
+        return expect_tensors(name, input=input, target=target)
     if a.shape != b.shape:
         warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
@@ -135,7 +112,7 @@ def _fit(name: str, input: Any, target: Any, kernel: str | None = None) -> tuple
 
 
 def broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
-    from ..._kinds.slow_path import broadcast_error
+    from ..._tape.error_text import broadcast_error
 
     try:
         shape = np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
@@ -397,6 +374,3 @@ def margin_ranking_loss(
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
     return reduce_values((-target * (input1 - input2) + margin).clamp_min(0), code)
-
-
-__all__ = ["MEAN", "NONE", "SUM", "U", "loss_batch", "reduce_values", "reduced", "reduction_code", "shared", "weighted"]

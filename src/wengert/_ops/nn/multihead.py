@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._base.errors import warn
 from ..._base.registry import PUBLIC, T, public
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..create.create import beside
 from .attention import additive_mask, scaled_dot_product_attention

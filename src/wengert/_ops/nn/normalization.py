@@ -1,8 +1,8 @@
-"""Normalisation by mean and deviation: ``layer_norm``, ``group_norm``, ``batch_norm``, ``instance_norm``, ``rms_norm``.
+"""Normalisation by mean and deviation: ``layer_norm``, ``group_norm``, ``rms_norm``. ``batch_norm`` has its module.
 
 All of them standardise a view of the input over some of its dimensions, then scale and shift. ``standardize`` is that
 step; its Jacobian is symmetric, so ``standardize_backward`` is its own transpose, and second derivatives are made of
-the two. The sums over a contiguous last dimension are left to BLAS.
+the two.
 """
 
 from __future__ import annotations
@@ -12,77 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays import norms_large, norms_small
-from ..._arrays.library import in_lib, vector_of_ones
-from ..._arrays.threads import among_rows
+from ..._arrays import norms_small
+from ..._arrays.norms import Dims, Ints, count_over, sums_over, widened
 from ..._base.constants import Size
 from ..._base.dtypes import FLOATING
 from ..._base.registry import RAW, T, public
 from ..._kinds.general import general
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
 
-Dims = tuple[int, ...]
-Ints = tuple[int, ...]
-_LONG = 65536  # longer rows are added up pairwise
-
-
 # --------------------------------------------------------------------------------------------------------------- bodies
-def _sums(x: Any, dims: Dims, y: Any = None) -> Any:
-    """The sums of x (of x * y) over some dimensions, kept."""
-    n = x.shape[-1]
-    if dims[-1] == x.ndim - 1 and 1 < n <= _LONG:
-        s = x.reshape(-1, n).dot(vector_of_ones(n, x.dtype)).reshape(x.shape[:-1]) if y is None else np.vecdot(y, x)
-        rest = dims[:-1]
-        if rest:
-            s = np.add.reduce(s, rest, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
-        return s[..., None]
-    if y is not None:
-        x = x * y
-    if dims[0] == 0 and n == 1 and x.ndim == 3 and dims == (0, 2):
-        return vector_of_ones(len(x), x.dtype).dot(x.reshape(x.shape[:2])).reshape(1, x.shape[1], 1)
-    return np.add.reduce(x, dims, None, None, True)  # type: ignore[call-overload]  # `keepdims` by position is fine
-
-
-def _count(shape: tuple[int, ...], dims: Dims) -> int:
-    return math.prod(shape[d] for d in dims)
-
-
-@in_lib
-def standardized(x: Any, dims: Dims, eps: float, center: bool) -> tuple[Any, Any, Any, Any]:
-    """``(x - mean) / sqrt(var + eps)`` over some dimensions, 1 / that root, the mean and the variance."""
-    n = max(_count(x.shape, dims), 1)
-    mean = r = None
-    if center:
-        mean = _sums(x, dims)
-        mean /= n
-        r = x - mean
-    var, scale = _spread(x if r is None else r, dims, n, eps)
-    if r is None:
-        return x * scale, scale, mean, var
-    if x.dtype.itemsize == 4 and x.size and not np.maximum.reduce(abs(mean * scale), None) <= norms_large.FAR:
-        rest = _sums(r, dims)  # the sum of large numbers has lost digits that count
-        rest /= n
-        r -= rest
-        mean += rest
-        var, scale = _spread(r, dims, n, eps)
-    return np.multiply(r, scale, r), scale, mean, var
-
-
-def _spread(r: Any, dims: Dims, n: int, eps: float) -> tuple[Any, Any]:
-    """The mean squares, and one over the root of them and eps."""
-    var = _sums(r, dims, r)
-    var /= n
-    scale = var + eps
-    np.sqrt(scale, scale)
-    np.reciprocal(scale, scale)
-    return var, scale
-
-
-def _widened(x: Any) -> Any:
-    """Half precision is computed in float32."""
-    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
 # ------------------------------------------------------------------------------------------------------------ operators
@@ -104,13 +44,13 @@ _SAMPLES = [
 )
 def standardize(lib, self, dims, eps, center):
     """``(x - mean) / sqrt(var + eps)`` over some dimensions; the mean is left out unless ``center``."""
-    return lib.standardized(_widened(self), dims, eps, center)[0].astype(self.dtype, copy=False)
+    return lib.standardized(widened(self), dims, eps, center)[0].astype(self.dtype, copy=False)
 
 
 def _standardize_second(xp: Any, h: Any, g: Any, self: Any, dims: Dims, eps: float, center: bool) -> Any:
     """The derivative of ``<h, J(x) g>`` in x: with s the inverse deviation, z = s (x - mean) and n elements it is
     ``-s/n (z <h, J g> + J g <h, z> + J h <g, z>)``."""
-    n = _count(self.shape, dims)
+    n = count_over(self.shape, dims)
     z = xp.standardize(self, dims, eps, center)
     c = self - xp.mean_dim(self, dims, True) if center else self
     s = (xp.mean_dim(c * c, dims, True) + eps) ** -0.5
@@ -133,13 +73,13 @@ def _standardize_second(xp: Any, h: Any, g: Any, self: Any, dims: Dims, eps: flo
 def standardize_backward(lib, g, self, dims, eps, center):
     """The cotangent of ``standardize``'s input: the symmetric Jacobian at self, applied to g."""
     dtype = self.dtype
-    g, x = _widened(g), _widened(self)
-    n = max(_count(x.shape, dims), 1)
+    g, x = widened(g), widened(self)
+    n = max(count_over(x.shape, dims), 1)
     z, scale, _, _ = lib.standardized(x, dims, eps, center)
-    z *= _sums(z, dims, g) / -n
+    z *= sums_over(z, dims, g) / -n
     z += g
     if center:
-        z -= _sums(g, dims) / n
+        z -= sums_over(g, dims) / n
     z *= scale
     return z.astype(dtype, copy=False)
 
@@ -211,93 +151,6 @@ def _normalizer(node: str, samples: Any) -> Any:
     )
 
 
-_MEDIUM = 1 << 15  # elements from which NumPy's buffer matters
-
-
-@in_lib
-def normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
-    """The input standardised over ``dims`` of its ``view``, scaled and shifted along the dimensions ``along``.
-
-    ``stats``: a list that is given the mean, the inverse deviation and the variance, for the way back (where nothing is
-    differentiated further); of little input the one thing that ``_small_norms`` needs instead.
-    """
-    if norms_small.suits(input, view, dims):
-        r, found = norms_small.norm(input, view, weight, bias, eps, along)
-        if stats is not None:
-            stats[:] = (found,)
-        return r
-    if input.size < _MEDIUM:
-        return _normalized(input, weight, bias, view, dims, eps, along, stats)
-    return among_rows(view[-1], lambda: _normalized(input, weight, bias, view, dims, eps, along, stats))
-
-
-def _normalized(input: Any, weight: Any, bias: Any, view: Any, dims: Dims, eps: float, along: Any, stats: Any) -> Any:
-    if input.dtype.itemsize > 2 and norms_large.suits(input, view, dims):
-        r, *found = norms_large.forward(input, weight, bias, view, eps, along)
-        if stats is not None:
-            stats[:] = found
-        return r
-    r, scale, mean, var = standardized(_widened(input).reshape(view), dims, eps, True)
-    if stats is not None:
-        stats[:] = [mean, scale, var]
-    r = r.reshape(input.shape)
-    if weight is not None:
-        np.multiply(r, weight.reshape(along), r)
-    if bias is not None:
-        np.add(r, bias.reshape(along), r)
-    return r.astype(input.dtype, copy=False)
-
-
-def _along_sums(x: Any, along: Any, y: Any = None) -> Any:
-    """The sums of x (of x * y) over all dimensions but those that weights stand along."""
-    k = len(along)
-    if x.shape[-k:] == along:
-        if y is not None:
-            x = x * y
-        rows = math.prod(x.shape[:-k])
-        x = x.reshape(rows, math.prod(along))
-        return (vector_of_ones(rows, x.dtype).dot(x) if rows <= _LONG else np.add.reduce(x, 0)).reshape(along)
-    view = (x.shape[0], along[0], math.prod(x.shape[2:]))
-    return _sums(x.reshape(view), (0, 2), None if y is None else y.reshape(view)).reshape(along)
-
-
-@in_lib
-def norm_cotangents(
-    g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, along: Any, stats: Any
-) -> tuple[Any, Any, Any]:
-    """The cotangents of input, weight and bias from the statistics that the forward pass left."""
-    given = (g, x, weight, bias_shape, needs, view, dims, along, stats)
-    return _cotangents(*given) if x.size < _MEDIUM else among_rows(view[-1], lambda: _cotangents(*given))
-
-
-def _cotangents(
-    g: Any, x: Any, weight: Any, bias_shape: Any, needs: Any, view: Any, dims: Dims, along: Any, stats: Any
-) -> tuple[Any, Any, Any]:
-    dtype, shape = x.dtype, x.shape
-    mean, scale, _ = stats
-    if dtype.itemsize > 2 and norms_large.suits(x, view, dims):
-        gx, gw, gb = norms_large.backward(g, x, weight, needs, view, along, mean, scale)
-        return gx, None if gw is None else gw.reshape(weight.shape), None if gb is None else gb.reshape(bias_shape)
-    g, x = _widened(g), _widened(x)
-    gx = np.empty(shape, x.dtype)  # an array of its own, not a view, may be given away as a gradient
-    z = np.subtract(x.reshape(view), mean, gx.reshape(view))
-    z *= scale
-    gw = gb = None
-    if needs[1]:
-        gw = _along_sums(g, along, gx).reshape(weight.shape).astype(weight.dtype, copy=False)
-    if needs[2]:
-        gb = _along_sums(g, along).reshape(bias_shape).astype(dtype, copy=False)
-    if not needs[0]:
-        return None, gw, gb
-    gh = (g if weight is None else g * weight.reshape(along)).reshape(view)
-    n = max(_count(view, dims), 1)
-    z *= _sums(z, dims, gh) / -n
-    z += gh
-    z -= _sums(gh, dims) / n
-    z *= scale
-    return gx.astype(dtype, copy=False), gw, gb
-
-
 @_normalizer(
     "NativeLayerNormBackward0",
     [
@@ -339,11 +192,11 @@ def _normalized_shape(
     name: str, input: Any, normalized_shape: Any, star: str, *given: tuple[str, Any]
 ) -> tuple[int, ...]:
     if not isinstance(normalized_shape, (tuple, list)):
-        from ..._kinds.slow_path import type_text
+        from ..._base.constants import type_name
 
         raise TypeError(
             f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
-            f"{type_text(normalized_shape)}"
+            f"{type_name(normalized_shape)}"
         )
     shape = tuple(int(n) for n in normalized_shape)
     if not shape:

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._base.constants import type_name
 from ..._base.registry import REGISTRY, T, public
 from ..._kinds.general import general
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import type_text
+from ..._tape.error_text import expect_tensors
 from ..._tape.tensor import Tensor
-from ..linalg.matmul import as_tensors, dtype_name
+from ..linalg.matmul import dtype_name
 
 Pads = tuple[int, ...]
 
@@ -153,13 +154,13 @@ def _pads(pad: Any) -> Pads:
     if type(pad) is tuple and not len(pad) % 2 and _INTS.issuperset(map(type, pad)):
         return pad
     if not isinstance(pad, (tuple, list)):
-        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type_text(pad)}")
+        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type_name(pad)}")
     found = []
     for position, n in enumerate(pad):
         if isinstance(n, bool) or not hasattr(n, "__index__"):
             raise TypeError(
                 "pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type "
-                f"{type_text(n)} at pos {position}"
+                f"{type_name(n)} at pos {position}"
             )
         found.append(n.__index__())
     if len(found) % 2:
@@ -231,7 +232,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (1, 2), mode="replicate")
     tensor([[1, 1, 2, 3, 3, 3]])
     """
-    as_tensors("pad", ("input", input))
+    expect_tensors("pad", input=input)
     pads = _pads(pad)
     if mode == "constant":
         return _pad_constant(input, pads, 0 if value is None else value)

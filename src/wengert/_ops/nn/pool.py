@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.pooling import pooled_size
 from ..._base.registry import T, public
 from ..._kinds.out import EXACT, with_out
-from ..._kinds.slow_path import logical_dtype
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor
 from ..linalg.matmul import dtype_name
-from .pool_primitive import pooled_size
 
 Ints = tuple[int, ...]
 

@@ -12,17 +12,19 @@ import numpy as np
 from ..._arrays.kernels import recordable
 from ..._arrays.large import MANY
 from ..._arrays.library import NUMBERS
-from ..._base.dtypes import BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
+from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import PUBLIC, RAW, REGISTRY, T, place, public
 from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, with_out
-from ..._kinds.slow_path import logical_dtype, not_implemented, type_text
+from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import on_meta
+from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import apply_composed_inplace, inplace_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..elementwise._common import BOOL, activation, floats_only, refuse_all_but_floats
+from ..elementwise._common import activation, floats_only, refuse_all_but_floats
 from ..random._common import closed, opened
 
 
@@ -191,10 +193,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     >>> torch.prelu(torch.tensor([-2., 4.]), torch.tensor([0.25]))
     tensor([-0.5000,  4.0000])
     """
-    for position, t in enumerate((input, weight)):
-        if not isinstance(t, Tensor):
-            name = ("input", "weight")[position]
-            raise TypeError(f"prelu(): argument '{name}' (position {position + 1}) must be Tensor, not {type_text(t)}")
+    expect_tensors("prelu", input=input, weight=weight)
     if logical_dtype(input) is not logical_dtype(weight):
         raise RuntimeError(
             f"prelu: Type promoting not supported. Got {BY_NUMPY[logical_dtype(input)].scalar_name} and "
@@ -319,7 +318,8 @@ def _rrelu_with_noise(lib, self, noise):
 )
 def _hardsigmoid(lib, self):
     """``min(max(0, x + 3), 6) / 6``."""
-    return lib.limited(self + 3, 0, 6) / 6
+    number = NUMBERS[self.dtype]
+    return lib.limited(self + number[3], 0, 6) / number[6]
 
 
 @public("nn.functional.hardsigmoid")
@@ -384,7 +384,8 @@ def _inside(self: Any, lambd: float) -> Any:
 )
 def _hardshrink(lib, self, lambd):
     """Each element, or 0 if its absolute value is at most ``lambd``."""
-    return lib.where((self >= -lambd) & (self <= lambd), lib.ZEROS[self.dtype], self)
+    number = NUMBERS[self.dtype]
+    return lib.where((self >= number[-lambd]) & (self <= number[lambd]), lib.ZEROS[self.dtype], self)
 
 
 @public("torch.hardshrink Tensor.hardshrink nn.functional.hardshrink")
@@ -407,7 +408,12 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 )
 def _softshrink(lib, self, lambd):
     """Each element moved by ``lambd`` towards 0."""
-    return lib.where(self > lambd, self - lambd, lib.where(self < -lambd, self + lambd, self * 0))
+    number = NUMBERS[self.dtype]
+    low, high = number[-lambd], number[lambd]
+    return lib.where(self > high, self - high, lib.where(self < low, self - low, self * lib.ZEROS[self.dtype]))
+
+
+_HALF_MAX = 65504.0  # the largest bound that every floating dtype takes
 
 
 @public("nn.functional.softshrink")
@@ -419,6 +425,8 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> torch.nn.functional.softshrink(torch.tensor([0.25, -1.]))
     tensor([ 0.0000, -0.5000])
     """
+    if type(lambd) is float and 0 <= lambd <= _HALF_MAX and input._a.dtype in FLOATING:
+        return _softshrink(input, lambd)
     floats_only(input, "softshrink", "softshrink_check")
     dtype = BY_NUMPY[logical_dtype(input)]
     if not 0 <= lambd <= finfo(dtype).max:

@@ -1,6 +1,6 @@
 """``torch.lstm``, ``torch.gru``, ``torch.rnn_tanh``, ``torch.rnn_relu`` and their cells: layers as plain functions.
 
-Each takes its parameters as one flat list, as a module's ``_flat_weights`` gives it, and either sequences of one
+Each takes its parameters as one flat list, in a module's order, and either sequences of one
 length, or the data and batch sizes of a packed sequence.
 """
 
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._base.constants import type_name
 from ..._base.registry import T, public
-from ..._kinds.slow_path import type_text
 from ..._tape.tensor import Tensor
 
 
 def _no_form(name: str, args: tuple[Any, ...]) -> TypeError:
-    got = ", ".join(type_text(a) for a in args)
+    got = ", ".join(type_name(a) for a in args)
     states = "tuple of Tensors hx" if name == "lstm" else "Tensor hx"
     rest = "tuple of Tensors params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
     return TypeError(
@@ -33,7 +33,7 @@ def _weights(flat: Any, biases: bool, projected: bool) -> list[Any]:
     return [flat_weights.Weights(flat[k : k + size], bool(biases), projected) for k in range(0, len(flat), size)]
 
 
-def _sequence(name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Tensor, ...]:
+def _sequence(name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from . import flat_weights
 
     args = (*args, *kwargs.values())
@@ -62,7 +62,7 @@ def _sequence(name: str, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 @public("torch.lstm")
-def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     """``(input, (h, c), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)``: output, h and c.
 
     Or ``(data, batch_sizes, (h, c), params, ..., bidirectional)`` for a packed sequence.
@@ -77,19 +77,19 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
 
 
 @public("torch.gru")
-def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """As ``lstm``, with one state: ``(input, h, params, has_biases, ...)`` gives output and h."""
     return _sequence("gru", "GRU", args, kwargs)
 
 
 @public("torch.rnn_tanh")
-def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """As ``gru``: ``h' = tanh(W x + b + U h + c)``."""
     return _sequence("rnn_tanh", "RNN_TANH", args, kwargs)
 
 
 @public("torch.rnn_relu")
-def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """As ``gru``: ``h' = relu(W x + b + U h + c)``."""
     return _sequence("rnn_relu", "RNN_RELU", args, kwargs)
 

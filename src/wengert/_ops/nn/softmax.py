@@ -1,19 +1,17 @@
 """The softmax family: ``softmax``, ``log_softmax``, ``softmin``, ``logsumexp``.
 
 Each saves its result only. Its derivative is an operator of its own, as in PyTorch (``_softmax_backward_data``,
-``_log_softmax_backward_data``), with its own derivative. The bodies for NumPy work in place on one new array.
+``_log_softmax_backward_data``), with its own derivative. The bodies are in ``_arrays.softmax``.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays import softmax_large
-from ..._arrays.library import in_lib, table_of_ones, vector_of_ones
-from ..._arrays.threads import LARGE, elementwise, rows
+from ..._arrays.softmax import logsumexp_over, rows_logsumexp
+from ..._arrays.threads import LARGE, elementwise
 from ..._base.dtypes import FLOATING
 from ..._base.errors import warn
 from ..._base.registry import RAW, public
@@ -27,140 +25,6 @@ from ..reduce.sums import Dims, in_dtype, reduction, restored, to_default, unimp
 if TYPE_CHECKING:
     from ..._base.dtypes import dtype as DType
 
-_max: Any = np.maximum.reduce
-_min: Any = np.minimum.reduce
-_add: Any = np.add.reduce
-_exp: Any = np.exp
-_MANY = 4096  # elements from which kernels and blocks pay
-_BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
-
-# NOTE [ Small rows ]
-#     Products with ones take the place of reductions (``table_of_ones``). A sum of squares, which is one product, tells
-#     whether any exponential is extreme (``_large_softmax``); log_softmax is computed in float64, whose digits suffice
-#     without a look at the rows' maxima.
-_SMALL_ROW, _SMALL = 64, 65536
-_SAFE_SQUARES, _SAFE_SQUARES_64 = 60.0**2, 600.0**2
-
-
-def _is_small(x: Any, dim: int) -> bool:
-    n = x.shape[dim]
-    return n <= _SMALL_ROW and x.size * n <= _SMALL and dim == x.ndim - 1 and x.dtype in _BY_BLAS
-
-
-def _has_rows(dim: int, *arrays: Any) -> bool:
-    """Whether there are many rows, whole in memory, that ``_large_softmax`` takes."""
-    first = arrays[0]
-    return bool(
-        first.size >= _MANY
-        and dim == first.ndim - 1
-        and first.dtype in _BY_BLAS
-        and all([a.flags.c_contiguous and a.dtype is first.dtype for a in arrays])  # noqa: C419  faster so
-    )
-
-
-def _filled(fill: Any, dim: int, *arrays: Any) -> Any:
-    """A new array that ``fill(array, *arrays)`` fills along dim 1 of three; large ones block by block."""
-    first = arrays[0]
-    shape = first.shape or (1,)
-    outer, n, inner = math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :])
-    r = np.empty(first.shape, first.dtype)
-    views = [a.reshape(outer, n, inner) for a in (r, *arrays)]
-    if first.size < LARGE or outer == 1:
-        fill(*views)
-    else:
-        rows(lambda part: fill(*[a[part] for a in views]), outer, n * inner)
-    return r
-
-
-def _fill_softmax(r: Any, x: Any) -> None:
-    if x.size < _MANY or not softmax_large.moderate_exponential(x, r):
-        np.subtract(x, _max(x, 1, None, None, True), r)
-        _exp(r, r)
-    r /= _add(r, 1, None, None, True)
-
-
-def _fill_log_softmax(r: Any, x: Any) -> None:
-    np.subtract(x, _max(x, 1, None, None, True), r)
-    s = _add(_exp(r), 1, None, None, True)
-    r -= np.log(s, s)
-
-
-def _fill_softmax_backward(r: Any, g: Any, y: Any) -> None:
-    np.multiply(g, y, r)
-    s = _add(r, 1, None, None, True)
-    np.subtract(g, s, r)
-    r *= y
-
-
-def _fill_log_softmax_backward(r: Any, g: Any, y: Any) -> None:
-    _exp(y, r)
-    r *= _add(g, 1, None, None, True)
-    np.subtract(g, r, r)
-
-
-@in_lib
-def softmax_rows(x: Any, dim: int) -> Any:
-    """exp(x) over its sum along a dim; half precision in float32."""
-    if _is_small(x, dim) and x.size:
-        flat = x.ravel()
-        r = _exp(x) if flat.dot(flat) <= _SAFE_SQUARES else _exp(x - _max(x, dim, None, None, True))
-        r /= r.dot(table_of_ones(x.shape[dim], x.shape[dim], x.dtype))
-        return r
-    if x.dtype.itemsize == 2:
-        return softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
-    if _has_rows(dim, x):
-        return softmax_large.filled(softmax_large.softmax, x)
-    return _filled(_fill_softmax, dim, x) if x.size else x.copy()
-
-
-@in_lib
-def log_softmax_rows(x: Any, dim: int) -> Any:
-    """x minus the logarithm of the sum of exp(x) along a dim; half precision in float32."""
-    if _is_small(x, dim) and x.size and x.dtype.itemsize == 4:
-        w = x.astype(np.float64)
-        flat = w.ravel()
-        if flat.dot(flat) <= _SAFE_SQUARES_64:
-            s = _exp(w).dot(table_of_ones(x.shape[dim], x.shape[dim], w.dtype))
-            w -= np.log(s, s)
-            return w.astype(np.float32)
-    if x.dtype.itemsize == 2:
-        return log_softmax_rows(x.astype(np.float32), dim).astype(x.dtype)
-    if _has_rows(dim, x):
-        return softmax_large.filled(softmax_large.log_softmax, x)
-    return _filled(_fill_log_softmax, dim, x) if x.size else x.copy()
-
-
-@in_lib
-def softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
-    """y * (g - sum(g * y)) along a dim."""
-    if _is_small(y, dim):
-        r = g - (g * y).dot(table_of_ones(y.shape[dim], y.shape[dim], y.dtype))
-        r *= y
-        return r
-    if y.dtype.itemsize == 2:
-        return softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
-    return _backward(softmax_large.softmax_backward, _fill_softmax_backward, g, y, dim)
-
-
-@in_lib
-def log_softmax_backward_rows(g: Any, y: Any, dim: int) -> Any:
-    """g - exp(y) * sum(g) along a dim."""
-    if _is_small(y, dim):
-        r = _exp(y)
-        r *= g.dot(table_of_ones(y.shape[dim], y.shape[dim], y.dtype))
-        return np.subtract(g, r, r)
-    if y.dtype.itemsize == 2:
-        return log_softmax_backward_rows(g.astype(np.float32), y.astype(np.float32), dim).astype(y.dtype)
-    return _backward(softmax_large.log_softmax_backward, _fill_log_softmax_backward, g, y, dim)
-
-
-def _backward(kernel: Any, fill: Any, g: Any, y: Any, dim: int) -> Any:
-    """Fill the cotangent of the input from a cotangent, whose rows may be repeated, and the result."""
-    if not y.size:
-        return y.copy()
-    g = np.ascontiguousarray(g, y.dtype)
-    return softmax_large.filled(kernel, g, y) if _has_rows(dim, g, y) else _filled(fill, dim, g, y)
-
 
 # -------------------------------------------------------------------------------------------------------------- softmax
 _SAMPLES = [((3, 4), (1,)), ((3, 4), (0,)), ((2, 3, 2), (1,)), ((0,), (0,))]
@@ -171,10 +35,10 @@ _SAMPLES = [((3, 4), (1,)), ((3, 4), (0,)), ((2, 3, 2), (1,)), ((0,), (0,))]
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
     dtypes="f",
+    libname="softmax_rows",
 )
-def softmax(lib, self, dim):
+def softmax(self, dim):
     """exp(x) over its sum along a dim."""
-    return lib.softmax_rows(self, dim)
 
 
 def _softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: int, needs: Any) -> tuple[Any, Any]:
@@ -203,10 +67,10 @@ def _softmax_backward_data(lib, grad_output, output, dim):
     batch=("dim", ("dim",)),
     samples=_SAMPLES,
     dtypes="f",
+    libname="log_softmax_rows",
 )
-def log_softmax(lib, self, dim):
+def log_softmax(self, dim):
     """x minus the logarithm of the sum of exp(x) along a dim."""
-    return lib.log_softmax_rows(self, dim)
 
 
 def _log_softmax_backward_grad(xp: Any, g: Any, grad_output: Any, output: Any, dim: int) -> tuple[Any, Any]:
@@ -331,34 +195,12 @@ def _logsumexp_grad(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...
 def logsumexp(lib, self, dim, keepdim):
     """Logarithm of the sum of exponentials over some dims."""
     if self.ndim and dim == (self.ndim - 1,):
-        r = _rows_logsumexp(self, dim[0])
+        r = rows_logsumexp(self, dim[0])
         if r is not None:
             return r[..., None] if keepdim else r
     if self.dtype.itemsize == 2:
         return logsumexp_over(lib, self.astype(np.float32), dim, keepdim).astype(self.dtype)
     return logsumexp_over(lib, self, dim, keepdim)
-
-
-def _rows_logsumexp(x: Any, dim: int) -> Any:
-    """See ``logsumexp``: of few or many rows, ``None`` for others."""
-    if _has_rows(dim, x):
-        return softmax_large.log_sum_exp(x)
-    if x.size and x.dtype.itemsize == 4 and _is_small(x, dim):
-        w = x.astype(np.float64)
-        flat = w.ravel()
-        if flat.dot(flat) <= _SAFE_SQUARES_64:
-            return np.log(_exp(w).dot(vector_of_ones(x.shape[dim], w.dtype))).astype(np.float32)
-    return None
-
-
-def logsumexp_over(lib: Any, x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
-    """See ``logsumexp``."""
-    if not x.size:
-        return lib.log(lib.add.reduce(lib.exp(x), dim, None, None, keepdim))
-    top = lib.maximum.reduce(x.real, dim, None, None, True)
-    top = lib.where(lib.isfinite(top), top, top.dtype.type(0))
-    r = lib.log(lib.add.reduce(lib.exp(x - top), dim, None, None, keepdim))
-    return r + (top if keepdim else top.reshape(r.shape))
 
 
 @reduction(

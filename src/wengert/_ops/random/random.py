@@ -19,10 +19,10 @@ from ..._base.dtypes import dtype as Dtype
 from ..._base.dtypes import type_name
 from ..._base.modes import M
 from ..._base.registry import public
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import Meta
 from ..._payloads.vmap_randomness import LEVELS
 from ..._tape.inplace import apply_inplace, unrecorded, written
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import CPU, META, Tensor, device_of, wrap
 from ..._tape.views import bump, check_inplace, writable
 from ..._tensor_api.construct import made, meta_device
@@ -111,8 +111,10 @@ def uniform_(self: Tensor, *args: Any, generator: Generator | None = None, **kwa
     >>> torch.empty(3).uniform_(1, 2)
     tensor([1.4963, 1.7682, 1.0885])
     """
-    low, high = _from_to("uniform_", args, kwargs, **{"from": 0.0, "to": 1.0})
-    low, high = number(low, "uniform_", "from", 1), number(high, "uniform_", "to", 2)
+    low, high = 0.0, 1.0
+    if args or kwargs:
+        low, high = _from_to("uniform_", args, kwargs, **{"from": low, "to": high})
+        low, high = number(low, "uniform_", "from", 1), number(high, "uniform_", "to", 2)
     return fill(self, zero.UNIFORM_, _samplers.uniform, source_of(generator, "uniform_"), low, high)
 
 

@@ -1,7 +1,7 @@
 """Samples of distributions whose parameters are tensors: bernoulli, multinomial, normal, poisson, binomial.
 
 A drawn number's derivative is zero; where a parameter requires grad a node says so, as in PyTorch. For PyTorch 0.1's
-``reinforce`` a sample also remembers its score (``_tape.stochastic``).
+`reinforce` a sample also remembers its score (``_tape.stochastic``).
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from ..._base.dtypes import type_name
 from ..._base.modes import is_grad_enabled
 from ..._base.registry import public
 from ..._kinds.out import exactly, of_kind, write_out
-from ..._kinds.slow_path import broadcast_error, logical_dtype
+from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import apply_inplace
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import check_inplace, writable
 from ...random import Generator
@@ -32,14 +33,6 @@ from .random import fill, new_random, number
 _BERNOULLI = of_kind("fiubV", "\"bernoulli_tensor_cpu_self_\" not implemented for '{Out}'", NotImplementedError)
 _NORMAL = of_kind("fcV", "\"normal_kernel_cpu\" not implemented for '{Out}'", NotImplementedError)
 _MULTINOMIAL = exactly("multinomial expects Long tensor out, got: {Out}")
-
-
-def _tensor(value: Any, function: str, argument: str = "input", position: int = 1) -> Tensor:
-    if not isinstance(value, Tensor):
-        raise TypeError(
-            f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type_name(value)}"
-        )
-    return value
 
 
 def _result(values: Any, node: Any, *operands: Tensor) -> Tensor:
@@ -60,7 +53,7 @@ def bernoulli(
     if out is not None:
         return write_out(out, bernoulli, (input, p), {"generator": generator}, _BERNOULLI)
     source = source_of(generator, "bernoulli")
-    _tensor(input, "bernoulli")
+    expect_tensor("bernoulli", "input", 1, input)
     if p is not None:
         p = number(p, "bernoulli", "p", 2)
         return wrap(drawn(_samplers.bernoulli, source, tuple(input.shape), logical_dtype(input), p))
@@ -132,7 +125,7 @@ def multinomial(
             _MULTINOMIAL.check(np.dtype(np.int64), logical_dtype(out))
         return write_out(out, multinomial, (input, num_samples, replacement), {"generator": generator}, _MULTINOMIAL)
     source = source_of(generator, "multinomial")
-    _tensor(input, "multinomial")
+    expect_tensor("multinomial", "input", 1, input)
     if isinstance(num_samples, (float, bool)) or not hasattr(num_samples, "__index__"):
         raise TypeError(f"multinomial(): argument 'num_samples' (position 2) must be int, not {type_name(num_samples)}")
     count = operator.index(num_samples)
@@ -271,7 +264,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     tensor([ 2.,  5., 26.])
     """
     source = source_of(generator, "poisson")
-    values = sampled(_samplers.poisson, source, _array(_tensor(input, "poisson")))
+    values = sampled(_samplers.poisson, source, _array(expect_tensor("poisson", "input", 1, input)))
     return _result(values, zero.POISSON, input)
 
 
@@ -279,5 +272,5 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Numbers of successes in ``count`` trials of probability ``prob``; the two broadcast and have one dtype."""
     source = source_of(generator, "binomial")
-    operands = (_tensor(count, "binomial", "count"), _tensor(prob, "binomial", "prob", 2))
+    operands = (expect_tensor("binomial", "count", 1, count), expect_tensor("binomial", "prob", 2, prob))
     return _result(sampled(_samplers.binomial, source, *(_array(t) for t in operands)), zero.BINOMIAL, *operands)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._arrays.library import in_lib
+from ..._arrays.counting import counts_between, equal_bins, outer_edges
+from ..._base.constants import type_name
 from ..._base.registry import public
 from ..._kinds.dims import rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import logical_dtype, type_text
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from .sums import is_kind, reduction, unimplemented
 
@@ -62,15 +63,6 @@ def _bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) 
 
 
 # ---------------------------------------------------------------------------------------------------------------- histc
-def outer_edges(x: Any, low: float, high: float, name: str, margin: float = 1.0) -> tuple[Any, Any]:
-    """The range of a histogram: the data's if none is given, widened to both sides if it is a point."""
-    left, right = x.dtype.type(low), x.dtype.type(high)
-    if left == right and x.size:
-        left, right = x.min(), x.max()
-    if not (np.isfinite(left) and np.isfinite(right)):
-        raise RuntimeError(f"torch.{name}: range of [{left:g}, {right:g}] is not finite")
-    margin = x.dtype.type(margin)
-    return (left - margin, right + margin) if left == right else (left, right)
 
 
 @general(batch="loop", dtypes="f", why_not="it counts", samples=[((10,), (4, 0.0, 1.0)), ((3, 4), (5, 0.0, 0.0))])
@@ -93,7 +85,7 @@ def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Te
     """
     rank(input, "histc")
     if not isinstance(bins, int):
-        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type_text(bins)}")
+        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type_name(bins)}")
     if not is_kind(input, "fV"):
         raise unimplemented("linspace_cpu" if is_kind(input, "b") else "histogram_cpu", input)
     if bins <= 0:
@@ -104,47 +96,6 @@ def _histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Te
 
 
 # ------------------------------------------------------------------------------------------------------------ histogram
-def _equal_bins(x: Any, bins: int, limits: Any, dim: int) -> Any:
-    """The edges of bins of equal width, computed as PyTorch's linspace does, from both ends."""
-    if bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension {dim}")
-    if limits is not None:
-        left, right = (x.dtype.type(v) for v in limits)
-        if right < left:
-            raise RuntimeError(
-                f"torch.histogramdd: min should not exceed max, but got min {left:g} max {right:g} for dimension {dim}"
-            )
-        half = x.dtype.type(0.5)
-        left, right = (left - half, right + half) if left == right else (left, right)
-    elif not x.size:
-        left, right = x.dtype.type(0), x.dtype.type(1)
-    else:
-        left, right = outer_edges(x, 0, 0, "histogramdd", 0.5)
-    step = (right - left) / x.dtype.type(bins)
-    i = np.arange(bins + 1)
-    return np.where(i < (bins + 1) // 2, left + step * i, right - step * (bins - i)).astype(x.dtype)
-
-
-@in_lib
-def counts_between(points: Any, edges: list[Any], weight: Any, density: bool) -> Any:
-    """How many points, or how much weight, each cell of a grid of edges holds."""
-    inside = np.ones(len(points), bool)
-    cell = np.zeros(len(points), np.int64)
-    for d, e in enumerate(edges):
-        x = points[:, d]
-        place = np.searchsorted(e, x, "right") - 1
-        place[x == e[-1]] = len(e) - 2
-        inside &= (place >= 0) & (x <= e[-1])
-        cell = cell * (len(e) - 1) + place
-    shape = tuple(len(e) - 1 for e in edges)
-    size = int(np.prod(shape))
-    w = None if weight is None else weight.reshape(-1)[inside].astype(np.float64)
-    hist = np.bincount(cell[inside], w, size).reshape(shape).astype(points.dtype)
-    if density:
-        hist = hist / hist.sum()
-        for d, e in enumerate(edges):
-            hist = hist / np.diff(e).reshape((-1,) + (1,) * (len(edges) - d - 1))
-    return hist
 
 
 def _histogram(name: str, points: Any, bins: list[Any], limits: list[Any], weight: Tensor | None, density: bool) -> Any:
@@ -163,7 +114,7 @@ def _histogram(name: str, points: Any, bins: list[Any], limits: list[Any], weigh
         if isinstance(b, Tensor):
             edges.append(_given_edges(points, b, d))
         else:
-            edges.append(_equal_bins(points[:, d], int(b), limit, d))
+            edges.append(equal_bins(points[:, d], int(b), limit, d))
     return counts_between(points, edges, None if weight is None else weight._a, density), edges
 
 
@@ -193,7 +144,7 @@ def histogram(
     input: Tensor,
     bins: int | Tensor,
     *,
-    range: tuple[float, float] | None = None,
+    range: Sequence[float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
     out: Any = None,

@@ -7,27 +7,24 @@
 
 from __future__ import annotations
 
-import functools
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.extrema import extremum_over, extremum_with_place, in_large_columns, int64, shared_by_many
 from ..._arrays.kernels import recordable
-from ..._arrays.large import MANY, sum_over
-from ..._arrays.library import in_lib
+from ..._arrays.large import MANY
+from ..._arrays.sums import SMALL
 from ..._arrays.threads import LARGE, among_rows, fold
 from ..._base.registry import RAW, T, public
-from ..._kinds.dims import nonempty_dims, normal_dim, numpy_names, rank
+from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, numpy_names, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly, write_out
 from ..._kinds.return_types import return_type
 from ..._tape.tensor import Tensor, wrap
-from ..indexing._along import along as places_along
-from ..shape.view_chain import untied
-from .sums import SMALL, Dims, is_kind, reduction, restored, unimplemented, wanted_dims
+from ..._tape.view_chain import untied
+from .sums import Dims, is_kind, reduction, restored, unimplemented, wanted_dims
 
-INT64 = np.dtype(np.int64)
 _SAME_AS_INPUT = exactly(
     "Expected the dtype for input and out to match, but got {Result} for input's dtype and {Out} for out's dtype."
 )
@@ -41,29 +38,6 @@ AminmaxResult = return_type("aminmax", "min", "max")
 
 
 # --------------------------------------------------------------------------------------- elements along a dim, by index
-def positions(index: Any, dim: int, size: int) -> Any:
-    """Where the elements chosen by ``index`` along ``dim`` lie in the flat array whose dim has ``size`` elements."""
-    shape = index.shape
-    return places_along((*shape[:dim], size, *shape[dim + 1 :]), index, dim)
-
-
-@in_lib
-def taken_along(x: Any, index: Any, dim: int) -> Any:
-    """See ``_take_along``."""
-    return x.reshape(-1)[positions(index, dim, x.shape[dim])]
-
-
-@in_lib
-def put_along(x: Any, index: Any, dim: int, size: int, unique: bool) -> Any:
-    """See ``_put_along``."""
-    shape = (*index.shape[:dim], size, *index.shape[dim + 1 :])
-    r = np.zeros(shape, x.dtype)
-    flat = positions(index, dim, size)
-    if unique:
-        r.reshape(-1)[flat] = x
-    else:
-        np.add.at(r.reshape(-1), flat.reshape(-1), x.reshape(-1))
-    return r
 
 
 @general(
@@ -126,18 +100,10 @@ def shared(xp: Any, g: Any, self: Any, result: Any, dim: tuple[int, ...], keepdi
     """The cotangent of an extremum over dims, shared evenly among equal elements."""
     result, g = (restored(xp, x, self.shape, dim, keepdim) for x in (result, g))
     if xp is RAW and self.size >= MANY and recordable(self) and g.dtype is self.dtype:
-        return among_rows(self.shape[-1], lambda: _shared_by_many(g, self, result, dim))
+        return among_rows(self.shape[-1], lambda: shared_by_many(g, self, result, dim))
     mask = xp._ties(self, result, False)
     count = xp._tie_count(mask, self, dim)
     return xp.where(mask, g / count, (count - count) / count)  # 0; nan equals nothing: its derivative is nan
-
-
-def _shared_by_many(g: Any, x: Any, result: Any, dim: tuple[int, ...]) -> Any:
-    """The same by factors of 0 and 1: where nothing equals a result, because it is nan, 0 / 0 is nan again."""
-    mask = np.empty_like(x)
-    np.equal(x, result, mask)
-    share = g / sum_over(mask, dim, True)
-    return np.multiply(mask, share, mask)
 
 
 def shared_by_all(xp: Any, g: Any, self: Any, result: Any) -> Any:
@@ -203,7 +169,7 @@ _DIM_SAMPLES = lambda rng: [
 )
 def max_dim(lib, self, dim, keepdim):
     """The largest element along a dim and where it stands; the first of equal ones, the first nan if there is one."""
-    return _with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)
+    return extremum_with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)
 
 
 @general(
@@ -219,61 +185,7 @@ def max_dim(lib, self, dim, keepdim):
 )
 def min_dim(lib, self, dim, keepdim):
     """The smallest element along a dim and where it stands; the first of equal ones, the first nan if there is one."""
-    return _with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)
-
-
-def _with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """An extremum along a dim, and where it stands; ``place`` is the array's ``argmax`` or ``argmin``."""
-    if _in_large_columns(x, dim):
-        best = reduce(x, dim, None, None, True)
-        where = _places_in_columns(x, best, dim, keepdim)
-        if where is not None:
-            return best if keepdim else best.reshape(where.shape), where
-    where = place(dim, keepdims=True) if keepdim else place(dim)
-    values = _of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
-    return values, _int64(where)
-
-
-def _in_rows(x: Any, dim: int) -> bool:
-    """Whether NumPy finds where an extremum stands, and so the extremum itself, sooner than the extremum."""
-    if dim != x.ndim - 1 or x.dtype.kind != "f" or not x.flags.c_contiguous:
-        return False
-    return x.size <= SMALL or (x.size >= MANY and x.shape[dim] >= 64)
-
-
-def _of_rows(x: Any, where: Any) -> Any:
-    """The element at a position of each row of the last dim."""
-    if x.ndim == 1:
-        return x[where]
-    return x.ravel().take(_row_starts(where.shape, x.shape[-1]) + where)
-
-
-@functools.lru_cache(64)
-def _row_starts(shape: tuple[int, ...], n: int) -> Any:
-    """Where each row of ``n`` elements begins in the flat array, in the shape of one element of each."""
-    return np.arange(0, math.prod(shape) * n, n).reshape(shape)
-
-
-def _in_large_columns(x: Any, dim: int) -> bool:
-    """Whether NumPy, which looks through one column after the other, takes twice as long as ``_places_in_columns``."""
-    return x.size >= LARGE >> 2 and dim < x.ndim - 1 and x.shape[-1] >= 64 and x.shape[dim] < 1 << 15
-
-
-_largest: Any = np.maximum.reduce
-
-
-def _places_in_columns(x: Any, best: Any, dim: int, keepdim: bool) -> Any:
-    """Where an extremum first stands along a dim, row by row: the largest number among those of the rows that hold it,
-    counted down. ``None`` where there is nan, which nothing equals.
-    """
-    n = x.shape[dim]
-    numbers = np.arange(n, 0, -1, dtype=np.int16).reshape((n,) + (1,) * (x.ndim - dim - 1))
-    first = _largest(np.multiply(np.equal(x, best).view(np.int8), numbers), dim, None, None, keepdim)
-    return n - first.astype(np.int64) if first.all() else None
-
-
-def _int64(index: Any) -> Any:
-    return index if index.dtype is INT64 else index.astype(INT64)
+    return extremum_with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)
 
 
 @public("torch.max Tensor.max")
@@ -328,14 +240,16 @@ def _extremum(input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], out:
     """``max`` or ``min`` with more than the tensor: along a dim, or of pairs."""
     if out is not None:
         return write_out(out, fn, (input, *args), kwargs, EXACT if isinstance(out, (tuple, list)) else None)
-    dim = args[0] if len(args) == 1 and not kwargs else None
-    if type(dim) is int and type(input) is Tensor:  # x.max(1), without the checks that cannot fail
+    dim = args[0] if len(args) == 1 else None
+    keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
+    # x.max(1), without the checks that cannot fail
+    if type(dim) is int and type(keepdim) is bool and type(input) is Tensor:
         a = input._a
         n = a.ndim
         if -n <= dim < n and a.size and a.dtype.kind != "c":
             dim = dim if dim >= 0 else dim + n
             return (MaxResult if name == "max" else MinResult)._make(
-                (max_dim if name == "max" else min_dim)(input, dim, False)
+                (max_dim if name == "max" else min_dim)(input, dim, keepdim)
             )
     kwargs = numpy_names(kwargs)
     if isinstance(input, Tensor) and ("other" in kwargs or (args and isinstance(args[0], Tensor))):
@@ -359,9 +273,9 @@ def _dim_and_keepdim(name: str, input: Any, args: tuple[Any, ...], kwargs: dict[
     dim = given.get("dim")
     is_int = hasattr(dim, "__index__") and not isinstance(dim, bool)
     if not known or not (dim is None or is_int):
-        from ..._kinds.slow_path import type_text
+        from ..._base.constants import type_name
 
-        got = ", ".join([type_text(a) for a in (input, *args)] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
+        got = ", ".join([type_name(a) for a in (input, *args)] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
             f" * (Tensor input)\n * (Tensor input, Tensor other)\n * (Tensor input, int dim, bool keepdim = False)\n"
@@ -405,9 +319,7 @@ _DIMS_SAMPLES = lambda rng: [
 )
 def amax(lib, self, dim, keepdim):
     """The largest element over some dims."""
-    if len(dim) == 1 and _in_rows(self, dim[0]):
-        return _of_rows(self, self.argmax(-1, keepdims=keepdim))
-    return lib.maximum.reduce(self, dim, None, None, keepdim)
+    return extremum_over(self, self.argmax, lib.maximum.reduce, dim, keepdim)
 
 
 @general(
@@ -418,9 +330,7 @@ def amax(lib, self, dim, keepdim):
 )
 def amin(lib, self, dim, keepdim):
     """The smallest element over some dims."""
-    if len(dim) == 1 and _in_rows(self, dim[0]):
-        return _of_rows(self, self.argmin(-1, keepdims=keepdim))
-    return lib.minimum.reduce(self, dim, None, None, keepdim)
+    return extremum_over(self, self.argmin, lib.minimum.reduce, dim, keepdim)
 
 
 @reduction("torch.amax Tensor.amax", out_rule=_SAME_AS_INPUT)
@@ -472,7 +382,10 @@ def _extremum_dims(input: Tensor, dim: Any, name: str, kernel: str) -> tuple[int
 )
 def aminmax(lib, self, dim, keepdim):
     """The smallest and the largest element over some dims."""
-    return lib.minimum.reduce(self, dim, None, None, keepdim), lib.maximum.reduce(self, dim, None, None, keepdim)
+    return (
+        extremum_over(self, self.argmin, lib.minimum.reduce, dim, keepdim),
+        extremum_over(self, self.argmax, lib.maximum.reduce, dim, keepdim),
+    )
 
 
 @reduction("torch.aminmax Tensor.aminmax", out_rule=EXACT)
@@ -484,7 +397,7 @@ def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) ->
     tensor(3.)
     """
     ndim = rank(input, "aminmax")
-    dims = tuple(range(ndim)) if dim is None else (normal_dim(dim, ndim, "aminmax"),) * bool(ndim)
+    dims = EVERY_DIM[ndim] if dim is None else (normal_dim(dim, ndim, "aminmax"),) * bool(ndim)
     shape = input._a.shape
     if dim is None and 0 in shape:
         raise RuntimeError(
@@ -502,17 +415,17 @@ def _aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) ->
 @general(batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], why_not="indices")
 def argmax(lib, self, dim, keepdim):
     """Where the largest element along a dim stands: the first of equal ones, the first nan if there is one."""
-    if _in_large_columns(self, dim):
-        return _with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)[1]
-    return _int64(self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim))
+    if in_large_columns(self, dim):
+        return extremum_with_place(self, self.argmax, lib.maximum.reduce, dim, keepdim)[1]
+    return int64(self.argmax(dim, keepdims=True) if keepdim else self.argmax(dim))
 
 
 @general(batch=("dim", ("dim",)), dtypes="fi", samples=[((3, 4), (1, False)), ((5,), (0, True))], why_not="indices")
 def argmin(lib, self, dim, keepdim):
     """Where the smallest element along a dim stands: the first of equal ones, the first nan if there is one."""
-    if _in_large_columns(self, dim):
-        return _with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)[1]
-    return _int64(self.argmin(dim, keepdims=True) if keepdim else self.argmin(dim))
+    if in_large_columns(self, dim):
+        return extremum_with_place(self, self.argmin, lib.minimum.reduce, dim, keepdim)[1]
+    return int64(self.argmin(dim, keepdims=True) if keepdim else self.argmin(dim))
 
 
 @reduction("torch.argmax Tensor.argmax", out_rule=EXACT)

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._arrays.sums import count_of
 from ..._arrays.threads import LARGE, elementwise
+from ..._base.constants import type_name
 from ..._base.dtypes import as_dtype, promote_types
 from ..._base.registry import PUBLIC, RAW, T, place
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
-from ..._kinds.slow_path import broadcast_error, type_text
+from ..._tape.error_text import broadcast_error, expect_tensor
 from ..._tape.inplace import inplace_of
 from ..._tape.tensor import Tensor
-from ..shape.view_chain import renamed
-from .sums import Dims, count_of, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
+from ..._tape.view_chain import renamed
+from .sums import Dims, dtype_text, in_dtype, is_kind, reduction, restored, wanted_dims
 
 if TYPE_CHECKING:
     from ..._base.dtypes import dtype as DType
@@ -155,7 +157,7 @@ def _order(ord: Any) -> Order:
         return ord._a.item()  # type: ignore[no-any-return]
     if hasattr(ord, "item") and not isinstance(ord, Tensor):
         return ord.item()  # type: ignore[no-any-return]
-    raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type_text(ord)}")
+    raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type_name(ord)}")
 
 
 def _refuse_empty(ord: Any, shape: tuple[int, ...], dims: tuple[int, ...], dim: Any) -> None:
@@ -278,8 +280,7 @@ def _dist(input: Tensor, other: Tensor, p: Order = 2) -> Tensor:
     tensor(5.)
     """
     rank(input, "dist")
-    if not isinstance(other, Tensor):
-        raise TypeError(f"dist(): argument 'other' (position 2) must be Tensor, not {type_text(other)}")
+    expect_tensor("dist", "other", 2, other)
     if not (is_kind(input, "fcV") or is_kind(other, "fcV")):
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {dtype_text(input)} instead."

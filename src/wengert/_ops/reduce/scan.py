@@ -9,12 +9,11 @@ so no derivative here divides by an element: products that hold zeros have the r
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.library import in_lib
+from ..._arrays.scan import ACCUMULATOR, running_extremum, scanned
 from ..._base.registry import place
 from ..._kinds.dims import normal_dim, rank
 from ..._kinds.general import general
@@ -35,62 +34,6 @@ CummaxResult = return_type("cummax", "values", "indices")
 CumminResult = return_type("cummin", "values", "indices")
 
 
-class _ScanAccumulators(dict[Any, Any]):
-    """dtype -> the dtype that PyTorch's scans run in: the next wider one; integers and bools give int64."""
-
-    def __missing__(self, dtype: Any) -> Any:
-        wide = {"float32": np.float64, "complex64": np.complex128, "float16": np.float32, "bfloat16": np.float32}
-        found = np.dtype(np.int64 if dtype.kind in "biu" else wide.get(dtype.name, dtype))
-        self[dtype] = found
-        return found
-
-
-ACCUMULATOR = _ScanAccumulators()
-
-
-def _scan(ufunc: Any, x: Any, dim: int, reverse: bool = False) -> Any:
-    wide = ACCUMULATOR[x.dtype]
-    if reverse:
-        x = _flipped(x, dim)
-    if wide is x.dtype or wide.kind == "i":
-        r = ufunc.accumulate(x, dim, wide)
-    elif x.size < _LARGE:
-        r = ufunc.accumulate(x, dim, wide).astype(x.dtype)
-    else:
-        r = _scan_in_parts(ufunc, x, dim, wide)
-    return _flipped(r, dim) if reverse else r
-
-
-_LARGE = 1 << 15  # elements from which a whole array in the wider dtype costs more than the scan itself
-
-
-def _scan_in_parts(ufunc: Any, x: Any, dim: int, wide: Any) -> Any:
-    """A scan in a wider dtype that holds only a part of the array in it at a time."""
-    r = np.empty(x.shape, x.dtype)
-    if dim < x.ndim - 1:
-        rows, results = np.moveaxis(x, dim, 0), np.moveaxis(r, dim, 0)
-        running = rows[0].astype(wide)
-        results[0] = running
-        for t in range(1, len(rows)):
-            ufunc(running, rows[t], out=running)
-            results[t] = running
-        return r
-    n = x.shape[-1]
-    rows, results = x.reshape(-1, n), r.reshape(-1, n)
-    step = max(1, _LARGE // n)
-    for i in range(0, len(rows), step):
-        results[i : i + step] = ufunc.accumulate(rows[i : i + step], 1, wide)
-    return r
-
-
-def _flipped(x: Any, dim: int) -> Any:
-    return x[(slice(None),) * dim + (slice(None, None, -1),)]
-
-
-def _part(dim: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
-    return (slice(None),) * dim + (slice(start, stop),)
-
-
 # ----------------------------------------------------------------------------------------------------------------- sums
 @linear(
     transpose=lambda xp, g, dim: xp._cumsum_reverse(g, dim),
@@ -99,7 +42,7 @@ def _part(dim: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
 )
 def cumsum(lib, self, dim):
     """Running sum along a dim."""
-    return _scan(lib.add, self, dim)
+    return scanned(lib.add, self, dim)
 
 
 @linear(
@@ -107,7 +50,7 @@ def cumsum(lib, self, dim):
 )
 def _cumsum_reverse(lib, self, dim):
     """Running sum along a dim from its end."""
-    return _scan(lib.add, self, dim, True)
+    return scanned(lib.add, self, dim, True)
 
 
 @reduction(
@@ -142,7 +85,7 @@ def _cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
 )
 def cumprod(lib, self, dim):
     """Running product along a dim."""
-    return _scan(lib.multiply, self, dim)
+    return scanned(lib.multiply, self, dim)
 
 
 @general(
@@ -167,18 +110,6 @@ def _cumprod_before(lib, self, dim, reverse):
     return lib.products_before(self, dim, reverse)
 
 
-@in_lib
-def products_before(x: Any, dim: int, reverse: bool) -> Any:
-    """See ``_cumprod_before``."""
-    r = np.ones(x.shape, x.dtype)
-    if x.shape[dim] > 1:
-        if reverse:
-            r[_part(dim, None, -1)] = _scan(np.multiply, x[_part(dim, 1, None)], dim, True)
-        else:
-            r[_part(dim, 1, None)] = _scan(np.multiply, x[_part(dim, None, -1)], dim)
-    return r
-
-
 @linear(
     transpose=lambda xp, g, dim, by: xp._delay(g, dim, -by),
     batch=("dim", ("dim",)),
@@ -187,18 +118,6 @@ def products_before(x: Any, dim: int, reverse: bool) -> Any:
 def _delay(lib, self, dim, by):
     """The elements one further (``by`` 1) or one earlier (-1) along a dim; zero comes in."""
     return lib.delayed(self, dim, by)
-
-
-@in_lib
-def delayed(x: Any, dim: int, by: int) -> Any:
-    """See ``_delay``."""
-    r = np.zeros(x.shape, x.dtype)
-    here, there = _part(dim, 1, None), _part(dim, None, -1)
-    if by > 0:
-        r[here] = x[there]
-    else:
-        r[there] = x[here]
-    return r
 
 
 def _recurrence_grad(xp: Any, g: Any, self: Any, dim: int, transposed: bool, result: Any) -> tuple[Any, Any]:
@@ -219,42 +138,6 @@ def _recurrence_grad(xp: Any, g: Any, self: Any, dim: int, transposed: bool, res
 def _recurrence(lib, self, b, dim, transposed):
     """h[t] = b[t] + self[t] h[t-1] along a dim; transposed: h[t] = b[t] + self[t+1] h[t+1]."""
     return lib.linear_recurrence(self, b, dim, transposed)
-
-
-_FEW_ROWS = 12  # up to here a loop over Python numbers is faster than one over array slices
-
-
-@in_lib
-def linear_recurrence(a: Any, b: Any, dim: int, transposed: bool) -> Any:
-    """See ``_recurrence``. Sequential along the dim, in Python's floats if there are only a few rows."""
-    if not b.size:
-        return b.copy()
-    n = b.shape[dim]
-    a, b = np.moveaxis(a, dim, 0), np.moveaxis(b, dim, 0)
-    if transposed:  # the same, from the end; the coefficient is then the one of the element before
-        a, b = np.roll(a[::-1], 1, 0), b[::-1]
-    r = np.empty(b.shape, b.dtype)
-    if b.size // n <= _FEW_ROWS:
-        _by_number(a.reshape(n, -1), b.reshape(n, -1), r.reshape(n, -1))
-    else:
-        _by_slice(a, b, r)
-    return np.ascontiguousarray(np.moveaxis(r[::-1] if transposed else r, 0, dim))
-
-
-def _by_number(a: Any, b: Any, r: Any) -> None:
-    def step(h: Any, ab: Any) -> Any:
-        return ab[1] + ab[0] * h
-
-    for k in range(b.shape[1]):
-        first, *rest = b[:, k].tolist()
-        r[:, k] = list(accumulate(zip(a[1:, k].tolist(), rest, strict=True), step, initial=first))
-
-
-def _by_slice(a: Any, b: Any, r: Any) -> None:
-    h = r[0] = b[0]
-    for t in range(1, len(b)):
-        h = np.multiply(a[t], h, out=r[t])
-        h += b[t]
 
 
 @reduction(
@@ -281,13 +164,6 @@ place(inplace_of(_cumprod, "cumprod_"), "Tensor.cumprod_")
 
 
 # -------------------------------------------------------------------------------------------------------------- extrema
-def _running(ufunc: Any, lib: Any, x: Any, dim: int) -> Any:
-    values = ufunc.accumulate(x, dim)
-    here = x == values
-    if x.dtype.kind in "fV":
-        here |= lib.isnan(x)
-    steps = lib.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
-    return values, lib.maximum.accumulate(lib.where(here, steps, 0), dim)
 
 
 def _running_declaration(name: str) -> dict[str, Any]:
@@ -306,13 +182,13 @@ def _running_declaration(name: str) -> dict[str, Any]:
 @general(**_running_declaration("Cummax"))
 def cummax(lib, self, dim):
     """Running maximum along a dim and where it stands: the last of equal ones."""
-    return _running(lib.maximum, lib, self, dim)
+    return running_extremum(lib.maximum, lib, self, dim)
 
 
 @general(**_running_declaration("Cummin"))
 def cummin(lib, self, dim):
     """Running minimum along a dim and where it stands: the last of equal ones."""
-    return _running(lib.minimum, lib, self, dim)
+    return running_extremum(lib.minimum, lib, self, dim)
 
 
 @reduction("torch.cummax Tensor.cummax", out_rule=_SCALAR_TYPE)
@@ -363,17 +239,6 @@ def logcumsumexp(lib, self, dim):
     wide = ACCUMULATOR[self.dtype]
     r = lib.logaddexp.accumulate(self, dim, wide)
     return r if wide is self.dtype else r.astype(self.dtype)
-
-
-@in_lib
-def complex_logcumsumexp(x: Any, dim: int) -> Any:
-    """See ``logcumsumexp``: NumPy's ``logaddexp`` has no complex form."""
-    r = np.moveaxis(x.astype(np.complex128), dim, 0).copy()
-    for t in range(1, len(r)):
-        larger = np.where(r[t - 1].real >= r[t].real, r[t - 1], r[t])
-        smaller = np.where(r[t - 1].real >= r[t].real, r[t], r[t - 1])
-        r[t] = np.where(np.isneginf(smaller.real), larger, larger + np.log(1.0 + np.exp(smaller - larger)))
-    return np.moveaxis(r, 0, dim).astype(x.dtype)
 
 
 @reduction("torch.logcumsumexp Tensor.logcumsumexp", out_rule=_SCALAR_TYPE)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.segments import START_VALUES, segment_places
 from ..._base.registry import REGISTRY, T, public
-from ..._kinds.slow_path import logical_dtype, not_implemented
+from ..._kinds.slow_path import not_implemented
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed
 from ..indexing.scatter import known_values
-from ..shape.view_chain import renamed
 from ..shape.views_primitive import payload
-
-_START = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -math.inf, "amin": math.inf}
 
 
 @public("torch.segment_reduce torch._segment_reduce")
@@ -42,7 +42,7 @@ def segment_reduce(
     tensor([1., 0., 9.])
     """
     kind = {"max": "amax", "min": "amin"}.get(reduce, reduce)
-    if kind not in _START:
+    if kind not in START_VALUES:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
@@ -52,7 +52,7 @@ def segment_reduce(
         raise not_implemented(REGISTRY["abs"], data, "_segment_reduce_cpu")
     *lead, segments = sizes.shape
     rows, n = math.prod(lead), shape[axis] if shape else 1
-    place, segment = _places(sizes.reshape(rows, segments), starts.reshape(rows, segments), n)
+    place, segment = segment_places(sizes.reshape(rows, segments), starts.reshape(rows, segments), n)
     flat = T.reshape(data, (rows * n, *shape[axis + 1 :]))
     if place is not None:
         flat = T.index([flat, wrap(place)], (0,))
@@ -89,20 +89,10 @@ def _sizes(data: Tensor, lengths: Any, offsets: Any, axis: int, unsafe: bool) ->
     return values, np.cumsum(values, axis=-1) - values
 
 
-def _places(sizes: Any, starts: Any, n: int) -> tuple[Any, Any]:
-    """The elements of all segments in order (``None`` if these are all of them), and the segment that each is in."""
-    rows, segments = sizes.shape
-    segment = np.repeat(np.arange(rows * segments), sizes.reshape(-1))
-    before = np.cumsum(sizes.reshape(-1)) - sizes.reshape(-1)
-    first = (starts + n * np.arange(rows)[:, None]).reshape(-1)
-    place = np.arange(segment.size) + (first - before)[segment]
-    return (None if place.size == rows * n and (place == np.arange(place.size)).all() else place), segment
-
-
 def _reduced(flat: Any, kind: str, segment: Any, count: int, initial: float | None) -> Any:
     """Rows reduced into ``count`` rows."""
     rest = tuple(flat._a.shape[1:])
-    start = wrap(np.full((count, *rest), _START[kind] if initial is None else initial, logical_dtype(flat)))
+    start = wrap(np.full((count, *rest), START_VALUES[kind] if initial is None else initial, logical_dtype(flat)))
     if kind in ("sum", "mean"):
         total = T.index_back([flat, segment], (count, *rest), (0,))
         return total if not initial else total + start

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.library import in_lib
+from ..._arrays.sorting import flat_rows, runs_of_rows
+from ..._base.constants import type_name
 from ..._base.registry import T, public
 from ..._kinds.dims import as_int, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import EXACT, exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import cast, common_dtype, logical_dtype, type_text
+from ..._tape.error_text import not_a_tensor
+from ..._tape.promotion import cast, common_dtype, logical_dtype
 from ..._tape.tensor import Tensor, wrap
-from ..indexing._along import read_along
 from .extrema import along, put_chosen, without_dim
 from .sums import dtype_text, is_kind, reduction, unimplemented
 
@@ -35,114 +36,6 @@ KthvalueResult = return_type("kthvalue", "values", "indices")
 
 
 # -------------------------------------------------------------------------------------------------- NumPy: stable order
-# NOTE [ Fast stable order ]
-#     NumPy sorts plain 64-bit integers with vector instructions, ten times as fast as its stable argsort. A key of at
-#     most 32 bits that orders as its element does, with the element's position in the low half, is such an integer: the
-#     positions come out in stable order. For wider elements an unstable argsort is repaired among equal elements.
-_WORTHWHILE = 2048  # elements, in rows of at least 64
-
-
-def comparable(x: Any) -> Any:
-    """The array, bfloat16 as float32: of that NumPy knows where nan belongs."""
-    return x.astype(np.float32) if x.dtype.kind == "V" else x
-
-
-def stable_order(x: Any, descending: bool) -> Any:
-    """The positions, along the last dim, of the elements in stable order."""
-    x = comparable(x)
-    n = x.shape[-1]
-    if x.size < _WORTHWHILE or n < 64:
-        if not descending:
-            return x.argsort(-1, kind="stable")
-        return n - 1 - x[..., ::-1].argsort(-1, kind="stable")[..., ::-1]
-    if x.dtype.itemsize <= 4 and x.dtype.kind in "fiub":
-        key = _ordered_key(x)
-        return _packed_order(~key if descending else key)
-    flipped = x[..., ::-1] if descending else x
-    order = _repaired_order(flipped)
-    return n - 1 - order[..., ::-1] if descending else order
-
-
-def _ordered_key(x: Any) -> Any:
-    """An unsigned 32-bit integer for each element, in the same order; all nan equal and above everything."""
-    kind = x.dtype.kind
-    if kind == "f":
-        bits = (x.astype(np.float32) + np.float32(0)).view(np.int32)  # -0. + 0. is 0.
-        bits = np.where(np.isnan(x), np.int32(0x7FFFFFFF), bits)
-        signed = bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))
-    elif kind == "i":
-        signed = x.astype(np.int32)
-    else:
-        return x.astype(np.uint32)
-    return signed.view(np.uint32) ^ np.uint32(0x80000000)
-
-
-def _packed_order(key: Any) -> Any:
-    packed = key.astype(np.uint64)
-    packed <<= np.uint64(32)
-    packed |= np.arange(key.shape[-1], dtype=np.uint64)
-    packed.sort(-1)
-    packed &= np.uint64(0xFFFFFFFF)
-    return packed.view(np.int64)
-
-
-def _repaired_order(x: Any) -> Any:
-    order = x.argsort(-1)
-    v = np.take_along_axis(x, order, -1)
-    differs = v[..., 1:] != v[..., :-1]
-    if x.dtype.kind == "f":
-        differs &= ~(np.isnan(v[..., 1:]) & np.isnan(v[..., :-1]))
-    if differs.all():
-        return order
-    group = np.zeros(x.shape, np.uint64)
-    np.cumsum(differs, -1, out=group[..., 1:])
-    group <<= np.uint64(32)
-    group |= order.view(np.uint64)
-    group.sort(-1)
-    group &= np.uint64(0xFFFFFFFF)
-    return group.view(np.int64)
-
-
-def _last(x: Any, dim: int) -> Any:
-    if dim == x.ndim - 1:
-        return x
-    return x.T if x.ndim == 2 else np.moveaxis(x, dim, -1)  # which takes some microseconds
-
-
-def _back(x: Any, dim: int) -> Any:
-    if dim == x.ndim - 1:
-        return x
-    return np.ascontiguousarray(x.T if x.ndim == 2 else np.moveaxis(x, -1, dim))
-
-
-def chosen(x: Any, order: Any) -> Any:
-    """The elements along the last dim at these positions."""
-    return read_along(x, order, x.ndim - 1) if x.flags.c_contiguous else np.take_along_axis(x, order, -1)
-
-
-@in_lib
-def sorted_with_positions(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
-    """See ``sort``."""
-    rows = np.ascontiguousarray(_last(x, dim))
-    order = stable_order(rows, descending)
-    return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
-
-
-@in_lib
-def largest_with_positions(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
-    """See ``topk``."""
-    rows = np.ascontiguousarray(_last(x, dim))
-    n = rows.shape[-1]
-    if k == 0:
-        order = np.zeros((*rows.shape[:-1], 0), np.int64)
-    elif n < 64 or 4 * k > n:
-        order = stable_order(rows, largest)[..., :k]
-    else:
-        key = comparable(rows)
-        part = key.argpartition(n - k, -1)[..., n - k :] if largest else key.argpartition(k - 1, -1)[..., :k]
-        part.sort(-1)
-        order = np.take_along_axis(part, stable_order(chosen(rows, part), largest), -1)
-    return _back(chosen(rows, order), dim), _back(np.ascontiguousarray(order), dim)
 
 
 # ----------------------------------------------------------------------------------------------------------------- sort
@@ -263,17 +156,6 @@ def kthvalue(lib, self, k, dim, keepdim):
     return lib.kth_with_positions(self, k, dim, keepdim)
 
 
-@in_lib
-def kth_with_positions(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """See ``kthvalue``."""
-    rows = _last(x, dim)
-    order = comparable(rows).argpartition(k - 1, -1)[..., k - 1 : k]
-    values = np.take_along_axis(rows, order, -1)
-    if keepdim:
-        return np.moveaxis(values, -1, dim), np.moveaxis(order, -1, dim)
-    return values[..., 0], order[..., 0]
-
-
 @reduction(
     "torch.kthvalue Tensor.kthvalue",
     out_rule=(
@@ -335,9 +217,9 @@ def unique_dim(lib, self, dim):
     rows = np.moveaxis(self, dim, 0)
     if not len(rows):
         return self.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
-    flat = _flat_rows(rows)
+    flat = flat_rows(rows)
     order = np.lexsort(flat.T[::-1]) if flat.shape[1] else np.arange(len(rows))
-    new, group, counts = _runs(flat[order])
+    new, group, counts = runs_of_rows(flat[order])
     inverse = np.empty(len(rows), np.int64)
     inverse[order] = group
     return np.ascontiguousarray(np.moveaxis(rows[order[new]], 0, dim)), inverse, counts
@@ -347,7 +229,7 @@ def unique_dim(lib, self, dim):
 def _unique_consecutive(lib, self):
     """The first element of each run of equal ones, which run each belongs to, how long each is."""
     flat = self.reshape(-1)
-    new, group, counts = _runs(flat.reshape(-1, 1))
+    new, group, counts = runs_of_rows(flat.reshape(-1, 1))
     return flat[new], group.reshape(self.shape), counts
 
 
@@ -355,23 +237,8 @@ def _unique_consecutive(lib, self):
 def unique_dim_consecutive(lib, self, dim):
     """``_unique_consecutive`` of slices along a dim."""
     rows = np.moveaxis(self, dim, 0)
-    new, group, counts = _runs(_flat_rows(rows))
+    new, group, counts = runs_of_rows(flat_rows(rows))
     return np.ascontiguousarray(np.moveaxis(rows[new], 0, dim)), group, counts
-
-
-def _flat_rows(rows: Any) -> Any:
-    n = 1
-    for s in rows.shape[1:]:
-        n *= s
-    return rows.reshape(len(rows), n)
-
-
-def _runs(rows: Any) -> tuple[Any, Any, Any]:
-    """Where each run of equal rows starts, the run of each row, the length of each run."""
-    starts = np.ones(len(rows), bool)
-    starts[1:] = (rows[1:] != rows[:-1]).any(1)
-    new = np.flatnonzero(starts)
-    return new, np.cumsum(starts) - 1, np.diff(np.append(new, len(rows)))
 
 
 def _asked(results: Any, return_inverse: bool, return_counts: bool) -> Any:
@@ -440,25 +307,6 @@ def _searchsorted(lib, sorted_sequence, self, right):
     return lib.places_in_rows(sorted_sequence, self, right)
 
 
-@in_lib
-def places_in_rows(rows: Any, values: Any, right: bool) -> Any:
-    """Binary search of each row's values in the row, all at once."""
-    n = rows.shape[-1]
-    if rows.ndim == 1:
-        return np.asarray(np.searchsorted(rows, values, "right" if right else "left"), dtype=np.int64)[()]
-    low = np.zeros(values.shape, np.int64)
-    high = np.full(values.shape, n, np.int64)
-    while (low < high).any():
-        middle = (low + high) >> 1
-        found = np.take_along_axis(rows, np.minimum(middle, n - 1), -1)
-        # not (found >= value), so that nan goes to the end, as in PyTorch
-        further = ~(found > values) if right else ~(found >= values)
-        further &= low < high
-        low = np.where(further, middle + 1, low)
-        high = np.where(further, high, np.minimum(middle, high))
-    return low
-
-
 def _right(side: str | None, right: bool) -> bool:
     if side is None:
         return right
@@ -515,7 +363,7 @@ def _as_values(input: Any, like: Tensor) -> Tensor:
         return input
     if isinstance(input, (int, float)) or hasattr(input, "item"):
         return wrap(np.asarray(input).astype(common_dtype((like, input))))
-    raise TypeError(f"searchsorted(): argument 'input' (position 2) must be Tensor, not {type_text(input)}")
+    raise not_a_tensor("searchsorted", "input", 2, input)
 
 
 def _check_rows(name: str, rows: Tensor, values: Tensor) -> None:
@@ -590,8 +438,8 @@ def _isin(
     """
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
         raise TypeError(
-            f"isin() received an invalid combination of arguments - got ({type_text(elements)}, "
-            f"{type_text(test_elements)}), but expected one of:\n * (Tensor elements, Tensor test_elements)\n"
+            f"isin() received an invalid combination of arguments - got ({type_name(elements)}, "
+            f"{type_name(test_elements)}), but expected one of:\n * (Tensor elements, Tensor test_elements)\n"
             " * (Number element, Tensor test_elements)\n * (Tensor elements, Number test_element)\n"
         )
     dtype = common_dtype((elements, test_elements))

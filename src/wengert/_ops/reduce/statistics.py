@@ -1,4 +1,4 @@
-"""Spread, order statistics and counts: ``var``, ``std``, ``median``, ``mode``, ``quantile``, ``histc``, ``cov``, ..."""
+"""Spread and order statistics: ``var``, ``std``, ``median``, ``mode``, ``quantile``, ``cov``, ..."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.library import in_lib, vector_of_ones
-from ..._arrays.norms_small import row_tables
+from ..._arrays.order_statistics import median_along, median_of_all
+from ..._arrays.sums import count_of
+from ..._arrays.variance import narrowed, variance, variance_and_mean
+from ..._base.constants import type_name
 from ..._base.errors import warn
 from ..._base.registry import T, public
-from ..._kinds.dims import nonempty_dims, normal_dim, rank
+from ..._kinds.dims import EVERY_DIM, nonempty_dims, normal_dim, rank
 from ..._kinds.general import general
 from ..._kinds.out import exactly
 from ..._kinds.return_types import return_type
-from ..._kinds.slow_path import cast, type_text
+from ..._tape.error_text import not_a_tensor
+from ..._tape.promotion import cast
 from ..._tape.tensor import CPU, Tensor, device_of, wrap
 from .extrema import along, put_chosen, shared_by_all
-from .sort import comparable
-from .sums import average, count_of, dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
+from .sums import dtype_text, is_kind, reduction, restored, unimplemented, wanted_dims
 
 _QUANTILE = exactly("quantile() out tensor must be same dtype as the input tensor")
 
@@ -26,83 +28,12 @@ MedianResult = return_type("median", "values", "indices")
 NanmedianResult = return_type("nanmedian", "values", "indices")
 ModeResult = return_type("mode", "values", "indices")
 
-FEW = 4096  # so many float32 are widened, as PyTorch does with any number of them: their squares may overflow
 
 if TYPE_CHECKING:
     Order = int | float
 
 
 # --------------------------------------------------------------------------------------------------------------- spread
-def _variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """Variance and mean over dims: two passes, each added up pairwise. Half precision, and little, in more digits.
-
-    The results are in the wider dtype: see ``_narrowed``.
-    """
-    if x.dtype.itemsize == 2 or (x.dtype.itemsize == 4 and x.size <= FEW):
-        return _variance(lib, x.astype(np.float64 if x.size <= FEW else np.float32), dim, correction, keepdim)
-    n = count_of(x.shape, dim)
-    mean = average(lib, x, dim, n, True)
-    if x.dtype.kind == "f":
-        v = lib.sum_of_deviations(x, mean, dim, keepdim)
-    else:
-        d = x - mean
-        v = lib.add.reduce(d.real * d.real + d.imag * d.imag, dim, None, None, keepdim)
-    if n > correction:
-        v = v / (n - correction)
-    else:  # over zero, without NumPy's warning
-        v = lib.where(v > 0, v.dtype.type(np.inf), v.dtype.type(np.nan))
-    return v, mean if keepdim else mean.reshape(v.shape)
-
-
-_BY_BLAS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
-_FLOAT64 = np.dtype(np.float64)
-_SMALL_ROW = 64
-
-
-def _only_variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
-    """``_variance`` without the mean; of a few rows by products with tables (see ``_small_norms``)."""
-    if len(dim) == x.ndim and correction < x.size <= FEW and x.dtype in _BY_BLAS:
-        v = _variance_of_few(x, correction)
-        return v.reshape((1,) * x.ndim) if keepdim else v
-    if x.ndim == 2 and dim == (0,) and correction < len(x) and 0 < x.size <= FEW and x.dtype in _BY_BLAS:
-        v = _variance_of_columns(x, correction)
-        return v[None] if keepdim else v
-    n = x.shape[-1] if x.ndim else 0
-    if correction < n <= _SMALL_ROW and 0 < x.size <= FEW and dim == (x.ndim - 1,) and x.dtype in _BY_BLAS:
-        d = x.astype(np.float64, copy=False).dot(row_tables(n, _FLOAT64)[1])
-        d *= d
-        v = d.dot(vector_of_ones(n, _FLOAT64))
-        v /= n * n * (n - correction)
-        if v.item(v.argmax()) < np.inf:  # else inf - inf, which a table does not tell, or too large squares
-            return v[..., None] if keepdim else v
-    return _variance(lib, x, dim, correction, keepdim)[0]
-
-
-def _variance_of_few(x: Any, correction: float) -> Any:
-    """The variance of all elements."""
-    n = x.size
-    d = x.astype(np.float64).ravel()
-    d -= vector_of_ones(n, _FLOAT64).dot(d) / n
-    return d.dot(d) / (n - correction)
-
-
-def _variance_of_columns(x: Any, correction: float) -> Any:
-    """The variance of each column of a small matrix."""
-    n = len(x)
-    ones = vector_of_ones(n, _FLOAT64)
-    mean = ones.dot(x)
-    mean /= n
-    d = x - mean
-    d *= d
-    v = ones.dot(d)
-    v /= n - correction
-    return v
-
-
-def _narrowed(r: Any, dtype: Any) -> Any:
-    if type(r) is np.float64:  # a number: NumPy converts an array sooner
-        return r if dtype is _FLOAT64 else dtype.type(r)
-    return r if r.dtype is dtype else r.astype(dtype)
 
 
 def _variance_grad(xp: Any, g: Any, self: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
@@ -136,7 +67,7 @@ _SAMPLES = [
 )
 def var(lib, self, dim, correction, keepdim):
     """Variance over some dims."""
-    return _narrowed(_only_variance(lib, self, dim, correction, keepdim), self.real.dtype)
+    return narrowed(variance(lib, self, dim, correction, keepdim), self.real.dtype)
 
 
 @general(
@@ -149,7 +80,7 @@ def var(lib, self, dim, correction, keepdim):
 )
 def std(lib, self, dim, correction, keepdim):
     """Standard deviation over some dims."""
-    return _narrowed(lib.sqrt(_only_variance(lib, self, dim, correction, keepdim)), self.real.dtype)
+    return narrowed(lib.sqrt(variance(lib, self, dim, correction, keepdim)), self.real.dtype)
 
 
 @general(
@@ -163,8 +94,8 @@ def std(lib, self, dim, correction, keepdim):
 )
 def var_mean(lib, self, dim, correction, keepdim):
     """Variance and mean over some dims."""
-    v, m = _variance(lib, self, dim, correction, keepdim)
-    return _narrowed(v, self.real.dtype), _narrowed(m, self.dtype)
+    v, m = variance_and_mean(lib, self, dim, correction, keepdim)
+    return narrowed(v, self.real.dtype), narrowed(m, self.dtype)
 
 
 @general(
@@ -179,25 +110,26 @@ def var_mean(lib, self, dim, correction, keepdim):
 )
 def std_mean(lib, self, dim, correction, keepdim):
     """Standard deviation and mean over some dims."""
-    v, m = _variance(lib, self, dim, correction, keepdim)
-    return _narrowed(lib.sqrt(v), self.real.dtype), _narrowed(m, self.dtype)
+    v, m = variance_and_mean(lib, self, dim, correction, keepdim)
+    return narrowed(lib.sqrt(v), self.real.dtype), narrowed(m, self.dtype)
 
 
 def _spread(op: Any, name: str, input: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Read ``(dim, unbiased, keepdim)``, ``(unbiased)`` or ``(dim, *, correction, keepdim)``, check, and run."""
     ndim = rank(input, name)
-    if not args and not kwargs and input._a.size > 1 and is_kind(input, "fc"):
-        return op(input, tuple(range(ndim)), 1, False)
-    if len(args) == 1 and type(args[0]) is int and not kwargs and -ndim <= args[0] < ndim and is_kind(input, "fc"):
-        dim = args[0] if args[0] >= 0 else args[0] + ndim
-        if input._a.shape[dim] > 1:
-            return op(input, (dim,), 1, False)
+    keepdim = False if not kwargs else kwargs.get("keepdim") if len(kwargs) == 1 else None
+    if type(keepdim) is bool and is_kind(input, "fc"):
+        if not args:
+            if input._a.size > 1:
+                return op(input, EVERY_DIM[ndim], 1, keepdim)
+        elif type(dim := args[0]) is int and len(args) == 1 and -ndim <= dim < ndim and input._a.shape[dim] > 1:
+            return op(input, (dim if dim >= 0 else dim + ndim,), 1, keepdim)
     names = ("unbiased",) if args and isinstance(args[0], bool) else ("dim", "unbiased", "keepdim")
     given = dict(zip(names, args, strict=False)) | kwargs
     known = {"dim", "unbiased", "keepdim", "correction"}
     clash = "unbiased" in given and "correction" in given
     if len(args) > len(names) or not set(given) <= known or clash or not isinstance(given.get("unbiased", True), bool):
-        got = ", ".join([type_text(a) for a in (input, *args)] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
+        got = ", ".join([type_name(a) for a in (input, *args)] + [f"{k}={type_name(v)}" for k, v in kwargs.items()])
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
             " * (Tensor input, tuple of ints dim, bool unbiased = True, bool keepdim = False)\n"
@@ -266,34 +198,6 @@ def _std_mean(input: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------------------- median
-@in_lib
-def median_positions(rows: Any, ignore_nan: bool) -> Any:
-    """Where the lower median of each row is: of what is not nan, or else at the first nan if there is one."""
-    rows = comparable(rows)
-    n = rows.shape[-1]
-    missing = np.isnan(rows) if rows.dtype.kind == "f" else None
-    if missing is None or not missing.any():
-        return rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]
-    if ignore_nan:
-        order = rows.argsort(-1, kind="stable")
-        k = np.maximum(n - missing.sum(-1) - 1, 0) // 2
-        return np.take_along_axis(order, k[..., None], -1)[..., 0]
-    middle = rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]
-    return np.where(missing.any(-1), missing.argmax(-1), middle)
-
-
-def _median_all(lib: Any, x: Any, ignore_nan: bool) -> Any:
-    rows = x.reshape(-1)
-    return rows[lib.median_positions(rows, ignore_nan)] if rows.size else x.dtype.type(float("nan"))
-
-
-def _median_dim(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
-    rows = lib.moveaxis(x, dim, -1)
-    where = lib.median_positions(rows, ignore_nan)[..., None]
-    values = lib.take_along_axis(rows, where, -1)
-    if keepdim:
-        return lib.moveaxis(values, -1, dim), lib.moveaxis(where, -1, dim)
-    return values[..., 0], where[..., 0]
 
 
 def _all_declaration(node: str, by_dim: str) -> dict[str, Any]:
@@ -325,25 +229,25 @@ def _dim_declaration(node: str, name: str) -> dict[str, Any]:
 @general(**_all_declaration("MedianBackward0", "median_dim"))
 def median_all(lib, self):
     """The lower median of all elements."""
-    return _median_all(lib, self, False)
+    return median_of_all(lib, self, False)
 
 
 @general(**_all_declaration("NanmedianBackward0", "nanmedian_dim"))
 def nanmedian_all(lib, self):
     """The lower median of all elements that are not nan."""
-    return _median_all(lib, self, True)
+    return median_of_all(lib, self, True)
 
 
 @general(**_dim_declaration("MedianBackward1", "median"))
 def median_dim(lib, self, dim, keepdim):
     """The lower median along a dim, and where it is."""
-    return _median_dim(lib, self, dim, keepdim, False)
+    return median_along(lib, self, dim, keepdim, False)
 
 
 @general(**_dim_declaration("NanmedianBackward1", "nanmedian"))
 def nanmedian_dim(lib, self, dim, keepdim):
     """The lower median along a dim of the elements that are not nan, and where it is."""
-    return _median_dim(lib, self, dim, keepdim, True)
+    return median_along(lib, self, dim, keepdim, True)
 
 
 def _median(input: Tensor, dim: Any, keepdim: bool, of_all: Any, of_dim: Any, result: Any) -> Any:
@@ -385,22 +289,6 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 def mode(lib, self, dim, keepdim):
     """The most frequent element along a dim, the smallest of several, and where it is last."""
     return lib.most_frequent(self, dim, keepdim)
-
-
-@in_lib
-def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """See ``mode``: the first of the longest runs of equal elements in order."""
-    rows = np.moveaxis(x, dim, -1)
-    order = comparable(rows).argsort(-1, kind="stable")
-    v = np.take_along_axis(rows, order, -1)
-    steps = np.arange(v.shape[-1])
-    starts = np.zeros(v.shape, np.int64)
-    starts[..., 1:] = np.where(v[..., 1:] != v[..., :-1], steps[1:], 0)
-    where = (steps - np.maximum.accumulate(starts, -1)).argmax(-1)[..., None]
-    values, indices = np.take_along_axis(v, where, -1), np.take_along_axis(order, where, -1)
-    if keepdim:
-        return np.moveaxis(values, -1, dim), np.moveaxis(indices, -1, dim)
-    return values[..., 0], indices[..., 0]
 
 
 @reduction(
@@ -513,7 +401,7 @@ def _interpolated(values: Tensor, q: Tensor, interpolation: str, ignore_nan: boo
 def _check_quantile(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
     if not isinstance(q, Tensor):
         if isinstance(q, bool) or not isinstance(q, (int, float)):
-            raise TypeError(f"{name}(): argument 'q' (position 2) must be Tensor, not {type_text(q)}")
+            raise not_a_tensor(name, "q", 2, q)
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")
         q = wrap(np.asarray(q, dtype=np.float64))

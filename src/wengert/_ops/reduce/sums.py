@@ -12,29 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._arrays.large import MANY, sum_over
-from ..._arrays.library import in_lib, lib, vector_of_ones
-from ..._base.dtypes import BY_NUMPY, INEXACT, as_dtype
+from ..._arrays.sums import FALSE, SMALL, TRUE, add_up, as_truth, average, count_of, empty, multiply_up, no_mean
+from ..._base.constants import type_name
+from ..._base.dtypes import BY_NUMPY, FLOAT32, INEXACT, UINT8, as_dtype
 from ..._base.errors import noted
 from ..._base.registry import RAW, public
 from ..._kinds.dims import EVERY_DIM, normal_dim, normal_dims, numpy_names, numpy_spelling, rank
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import CONVERTIBLE, EXACT, convertible, exactly, with_keywords, write_out
-from ..._kinds.slow_path import cast, default_np, logical_dtype, type_text
+from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor
 
 if TYPE_CHECKING:
     from ..._base.dtypes import dtype as DType
 
 Dims = int | Sequence[int] | None
-add_reduce: Any = np.add.reduce
-FLOAT32, UINT8, BOOL = np.dtype(np.float32), np.dtype(np.uint8), np.dtype(np.bool_)
-TRUE, FALSE = np.True_, np.False_
-SMALL = 4096  # so many elements are filled sooner than read from one place
-empty = np.empty
-FEW = 64  # so many elements are added up sooner by BLAS, and as accurately as pairwise
-BY_BLAS = frozenset(map(np.dtype, "fdFD"))
 
 
 # --------------------------------------------------------------------------------------------------------- common parts
@@ -49,39 +42,6 @@ def kept(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:
 def restored(xp: Any, g: Any, shape: tuple[int, ...], dim: int | tuple[int, ...], keepdim: bool) -> Any:
     """A reduction's result, or its cotangent, with the reduced dims back as ones, so that it broadcasts."""
     return g if keepdim else xp.reshape(g, kept(shape, dim))
-
-
-def count_of(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
-    """How many elements are reduced into one."""
-    n = 1
-    for d in dims:
-        n *= shape[d]
-    return n
-
-
-class _Accumulators(dict[Any, Any]):
-    """dtype -> the dtype that PyTorch adds up and multiplies in; ``None``: its own, or what NumPy takes anyway."""
-
-    def __missing__(self, dtype: Any) -> Any:
-        found: Any = None
-        if dtype.kind in "bu":
-            found = np.dtype(np.int64)
-        elif dtype.itemsize == 2 and dtype.kind in "fV":
-            found = np.dtype(np.float32)
-        self[dtype] = found
-        return found
-
-
-ACCUMULATOR = _Accumulators()
-
-
-def add_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    """Sum as PyTorch: integers and bools give int64, half precision is added up in float32. NumPy's pairwise order."""
-    wide = ACCUMULATOR[x.dtype]
-    if wide is None:
-        return lib.sum_over(x, dim, keepdim)
-    r = lib.add.reduce(x, dim, wide, None, keepdim)
-    return r if wide.kind == "i" else r.astype(x.dtype)
 
 
 def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callable[[Any], Any]:
@@ -113,7 +73,7 @@ def reduction(*names: str, out_rule: Any = None, in_out: bool = False) -> Callab
 def no_keepdim(name: str, keepdim: Any) -> TypeError:
     """PyTorch's error for a ``keepdim`` that is no bool: ``x.sum(0, 1)`` is not the sum over two dims."""
     return noted(
-        TypeError(f"{name}(): argument 'keepdim' (position 2) must be bool, not {type_text(keepdim)}"),
+        TypeError(f"{name}(): argument 'keepdim' (position 2) must be bool, not {type_name(keepdim)}"),
         f"What to do: several dims are given as a tuple, x.{name}((0, 1)).",
     )
 
@@ -180,7 +140,12 @@ def sum(
             [7.]]))
     """
     if dtype is None and out is None and not spelling:
-        dims = wanted_dims(dim, rank(input, "sum"), "sum")
+        try:
+            ndim = input._a.ndim
+        except AttributeError:
+            ndim = rank(input, "sum")
+        one = type(dim) is int and -ndim <= dim < ndim
+        dims = (dim if dim >= 0 else dim + ndim,) if one else wanted_dims(dim, ndim, "sum")
         if keepdim and keepdim is not True:
             raise no_keepdim("sum", keepdim)
         return sum_all(input) if dim is None and not keepdim else sum_dim(input, dims, keepdim)
@@ -189,17 +154,6 @@ def sum(
     if spelling:
         return sum(input, **numpy_spelling("sum", {"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
     return in_dtype(sum(in_dtype(input, dtype, "sum"), dim, keepdim), dtype, "sum")
-
-
-@in_lib
-def sum_of_all(x: Any) -> Any:
-    """See ``sum_all``."""
-    n = x.size
-    if n <= FEW and x.dtype in BY_BLAS:
-        return vector_of_ones(n, x.dtype).dot(x.ravel())
-    if ACCUMULATOR[x.dtype] is None:
-        return add_reduce(x, None) if n < MANY else sum_over(x, None)
-    return add_up(lib, x, None, False)
 
 
 def spread(xp: Any, g: Any, shape: tuple[int, ...], n: int) -> Any:
@@ -231,10 +185,10 @@ def sum_all(self):
     batch=("dim", ("dim",)),
     samples=[((3, 4), ((1,), False)), ((2, 3, 4), ((0, 2), True)), ((), ((), False)), ((2, 0), ((1,), False))],
     called="sum",
+    libname="sum_along",
 )
-def sum_dim(lib, self, dim, keepdim):
+def sum_dim(self, dim, keepdim):
     """Sum over some dims."""
-    return add_up(lib, self, dim, keepdim)
 
 
 @general(
@@ -248,7 +202,7 @@ def sum_dim(lib, self, dim, keepdim):
 def nansum(lib, self, dim, keepdim):
     """Sum over some dims, counting nan as zero."""
     if self.dtype.kind in "fV":
-        self = lib.where(lib.isnan(self), self.dtype.type(0), self)
+        self = lib.where(lib.isnan(self), lib.ZEROS[self.dtype], self)
     return add_up(lib, self, dim, keepdim)
 
 
@@ -287,7 +241,12 @@ def mean(
     (tensor(3.), tensor([2., 4.]))
     """
     if dtype is None and out is None and not spelling:
-        dims = wanted_dims(dim, rank(input, "mean"), "mean")
+        try:
+            ndim = input._a.ndim
+        except AttributeError:
+            ndim = rank(input, "mean")
+        one = type(dim) is int and -ndim <= dim < ndim
+        dims = (dim if dim >= 0 else dim + ndim,) if one else wanted_dims(dim, ndim, "mean")
         if keepdim and keepdim is not True:
             raise no_keepdim("mean", keepdim)
         return mean_all(input) if dim is None and not keepdim else mean_dim(input, dims, keepdim)
@@ -299,47 +258,8 @@ def mean(
         return mean(input, **numpy_spelling("mean", {"dim": dim, "keepdim": keepdim, **spelling}), dtype=dtype)
     wanted = as_dtype(dtype, "mean")
     if not (wanted.is_floating_point or wanted.is_complex):
-        raise _no_mean("Optional", wanted.scalar_name)
+        raise no_mean("Optional", wanted.scalar_name)
     return mean(in_dtype(input, dtype, "mean"), dim, keepdim)
-
-
-def _no_mean(what: str, got: str) -> RuntimeError:
-    return RuntimeError(
-        f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
-        f"Got: {got}"
-    )
-
-
-class _MeanAccumulators(dict[Any, Any]):
-    """dtype -> the dtype that a mean is added up in, ``None`` for its own; an integer's has no mean."""
-
-    def __missing__(self, dtype: Any) -> Any:
-        if dtype.kind in "biu":
-            raise _no_mean("Input", BY_NUMPY[dtype].scalar_name)
-        found = self[dtype] = ACCUMULATOR[dtype]
-        return found
-
-
-MEAN_ACCUMULATOR = _MeanAccumulators()
-
-
-def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
-    """Mean over dims that hold ``count`` elements together; of half precision in float32."""
-    wide = MEAN_ACCUMULATOR[x.dtype]
-    if wide is None:
-        return lib.sum_over(x, dim, keepdim) / count
-    return (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
-
-
-@in_lib
-def mean_of_all(x: Any) -> Any:
-    """See ``mean_all``."""
-    n = x.size
-    if 0 < n <= FEW and x.dtype in BY_BLAS:
-        return vector_of_ones(n, x.dtype).dot(x.ravel()) / n
-    if MEAN_ACCUMULATOR[x.dtype] is None:
-        return (add_reduce(x, None) if n < MANY else sum_over(x, None)) / n
-    return average(lib, x, None, n, False)
 
 
 @linear(
@@ -397,15 +317,6 @@ def _not_nan_count(lib, self, dim, keepdim):
 
 
 # -------------------------------------------------------------------------------------------------------------- product
-def multiply_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    """Product as PyTorch: integers and bools give int64, half precision is multiplied in float32."""
-    wide = ACCUMULATOR[x.dtype]
-    if wide is None:
-        if x.size >= MANY and not keepdim and (dim is None or (type(dim) is tuple and len(dim) == x.ndim)):
-            return lib.product_of_all(x)
-        return lib.multiply.reduce(x, dim, None, None, keepdim)
-    r = lib.multiply.reduce(x, dim, wide, None, keepdim)
-    return r if wide.kind == "i" else r.astype(x.dtype)
 
 
 def _others(xp: Any, x: Any, dim: int) -> Any:
@@ -478,7 +389,7 @@ def all_dim(lib, self, dim, keepdim):
     """Whether all elements over some dims are true."""
     if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
         return TRUE if lib.count_nonzero(self) == self.size else FALSE
-    return _as_truth(lib.logical_and.reduce(self, dim, None, None, keepdim), self)
+    return as_truth(lib.logical_and.reduce(self, dim, None, None, keepdim), self)
 
 
 @general(batch=("dim", ("dim",)), dtypes="fcib", samples=[((3, 4), ((1,), False)), ((), ((), False))], why_not="truth")
@@ -486,12 +397,7 @@ def any_dim(lib, self, dim, keepdim):
     """Whether any element over some dims is true."""
     if self.size <= SMALL and len(dim) == self.ndim and not keepdim and self.dtype is not UINT8:
         return TRUE if lib.count_nonzero(self) else FALSE
-    return _as_truth(lib.logical_or.reduce(self, dim, None, None, keepdim), self)
-
-
-def _as_truth(r: Any, x: Any) -> Any:
-    wanted = UINT8 if x.dtype is UINT8 else BOOL
-    return r if r.dtype is wanted else r.astype(wanted)
+    return as_truth(lib.logical_or.reduce(self, dim, None, None, keepdim), self)
 
 
 @reduction("torch.all Tensor.all", out_rule=exactly("all only supports bool tensor for result, got: {Out}"))

@@ -209,7 +209,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
         try:
             shape = np.broadcast_shapes(shape, mine)
         except ValueError:
-            from ..._kinds.slow_path import broadcast_error
+            from ..._tape.error_text import broadcast_error
 
             other = next(y for y in tensors[:k] if not _fits(y, x))
             raise broadcast_error(other, x) from None

@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS, NEW_AT
 from ..._arrays.library import concatenate
+from ..._base.constants import type_name
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, public
 from ..._kinds.dims import as_int, normal_dim
 from ..._kinds.general import general
 from ..._kinds.out import convertible, with_out, write_out
-from ..._kinds.slow_path import type_text
 from ..._tape.fast_results import recorded, tied_parts
 from ..._tape.tensor import Tensor, wrap
 from .broadcasting import atleast_1d, atleast_2d, atleast_3d
 from .strided import slice_dim
 from .views import reshape_public
-from .views_primitive import COLONS, NEW_AT, ints, lifted_dims, payload
+from .views_primitive import ints, lifted_dims, payload
 
 # Python's error of PyTorch's concatenations for an ``out`` that cannot hold the result
 _CONCATENATED = convertible("torch.cat(): input types can't be cast to the desired output type {Out}", TypeError)
@@ -156,10 +157,10 @@ assert CAT.saves.uses == ("tensors_shape", "dim", "needs")  # type: ignore[attr-
 def tensor_list(tensors: Any, name: str) -> list[Tensor]:
     """A function's sequence of tensors, checked."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
-        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_text(tensors)}")
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_name(tensors)}")
     for place, x in enumerate(tensors):
         if not isinstance(x, Tensor):
-            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_text(x)}")
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_name(x)}")
     return list(tensors)
 
 
@@ -378,7 +379,7 @@ def split_with_sizes_public(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
 def _pieces(sizes: Any, n: int, dim: int) -> tuple[int, ...]:
     if not isinstance(sizes, (tuple, list)):
         raise TypeError(
-            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type_text(sizes)}"
+            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type_name(sizes)}"
         )
     sizes = ints((sizes,), "split_with_sizes", "split_sizes")
     if any(s < 0 for s in sizes):
@@ -461,7 +462,9 @@ def tensor_split(
 
 
 def _split_along(name: str, dim: int, least: int) -> Any:
-    def along(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+    def along(
+        input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+    ) -> tuple[Tensor, ...]:
         where = next(w for w in (indices_or_sections, indices, sections) if w is not None)
         shape = payload(input, name).shape
         if len(shape) < least:
@@ -472,7 +475,7 @@ def _split_along(name: str, dim: int, least: int) -> Any:
         d = 0 if name == "hsplit" and len(shape) == 1 else dim
         if not isinstance(where, (tuple, list, Tensor)) and not hasattr(where, "__index__"):
             raise TypeError(
-                f"{name}() received an invalid combination of arguments - got (Tensor, {type_text(where)}), but "
+                f"{name}() received an invalid combination of arguments - got (Tensor, {type_name(where)}), but "
                 "expected one of:\n"
                 " * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)\n"
             )

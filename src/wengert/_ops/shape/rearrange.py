@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS
 from ..._arrays.library import concatenate
 from ..._base.dtypes import as_dtype
 from ..._base.errors import warn_once
@@ -20,10 +21,11 @@ from ..._kinds.dims import as_int, normal_dim, normal_dims
 from ..._kinds.general import general
 from ..._kinds.linear import linear
 from ..._kinds.out import EXACT, with_out
-from ..._kinds.slow_path import logical_dtype
 from ..._payloads.meta import no_kernel, on_meta
 from ..._tape.inplace import inplace_of, unrecorded, written
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed
 from ..._tensor_api.construct import placed
 from ..create.convert import clone
 from ..create.create import allocate, element
@@ -32,10 +34,9 @@ from ..indexing.index_primitive import index
 from .broadcasting import atleast_2d
 from .join import in_order, stack, tensor_list
 from .strided import as_strided, checked_diagonal
-from .view_chain import renamed
 from .view_copies import diagonal_copy
 from .views import reshape_public, view_public
-from .views_primitive import COLONS, expand, ints, payload, unsqueeze_dim, view
+from .views_primitive import expand, ints, payload, unsqueeze_dim, view
 
 
 # ---------------------------------------------------------------------------------------------- flips, rolls, triangles

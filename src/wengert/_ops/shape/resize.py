@@ -7,18 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.memory import locked, storage_of
 from ..._base.errors import warn
 from ..._base.modes import inference_tensors, is_grad_enabled
 from ..._base.registry import public
-from ..._kinds.slow_path import logical_dtype, type_text
 from ..._payloads.meta import Meta
-from ..._tape.inference import is_inference, locked, refuse_write
+from ..._tape.error_text import expect_tensor
+from ..._tape.inference import is_inference, refuse_write
 from ..._tape.node import AccumulateGrad, Box, cell_of, view_of
+from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor, alias_payload, stale_views, wrap
+from ..._tape.view_chain import moved, renamed
 from ..._tape.views import bump, check_inplace
 from ..create.convert import detach
-from .strided import as_strided, offset_of, storage_of
-from .view_chain import moved, renamed
+from .strided import as_strided, offset_of
 from .views import reshape_public, squeeze, transpose, unsqueeze
 from .views_primitive import ints, matrix_t
 
@@ -191,8 +193,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         _new_payload(self, np.empty(0, self._a.dtype), cell_of(self))
         bump(self)
         return self
-    if not isinstance(source, Tensor):
-        raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type_text(source)}")
+    expect_tensor("set_", "source", 1, source)
     if logical_dtype(source) is not logical_dtype(self):
         raise RuntimeError(
             f"Could not set tensor of type {self.dtype.scalar_name} to a tensor of type {source.dtype.scalar_name}"

@@ -1,8 +1,8 @@
-"""Views of a part of the elements, the operators that take a cotangent back through them, and chains of views.
+"""Views of a part of the elements, and the operators that take a cotangent back through them.
 
 A view of a part and the operator that puts its cotangent into zeros are each other's transposes: ``select`` and
 ``select_backward``, ``slice_dim`` and ``slice_backward``, ``diagonal_view`` and ``diagonal_backward``, ``unfold_view``
-and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``, ``view_gather`` and ``view_scatter``.
+and ``unfold_backward``, ``as_strided_view`` and ``as_strided_backward``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS
+from ..._arrays.memory import address_of, restrided, storage_of
 from ..._base.dtypes import BY_NUMPY
 from ..._base.modes import M
 from ..._base.registry import RAW, REGISTRY, T, public
@@ -22,8 +24,9 @@ from ..._payloads.meta import Meta
 from ..._tape.fast_results import tied
 from ..._tape.node import Box, cell_of
 from ..._tape.tensor import Tensor, alias_payload, wrap
-from .view_chain import address_of, renamed, replay, view_scatter
-from .views_primitive import COLONS, Lifted, ints, lifted_dims, payload
+from ..._tape.view_chain import renamed, replay
+from .view_chain import view_scatter
+from .views_primitive import Lifted, ints, lifted_dims, payload
 
 
 def _batch_back(position: int) -> Any:
@@ -132,7 +135,7 @@ def _windows(a: Any, dim: int, size: int, step: int, writeable: bool) -> Any:
         if not writeable:
             r.flags.writeable = False
         return r
-    return _restrided(a, shape, strides, a.__array_interface__["data"][0], writeable)
+    return restrided(a, shape, strides, a.__array_interface__["data"][0], writeable)
 
 
 @linear(
@@ -171,32 +174,11 @@ def unfold_backward(lib, self, size, dimension, width, step):
 
 
 # ------------------------------------------------------------------------------------------------------ strides by hand
-class Memory:
-    """What NumPy's array interface needs to make a view from an address."""
-
-    def __init__(self, interface: dict[str, Any], base: Any) -> None:
-        self.__array_interface__ = interface
-        self.base = base
-
-
 def _at(a: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
     """The view of a's memory with these sizes and strides (in elements), ``offset`` elements after a's first."""
     step = a.itemsize
     address = a.__array_interface__["data"][0] + offset * step
-    return _restrided(a, size, tuple(s * step for s in stride), address, a.flags.writeable)
-
-
-def _restrided(a: Any, size: tuple[int, ...], strides: tuple[int, ...], address: int, writeable: bool) -> Any:
-    """An array in a's memory, from an address on; like NumPy's views it holds the array that owns the memory."""
-    interface = dict(a.__array_interface__)
-    dtype = a.dtype
-    interface.update(shape=size, strides=strides, data=(address, not writeable), descr=[("", dtype.str)])
-    if dtype.kind == "V":
-        interface["typestr"] = f"|V{a.itemsize}"
-    while isinstance(a.base, np.ndarray):
-        a = a.base
-    r = np.asarray(Memory(interface, a))
-    return r if r.dtype is dtype else r.view(dtype)
+    return restrided(a, size, tuple(s * step for s in stride), address, a.flags.writeable)
 
 
 def _span(size: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, int]:
@@ -407,17 +389,6 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return unfold_view(self, dimension, size, step)
 
 
-def storage_of(a: Any) -> Any:
-    """The NumPy array that owns the memory."""
-    while True:
-        base = a.base
-        if not isinstance(base, np.ndarray):
-            base = getattr(base, "base", None)  # what stands between an array and its memory after as_strided
-            if not isinstance(base, np.ndarray):
-                return a
-        a = base
-
-
 def offset_of(a: Any) -> int:
     """How many elements after the start of its storage an array begins."""
     return (address_of(a) - address_of(storage_of(a))) // a.itemsize
@@ -466,7 +437,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 
 def _scatter_into(input: Tensor, src: Tensor, chain: Any, name: str, node: str) -> Tensor:
-    from ..._kinds.slow_path import cast, logical_dtype
+    from ..._tape.promotion import cast, logical_dtype
 
     payload(input, name)
     have = tuple(replay(np.empty(tuple(input._a.shape), np.bool_), chain).shape)
@@ -529,9 +500,9 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
 def view_dtype(self: Tensor, dtype: Any) -> Tensor:
     """The same bytes as elements of another type; what is made has no history."""
     if not hasattr(dtype, "np"):
-        from ..._kinds.slow_path import type_text
+        from ..._base.constants import type_name
 
-        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_text(dtype)}")
+        raise TypeError(f"view(): argument 'dtype' must be torch.dtype, not {type_name(dtype)}")
     a = alias_payload(self)
     new = dtype.np
     if new is a.dtype:

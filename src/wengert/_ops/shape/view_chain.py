@@ -1,7 +1,4 @@
-"""Chains of views: what ``CopySlices`` replays, and what a view finds its history again with.
-
-A chain is a tuple of (view operator, parameters); a multi-output view's parameters end with the output's number.
-"""
+"""The operators on chains of views (``_tape.view_chain``), which take cotangents through them."""
 
 from __future__ import annotations
 
@@ -9,22 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.errors import here
-from ..._base.registry import REGISTRY, XP, Info, T
+from ..._base.registry import REGISTRY, Info, T
 from ..._kinds.general import general
 from ..._kinds.linear import linear
-from ..._tape.node import named, tick, view_of
-from ..._tape.tensor import Tensor, wrap
-
-
-# ------------------------------------------------------------------------------------------------------ chains of views
-def replay(x: Any, chain: Any) -> Any:
-    """The view that a chain of (operator, parameters) makes of an array; a copy where strides allow no view."""
-    xp = XP[type(x)]
-    for name, p in chain:
-        fn = getattr(xp, name)
-        x = fn(x, *p) if REGISTRY[name].outputs == 1 else fn(x, *p[:-1])[p[-1]]
-    return x
+from ..._tape.tensor import Tensor
+from ..._tape.view_chain import replay
 
 
 def lifted(info: Info, shape: tuple[int, ...], p: tuple[Any, ...], size: int) -> Any:
@@ -159,67 +145,6 @@ def zeros_like(lib, self):
     return lib.zeros(self.shape, self.dtype)
 
 
-moved: list[str] = []  # what gave a tensor another array than it was made with, if anything did in this process
-
-
-def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
-    """A view's base, and the chain of (operator, parameters) that makes the view from it.
-
-    If the base, or a view between, was given another shape in place since (``t_``, ``squeeze_``, ...), the chain leads
-    elsewhere; then it is the view's sizes and strides, which always hold.
-    """
-    steps = []
-    base = tensor
-    view = view_of(tensor)
-    while view is not None:
-        steps.append((view[1].name, view[2]))
-        base = view[0]
-        view = view_of(base)
-    chain = tuple(reversed(steps))
-    if not moved:
-        return base, chain
-    a, b = tensor._a, base._a
-    if type(a) is not np.ndarray or type(b) is not np.ndarray:
-        return base, chain
-    try:
-        r = replay(b, chain)
-    except (ValueError, IndexError):
-        r = b
-    address = address_of(a)
-    if r.shape != a.shape or r.strides != a.strides or address_of(r) != address:
-        step = a.itemsize
-        chain = (
-            (
-                "as_strided_view",
-                (
-                    a.shape,
-                    tuple(s // step for s in a.strides),
-                    (address - address_of(b)) // step,
-                    tuple(s // step for s in b.strides),
-                ),
-            ),
-        )
-    return base, chain
-
-
-def gathered(base: Tensor, chain: tuple[Any, ...]) -> Any:
-    """The node of a view of a base whose history was rewritten: one node, whatever the views between, as PyTorch's."""
-    if base._fn is None:
-        return None
-    n = AS_STRIDED()
-    n.fx = base._fn
-    n.seq = tick()
-    n.h = None
-    n.p = (chain,)
-    n.shape = base._a.shape
-    n.code, n.lasti = here()
-    return n
-
-
-def address_of(a: Any) -> int:
-    return a.__array_interface__["data"][0]  # type: ignore[no-any-return]
-
-
 def _view_gather_recorded(self: Tensor, chain: Any) -> Tensor:
     """What ``xp.view_gather`` is on Tensors: the views themselves."""
     for name, p in chain:
@@ -229,19 +154,3 @@ def _view_gather_recorded(self: Tensor, chain: Any) -> Tensor:
 
 
 T.view_gather = _view_gather_recorded
-
-
-AS_STRIDED = type("AsStridedBackward0", (REGISTRY["view_gather"].node,), {"__slots__": (), "__module__": "builtins"})
-
-
-def renamed(t: Tensor, name: str) -> Tensor:
-    """The tensor, its node called otherwise: for operators that are another one under a name of their own."""
-    if t._fn is not None:
-        named(t._fn, name)
-    return t
-
-
-def untied(t: Tensor, node: str | None = None) -> Tensor:
-    """What a view operator made, as the copy that it stands for: with its history, but no view of its input."""
-    r = wrap(t._a, t._fn)
-    return r if node is None else renamed(r, node)

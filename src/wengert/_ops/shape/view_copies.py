@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import COLONS
 from ..._base.registry import public
 from ..._kinds.dims import normal_dim
 from ..._kinds.general import general
@@ -15,13 +16,13 @@ from ..._kinds.out import EXACT, exactly, with_out
 from ..._payloads.meta import Meta
 from ..._tape.node import named
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import renamed
 from .broadcasting import _expand_size
 from .join import _chunks, _piece, _pieces, _sized, _split_jvp
 from .strided import as_strided, diagonal, narrow, select_public, slice_dim, unfold
-from .view_chain import renamed
 from .views import permute_public, squeeze, transpose, view_public
 from .views import t as transposed
-from .views_primitive import COLONS, alias, expand, ints, payload, unsqueeze_dim
+from .views_primitive import alias, expand, ints, payload, unsqueeze_dim
 
 
 def _copied(t: Tensor, name: str | None = None) -> Tensor:

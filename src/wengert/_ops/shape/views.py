@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import NEW_AT
+from ..._base.constants import type_name
 from ..._base.dtypes import BY_NUMPY
 from ..._base.errors import noted, warn, warn_once
 from ..._base.modes import M
 from ..._base.registry import T, public
 from ..._kinds.dims import normal_dim
-from ..._kinds.slow_path import type_text
 from ..._payloads.meta import Meta, restrided
 from ..._tape.fast_results import tied
 from ..._tape.tensor import Tensor, alias_payload
 from .views_primitive import (
-    NEW_AT,
     PERMUTE,
     SQUEEZE_ALL,
     SQUEEZE_DIM,
@@ -80,7 +80,7 @@ def reshape_public(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     if base is a or (base is a.base and base is not None) or shares(r, a):
         t = view(input, r.shape) if M else tied(VIEW, input, (r.shape,), r)
         if t._fn is not None and not a.flags.c_contiguous:
-            from .view_chain import renamed
+            from ..._tape.view_chain import renamed
 
             return renamed(t, "ReshapeAliasBackward0")
         return t
@@ -159,7 +159,7 @@ def _view_size(shape: Any) -> tuple[int, ...]:
             return ints(shape, "view")
     except TypeError:
         pass
-    got = ", ".join(type_text(s) for s in shape)
+    got = ", ".join(type_name(s) for s in shape)
     raise TypeError(
         f"view() received an invalid combination of arguments - got ({got}), but expected one of:\n"
         " * (torch.dtype dtype)\n * (tuple of ints size)\n"
@@ -374,8 +374,8 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     several = isinstance(source, (tuple, list))
     if several is not isinstance(destination, (tuple, list)):
         raise TypeError(
-            f"movedim() received an invalid combination of arguments - got (Tensor, {type_text(source)}, "
-            f"{type_text(destination)}), but expected one of:\n * (Tensor input, int source, int destination)\n"
+            f"movedim() received an invalid combination of arguments - got (Tensor, {type_name(source)}, "
+            f"{type_name(destination)}), but expected one of:\n * (Tensor input, int source, int destination)\n"
             " * (Tensor input, tuple of ints source, tuple of ints destination)\n"
         )
     source, destination = (source, destination) if several else ((source,), (destination,))

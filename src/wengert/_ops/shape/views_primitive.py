@@ -2,7 +2,7 @@
 
 The primitives come first, pairs of transposes; then what users call. A view primitive carries its batching rule as a
 ``Lifted``: the steps that do the same on an array with one more dimension in front. ``strided`` holds the views of a
-part of the elements, and ``view_gather`` and ``view_scatter``, which replay a chain of views.
+part of the elements, ``view_chain`` the operators that replay a chain of views.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._arrays.along import NEW_AT
+from ..._base.constants import type_name
 from ..._base.errors import noted
 from ..._base.late_names import LateFunction
 from ..._base.registry import REGISTRY, Info, T
 from ..._kinds.linear import linear
-from ..._kinds.slow_path import type_text
-from ..._tape.tensor import Tensor
+from ..._tape.error_text import expect_tensor, not_a_tensor
 
 
 # ------------------------------------------------------------------------------------------- batching of view operators
@@ -201,10 +202,6 @@ def unsqueeze_dim(lib, self, dim):
     return self[NEW_AT[dim]]
 
 
-COLONS = [(slice(None),) * n for n in range(66)]
-NEW_AT = [(*colons, None, ...) for colons in COLONS]
-
-
 def _lift_squeeze(name: str, shape: Any, p: Any, size: int) -> Any:
     return (("squeeze_dims", (tuple(i + 1 for i, n in enumerate(shape) if n == 1),)),)
 
@@ -252,14 +249,12 @@ def payload(input: Any, name: str) -> Any:
     try:
         return input._a
     except AttributeError:
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_text(input)}") from None
+        raise not_a_tensor(name, "input", 1, input) from None
 
 
 def shape_of_other(other: Any, name: str) -> tuple[int, ...]:
     """The shape of a method's argument ``other``, which must be a Tensor."""
-    if not isinstance(other, Tensor):
-        raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {type_text(other)}")
-    return tuple(other._a.shape)
+    return tuple(expect_tensor(name, "other", 1, other)._a.shape)
 
 
 def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:
@@ -268,7 +263,7 @@ def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int,
         args = args[0]
         if not isinstance(args, (tuple, list)):
             raise TypeError(
-                f"{name}(): argument '{argument}' (position 1) must be tuple of ints, not {type_text(args)}"
+                f"{name}(): argument '{argument}' (position 1) must be tuple of ints, not {type_name(args)}"
             )
     found = []
     for place, n in enumerate(args):
@@ -280,7 +275,7 @@ def ints(args: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int,
         except TypeError:
             raise TypeError(
                 f"{name}(): argument '{argument}' failed to unpack the object at pos {place + 1} with error "
-                f'"type must be tuple of ints,but got {type_text(n)}"'
+                f'"type must be tuple of ints,but got {type_name(n)}"'
             ) from None
     return tuple(found)
 

@@ -17,7 +17,7 @@ from ..._base.registry import T, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import linear
 from ..._kinds.out import of_kind, with_out
-from ..._kinds.slow_path import cast, default_np, logical_dtype
+from ..._tape.promotion import cast, default_np, logical_dtype
 from ..._tape.tensor import Tensor, wrap
 from ..._tensor_api.construct import placed
 from ..linalg.matmul import dtype_name
@@ -307,14 +307,18 @@ def _several(name: str, run: Callable[..., Any], forward: bool, what: str) -> No
     called = "fftn" if name == "ifft" else name + "n"  # by PyTorch, in its error
     rule = (_real_out if name in ("irfft", "hfft") else _complex_out)(called)
 
-    def transform_n(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
+    def transform_n(
+        input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None
+    ) -> Tensor:
         if out is not None:
             from ..._kinds.out import write_out
 
             return write_out(out, transform_n, (input, s, dim, norm), None, rule)
         return run(input, s, dim, norm, forward)
 
-    def transform_2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
+    def transform_2(
+        input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None
+    ) -> Tensor:
         return transform_n(input, s, dim, norm, out=out)
 
     for fn, suffix, dims in ((transform_n, "n", "all dimensions"), (transform_2, "2", "the last two dimensions")):

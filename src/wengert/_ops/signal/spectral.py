@@ -11,11 +11,11 @@ import numpy as np
 
 from ..._base.errors import warn, warn_once
 from ..._base.registry import T, public
-from ..._kinds.slow_path import cast, logical_dtype
+from ..._tape.promotion import cast, logical_dtype
 from ..._tape.saved import _type_name
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.view_chain import untied
 from ..nn.pad import pad as pad_by
-from ..shape.view_chain import untied
 from .fft import fft, ifft, irfft, rfft
 
 _NO_WINDOW = (

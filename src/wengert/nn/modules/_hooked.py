@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from ..._tape.node import RemovableHandle
 from ..._tape.tensor import Tensor
 from ._handles import BackwardHook, WrappedHook, add_hook
+
+Gradients: TypeAlias = "tuple[Tensor, ...] | Tensor"
 
 global_forward_hooks: OrderedDict[int, Any] = OrderedDict()
 global_forward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
@@ -102,7 +105,11 @@ class Hooked:
     forward: Any
 
     def register_forward_pre_hook(
-        self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False
+        self,
+        hook: Callable[[Any, tuple[Any, ...]], Any] | Callable[[Any, tuple[Any, ...], dict[str, Any]], Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
     ) -> RemovableHandle:
         """Call ``hook(module, args)`` before ``forward``; it may return other arguments.
 
@@ -114,7 +121,12 @@ class Hooked:
         return handle
 
     def register_forward_hook(
-        self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+        self,
+        hook: Callable[[Any, tuple[Any, ...], Any], Any] | Callable[[Any, tuple[Any, ...], dict[str, Any], Any], Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
     ) -> RemovableHandle:
         """Call ``hook(module, args, output)`` after ``forward``; it may return another output.
 
@@ -135,11 +147,15 @@ class Hooked:
             self._forward_hooks_always_called[handle.id] = True
         return handle
 
-    def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_pre_hook(
+        self, hook: Callable[[Any, Gradients], Gradients | None], prepend: bool = False
+    ) -> RemovableHandle:
         """Call ``hook(module, grad_output)`` before the module's gradients are computed; it may return new ones."""
         return add_hook(self._backward_pre_hooks, hook, prepend)
 
-    def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_hook(
+        self, hook: Callable[[Any, Gradients, Gradients], Gradients | None], prepend: bool = False
+    ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` when the gradients of the inputs are known.
 
         Both are tuples, with ``None`` for what is no tensor or needs no gradient; the hook may return another

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..parameter import Parameter
+
+if TYPE_CHECKING:
+    from ..._tape.tensor import Tensor
+    from .module import Module
 
 
 class Named:
@@ -50,23 +54,23 @@ class Named:
         """All parameters with their names."""
         yield from self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
 
-    def buffers(self, recurse: bool = True) -> Iterator[Any]:
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """All buffers, each once."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Tensor]]:
         """All buffers with their names."""
         yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
-    def children(self) -> Iterator[Any]:
+    def children(self) -> Iterator[Module]:
         """The modules directly inside of this one."""
         for _, module in self.named_children():
             yield module
 
-    def named_children(self) -> Iterator[tuple[str, Any]]:
+    def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules directly inside of this one, with their names."""
         memo = set()
         for name, module in self._modules.items():
@@ -74,14 +78,14 @@ class Named:
                 memo.add(module)
                 yield name, module
 
-    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """This module and all below it, each once."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Module]]:
         """This module (named ``""``) and all below it, with their names, each once.
 
         >>> import wengert as torch
@@ -99,7 +103,7 @@ class Named:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     # ------------------------------------------------------------------------------------------------- one, by its name
-    def get_submodule(self, target: str) -> Any:
+    def get_submodule(self, target: str) -> Module:
         """The module at a name with dots, such as ``"encoder.0"``; the module itself for ``""``."""
         from .module import Module
 
@@ -135,7 +139,7 @@ class Named:
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return param
 
-    def get_buffer(self, target: str) -> Any:
+    def get_buffer(self, target: str) -> Tensor:
         """The buffer at a name with dots."""
         module, name = self._holder_of(target)
         if name not in module._buffers:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._base.errors import warn
 from ..._base.grad_mode import no_grad
@@ -17,7 +17,7 @@ from ._handles import WrappedHook, add_hook
 EXTRA_STATE = _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
-class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(NamedTuple("IncompatibleKeys", [("missing_keys", list[str]), ("unexpected_keys", list[str])])):
     """What ``load_state_dict`` returns: the names that only one side has."""
 
     __slots__ = ()
@@ -81,7 +81,9 @@ class Stateful:
         return add_hook(self._load_state_dict_post_hooks, hook)
 
     # ----------------------------------------------------------------------------------------------------------- saving
-    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
         """Parameters and persistent buffers by name, detached (unless ``keep_vars``) but in the module's own memory.
 
         >>> import wengert as torch
@@ -128,7 +130,9 @@ class Stateful:
             destination[prefix + EXTRA_STATE] = self.get_extra_state()
 
     # ---------------------------------------------------------------------------------------------------------- loading
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> _IncompatibleKeys:
         """Copy parameters and buffers from ``state_dict``; ``assign=True`` puts its tensors in their place.
 
         Returns the names that only one side has, ``missing_keys`` and ``unexpected_keys``.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import wengert as torch
 
@@ -17,7 +16,10 @@ from .module import Module
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
-_ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
+
+class _ASMoutput(NamedTuple):
+    output: Tensor
+    loss: Tensor
 
 
 def _edges(cutoffs: Sequence[int], n_classes: int) -> list[int]:
@@ -63,11 +65,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Draw initial values again."""
         self.head.reset_parameters()
-        for first, second in self.tail:
-            first.reset_parameters()
-            second.reset_parameters()
+        for pair in self.tail:
+            for layer in pair:  # type: ignore[attr-defined]
+                layer.reset_parameters()
 
-    def forward(self, input_: Tensor, target_: Tensor) -> Any:
+    def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """``(output, loss)``: the log-probability of each target, and minus their mean."""
         self._check(input_, target_)
         batched = target_.dim() > 0

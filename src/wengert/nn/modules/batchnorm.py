@@ -12,7 +12,7 @@ from ..._tape.tensor import Tensor, alias_payload
 from ..._tape.views import bump
 from .. import functional as F
 from .. import init
-from ..parameter import UninitializedBuffer
+from ..parameter import Parameter, UninitializedBuffer
 from ._making import add_lazy_parameters, add_parameters
 from .lazy import LazyModuleMixin
 from .module import Module
@@ -33,11 +33,11 @@ class _NormBase(Module):
 
     _version = 2  # 2: with num_batches_tracked
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
-    weight: Any
-    bias: Any
-    running_mean: Any
-    running_var: Any
-    num_batches_tracked: Any
+    weight: Parameter
+    bias: Parameter
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
 
     def __init__(
         self,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Self, overload
 
 from ..._tape.tensor import Tensor
 from ..._tensor_api.settings import typename
@@ -50,7 +50,7 @@ class _Numbered(Module):
     def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
     def __dir__(self) -> list[str]:
@@ -67,12 +67,12 @@ class _Numbered(Module):
             delattr(self, key)
         self._modules = _renumbered(self._modules)  # so that append() finds the next number free
 
-    def append(self, module: Module) -> Any:
+    def append(self, module: Module) -> Self:
         """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def pop(self, key: int | slice) -> Any:
+    def pop(self, key: int | slice) -> Module:
         """Take a module out."""
         module = self[key]  # type: ignore[index]
         del self[key]
@@ -99,7 +99,11 @@ class Sequential(_Numbered):
         for name, module in parts.items():
             self.add_module(name, module)
 
-    def __getitem__(self, idx: int | slice) -> Any:
+    @overload
+    def __getitem__(self, idx: slice) -> Self: ...
+    @overload
+    def __getitem__(self, idx: int) -> Module: ...
+    def __getitem__(self, idx: int | slice) -> Module:
         if isinstance(idx, slice):
             return type(self)(OrderedDict(list(self._modules.items())[idx]))
         return self._modules[self._key(idx)]
@@ -110,7 +114,7 @@ class Sequential(_Numbered):
             input = module(input)
         return input
 
-    def insert(self, index: int, module: Module) -> Any:
+    def insert(self, index: int, module: Module) -> Self:
         """Put a module before the one of this index."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
@@ -119,7 +123,7 @@ class Sequential(_Numbered):
             raise IndexError(f"Index out of range: {index}")
         return _insert(self, index + n if index < 0 else index, module)
 
-    def extend(self, sequential: Iterable[Module]) -> Any:
+    def extend(self, sequential: Iterable[Module]) -> Self:
         """Add modules at the end."""
         for layer in sequential:
             self.append(layer)
@@ -129,7 +133,7 @@ class Sequential(_Numbered):
         _check_sequential(other)
         return Sequential().extend(self).extend(other)
 
-    def __iadd__(self, other: Any) -> Any:
+    def __iadd__(self, other: Any) -> Self:
         _check_sequential(other)
         return self.extend(list(other))
 
@@ -143,7 +147,7 @@ class Sequential(_Numbered):
     def __rmul__(self, other: int) -> Sequential:
         return self.__mul__(other)
 
-    def __imul__(self, other: int) -> Any:
+    def __imul__(self, other: int) -> Self:
         self._check_factor(other)
         own = list(self)
         for _ in range(other - 1):
@@ -184,7 +188,11 @@ class ModuleList(_Numbered):
         if modules is not None:
             self += modules
 
-    def __getitem__(self, idx: int | slice) -> Any:
+    @overload
+    def __getitem__(self, idx: slice) -> Self: ...
+    @overload
+    def __getitem__(self, idx: int) -> Module: ...
+    def __getitem__(self, idx: int | slice) -> Module:
         if isinstance(idx, slice):
             return type(self)(list(self._modules.values())[idx])
         return self._modules[self._key(idx)]
@@ -196,7 +204,7 @@ class ModuleList(_Numbered):
         """Put a module before the one of this index."""
         _insert(self, index, module)
 
-    def extend(self, modules: Iterable[Module]) -> Any:
+    def extend(self, modules: Iterable[Module]) -> Self:
         """Add modules at the end."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
@@ -205,7 +213,7 @@ class ModuleList(_Numbered):
             self.add_module(str(offset + i), module)
         return self
 
-    def __iadd__(self, modules: Iterable[Module]) -> Any:
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
@@ -254,7 +262,7 @@ class ModuleDict(Module):
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Module:
         return self._modules[key]
 
     def __setitem__(self, key: str, module: Module) -> None:
@@ -276,21 +284,21 @@ class ModuleDict(Module):
         """Take all modules out."""
         self._modules.clear()
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Module:
         """Take a module out."""
         module = self[key]
         del self[key]
         return module
 
-    def keys(self) -> Any:
+    def keys(self) -> KeysView[str]:
         """The names."""
         return self._modules.keys()
 
-    def items(self) -> Any:
+    def items(self) -> ItemsView[str, Module]:
         """Names and modules."""
         return self._modules.items()
 
-    def values(self) -> Any:
+    def values(self) -> ValuesView[Module]:
         """The modules."""
         return self._modules.values()
 

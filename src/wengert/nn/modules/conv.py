@@ -44,8 +44,8 @@ class _ConvNd(Module):
         "out_channels",
         "kernel_size",
     ]
-    weight: Any
-    bias: Any
+    weight: Tensor
+    bias: Tensor | None
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._tape.tensor import Tensor
 from .. import functional as F
+from ..parameter import Parameter
 from ._making import add_lazy_parameters, add_parameters, draw_by_inputs, init_within, listed
 from .lazy import LazyModuleMixin
 from .module import Module
@@ -45,6 +46,7 @@ class Linear(Module):
     in_features: int
     out_features: int
     weight: Tensor
+    bias: Parameter
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
@@ -85,6 +87,7 @@ class Bilinear(Module):
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
     weight: Tensor
+    bias: Parameter
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ... import __future__
 from ..._base.grad_mode import no_grad
@@ -33,6 +33,18 @@ from ._hooked import (
 from ._named import Named
 from ._state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401  libraries import it from here
 from ._state import Stateful, _IncompatibleKeys  # noqa: F401  lightning imports it from here
+
+if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
+    _R_co = TypeVar("_R_co", covariant=True)
+
+    class _Forward(Protocol[_R_co]):
+        """What a call of a module gives is what its ``forward`` gives."""
+
+        @property
+        def forward(self) -> Callable[..., _R_co]: ...
+
 
 __all__ = [
     "Module",
@@ -122,7 +134,7 @@ class Module(Hooked, Stateful, Named):
             super().__init__(*args, **kwargs)
 
     # --------------------------------------------------------------------------------------------------------- the call
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self: _Forward[_R_co], *args: Any, **kwargs: Any) -> _R_co:
         if seen and self._has_hooks():  # see NOTE [ A call without hooks ]
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
@@ -199,7 +211,7 @@ class Module(Hooked, Stateful, Named):
         self.add_module(name, module)
 
     # ------------------------------------------------------------------------------------------------------- attributes
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Tensor | Module:
         own = self.__dict__
         space = own.get("_parameters")
         if space is not None and name in space:
@@ -298,7 +310,7 @@ class Module(Hooked, Stateful, Named):
                 seen.append(True)
 
     # ------------------------------------------------------------------------------------------------------ conversions
-    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+    def _apply(self, fn: Any, recurse: bool = True) -> Self:
         """Put ``fn(t)`` in the place of every parameter, gradient and buffer; parameters stay the same objects.
 
         But for what goes to another device, from "meta" or there: that becomes a new parameter.
@@ -332,14 +344,14 @@ class Module(Hooked, Stateful, Named):
                 self._buffers[key] = fn(buffer)
         return self
 
-    def apply(self, fn: Callable[[Any], Any]) -> Any:
+    def apply(self, fn: Callable[[Module], None]) -> Self:
         """Call ``fn(module)`` for every module below this one, then for this one: often to initialise them."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
-    def to(self, *args: Any, **kwargs: Any) -> Any:
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert floating and complex parameters and buffers, in place.
 
         ``to(dtype)``, ``to(device, dtype)`` or ``to(tensor)``; TypeError for a dtype that is neither floating nor
@@ -370,58 +382,58 @@ class Module(Hooked, Stateful, Named):
 
         return self._apply(convert)
 
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Uninitialised memory of the same shapes in place of parameters and buffers."""
         from ..._ops.create.like import empty_like
 
         return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
 
-    def type(self, dst_type: Any) -> Any:
+    def type(self, dst_type: Any) -> Self:
         """Convert all parameters and buffers to a dtype."""
         return self._apply(lambda t: t.type(dst_type))
 
-    def float(self) -> Any:
+    def float(self) -> Self:
         """Convert floating parameters and buffers to float32."""
         return self._apply(lambda t: t.float() if t.is_floating_point() else t)
 
-    def double(self) -> Any:
+    def double(self) -> Self:
         """Convert floating parameters and buffers to float64."""
         return self._apply(lambda t: t.double() if t.is_floating_point() else t)
 
-    def half(self) -> Any:
+    def half(self) -> Self:
         """Convert floating parameters and buffers to float16."""
         return self._apply(lambda t: t.half() if t.is_floating_point() else t)
 
-    def bfloat16(self) -> Any:
+    def bfloat16(self) -> Self:
         """Convert floating parameters and buffers to bfloat16."""
         return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
-    def cpu(self) -> Any:
+    def cpu(self) -> Self:
         """The module itself, which is on the CPU; NotImplementedError for one without data."""
         return self._apply(lambda t: t.cpu())
 
-    def cuda(self, device: Any = None) -> Any:
+    def cuda(self, device: Any = None) -> Self:
         """Refused, as in a PyTorch without CUDA."""
         return self._apply(lambda t: t.cuda(device))
 
-    def xpu(self, device: Any = None) -> Any:
+    def xpu(self, device: Any = None) -> Self:
         """Refused, as in a PyTorch without XPU."""
         return self._apply(lambda t: t.xpu(device))
 
-    def ipu(self, device: Any = None) -> Any:
+    def ipu(self, device: Any = None) -> Self:
         """Refused, as in a PyTorch without IPU."""
         return self._apply(lambda t: t.ipu(device))
 
-    def mtia(self, device: Any = None) -> Any:
+    def mtia(self, device: Any = None) -> Self:
         """Refused, as in a PyTorch without MTIA."""
         return self._apply(lambda t: t.mtia(device))
 
-    def share_memory(self) -> Any:
+    def share_memory(self) -> Self:
         """Move parameters and buffers to memory that processes share."""
         return self._apply(lambda t: t.share_memory_())
 
     # --------------------------------------------------------------------------------------------------------- training
-    def train(self, mode: bool = True) -> Any:
+    def train(self, mode: bool = True) -> Self:
         """Set training mode, which dropout and batch normalisation look at, here and in all submodules."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -430,11 +442,11 @@ class Module(Hooked, Stateful, Named):
             module.train(mode)
         return self
 
-    def eval(self) -> Any:
+    def eval(self) -> Self:
         """``train(False)``."""
         return self.train(False)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Let all parameters require grad, or stop that."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)

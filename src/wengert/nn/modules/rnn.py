@@ -7,7 +7,7 @@ import math
 import numbers
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import wengert as torch
 
@@ -18,6 +18,7 @@ from .module import Module
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
+_States: TypeAlias = tuple[Tensor, Tensor]
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 _MODES = {"tanh": "RNN_TANH", "relu": "RNN_RELU"}
 
@@ -64,6 +65,8 @@ def _check_arguments(
 
 class _Recurrent(Module):
     """What layers and cells share: how their initial values are drawn."""
+
+    hidden_size: int
 
     def reset_parameters(self) -> None:
         """Draw initial values again: uniform on ``[-1/sqrt(hidden_size), 1/sqrt(hidden_size)]``."""
@@ -222,6 +225,14 @@ class RNNBase(_Recurrent):
         """The states of each layer and direction."""
         return list(hx.unbind(0))
 
+    if TYPE_CHECKING:  # of overloads, a call would take the first one's result
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The last layer's output at each step, and the last state of every layer and direction.
 
@@ -389,9 +400,13 @@ class LSTM(RNNBase):
                 f"{hx[1].dim()}-D) tensors"
             )
 
+    @overload  # type: ignore[override]
+    def forward(self, input: Tensor, hx: _States | None = None) -> tuple[Tensor, _States]: ...
+    @overload
+    def forward(self, input: PackedSequence, hx: _States | None = None) -> tuple[PackedSequence, _States]: ...
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The last layer's output at each step, and the last states ``(h, c)`` of every layer and direction."""
-        return super().forward(input, None if hx is None else tuple(hx))
+        return super().forward(input, None if hx is None else tuple(hx))  # type: ignore[arg-type]
 
 
 class GRU(RNNBase):

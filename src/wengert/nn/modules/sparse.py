@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import wengert as torch
 
@@ -22,7 +22,10 @@ _USUAL: dict[str, Any] = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq"
 class _Table(Module):
     """A table of vectors, as both embeddings have it."""
 
-    weight: Any
+    num_embeddings: int
+    padding_idx: int | None
+    embedding_dim: int
+    weight: Tensor
 
     def _own_padding(self, padding_idx: int | None, name: str) -> int | None:
         if padding_idx is None:
@@ -131,7 +134,7 @@ class Embedding(_Table):
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
-    ) -> Any:
+    ) -> Self:
         """An embedding with a table that is there already; it is not trained, unless ``freeze=False``."""
         return cls._from_table(
             embeddings,

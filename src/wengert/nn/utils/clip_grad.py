@@ -15,9 +15,9 @@ import wengert as torch
 from ..._arrays.library import lib
 from ..._base.grad_mode import no_grad
 from ..._base.modes import EVERY
-from ..._kinds.slow_path import quiet_views
 from ..._tape.inplace import written
 from ..._tape.tensor import Tensor, wrap
+from ..._tape.views import quiet_views
 
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 

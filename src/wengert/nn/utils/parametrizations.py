@@ -58,7 +58,7 @@ class _WeightNorm(Module):
         return norm_except_dim(weight, 2, self.dim), weight
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Train a weight by its length (``original0``) and direction (``original1``).
 
     >>> import wengert as torch
@@ -126,8 +126,8 @@ class _SpectralNorm(Module):
 
 
 def spectral_norm(
-    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
-) -> Any:
+    module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
+) -> Module:
     """Divide a weight by its largest singular value, which power iterations follow while training."""
     weight = _tensor_of(module, name)
     along = output_dim(module) if dim is None else dim
@@ -230,8 +230,8 @@ class _Orthogonal(Module):
 
 
 def orthogonal(
-    module: Any, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
-) -> Any:
+    module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
+) -> Module:
     """Keep a matrix orthogonal: ``orthogonal_map`` is ``"matrix_exp"``, ``"cayley"`` or ``"householder"``."""
     weight = _tensor_of(module, name)
     if weight.ndim < 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import wengert as torch
 
@@ -24,10 +24,10 @@ __all__ = [
 class PackedSequence_(NamedTuple):
     """The fields of ``PackedSequence``."""
 
-    data: Any
-    batch_sizes: Any
-    sorted_indices: Any
-    unsorted_indices: Any
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
 
 
 class PackedSequence(PackedSequence_):
@@ -38,7 +38,7 @@ class PackedSequence(PackedSequence_):
 
     def __new__(
         cls, data: Any, batch_sizes: Any = None, sorted_indices: Any = None, unsorted_indices: Any = None
-    ) -> Any:
+    ) -> Self:
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         if batch_sizes is None:
@@ -47,20 +47,20 @@ class PackedSequence(PackedSequence_):
             data, batch_sizes = data
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
-    def to(self, *args: Any, **kwargs: Any) -> Any:
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """The data in another dtype; itself if nothing changes."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, *self[1:])
 
-    def cpu(self, *args: Any, **kwargs: Any) -> Any:
+    def cpu(self, *args: Any, **kwargs: Any) -> Self:
         """Itself: everything is on the CPU."""
         return self.to(*args, **kwargs)
 
-    def cuda(self, *args: Any, **kwargs: Any) -> Any:
+    def cuda(self, *args: Any, **kwargs: Any) -> Self:
         """Refused, as in a PyTorch without CUDA."""
         return self.to(*args, **{**kwargs, "device": "cuda"})
 
-    def pin_memory(self) -> Any:
+    def pin_memory(self) -> Self:
         """With pinned memory, which on the CPU is any memory."""
         return type(self)(*(None if t is None else t.pin_memory() for t in self))
 

@@ -7,7 +7,7 @@ draws the seed of the workers (also when there are none), and the sampler draws 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 import wengert as torch
@@ -16,7 +16,7 @@ from ..._base.errors import noted, warn
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import iterable_fetcher, map_fetcher
 from ._utils.worker import get_worker_info
-from .dataset import IterableDataset
+from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
 
 __all__ = [
@@ -83,13 +83,13 @@ class DataLoader(Generic[_T_co]):
     tensor([2, 1]) tensor([20, 10])
     """
 
-    dataset: Any
+    dataset: Dataset[_T_co]
     batch_size: int | None
     num_workers: int
     pin_memory: bool
     drop_last: bool
     timeout: float
-    sampler: Any
+    sampler: Sampler[Any] | Iterable[Any]
     pin_memory_device: str
     prefetch_factor: int | None
     _iterator: _BaseDataLoaderIter | None
@@ -97,13 +97,13 @@ class DataLoader(Generic[_T_co]):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset[_T_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
-        sampler: Any = None,
-        batch_sampler: Any = None,
+        sampler: Sampler[Any] | Iterable[Any] | None = None,
+        batch_sampler: Sampler[Any] | Iterable[Any] | None = None,
         num_workers: int = 0,
-        collate_fn: Callable[[Any], Any] | None = None,
+        collate_fn: Callable[[list[_T_co]], Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
@@ -146,7 +146,8 @@ class DataLoader(Generic[_T_co]):
     def _default_sampler(self, shuffle: bool) -> Sampler[Any]:
         if self._dataset_kind == _DatasetKind.Iterable:
             return _InfiniteConstantSampler()
-        return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
+        data: Any = self.dataset
+        return RandomSampler(data, generator=self.generator) if shuffle else SequentialSampler(data)
 
     @property
     def multiprocessing_context(self) -> Any:
@@ -191,7 +192,7 @@ class DataLoader(Generic[_T_co]):
         if self._dataset_kind != _DatasetKind.Iterable:
             return len(self._index_sampler)
         # what the dataset says; an iterator that yields more warns
-        length = self._IterableDataset_len_called = len(self.dataset)
+        length = self._IterableDataset_len_called = len(self.dataset)  # type: ignore[arg-type]
         if self.batch_size is None:
             return length
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)

@@ -161,7 +161,7 @@ class ConcatDataset(Dataset[_T_co]):
     (3, 3, [2, 3])
     """
 
-    datasets: list[Any]
+    datasets: list[Dataset[_T_co]]
     cumulative_sizes: list[int]
 
     @staticmethod
@@ -169,7 +169,7 @@ class ConcatDataset(Dataset[_T_co]):
         """The lengths, summed up."""
         return list(accumulate(len(each) for each in sequence))
 
-    def __init__(self, datasets: Iterable[Any]) -> None:
+    def __init__(self, datasets: Iterable[Dataset[_T_co]]) -> None:
         super().__init__()
         self.datasets = list(datasets)
         if not self.datasets:
@@ -230,10 +230,10 @@ class Subset(Dataset[_T_co]):
     ['d', 'a']
     """
 
-    dataset: Any
+    dataset: Dataset[_T_co]
     indices: Sequence[int]
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Dataset[_T_co], indices: Sequence[int]) -> None:
         self.dataset = dataset
         self.indices = indices
         kind = type(self)
@@ -245,12 +245,12 @@ class Subset(Dataset[_T_co]):
                 "def __getitems__(self, indices):\n    return [self.__getitem__(idx) for idx in indices]"
             )
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx: Any) -> _T_co:
         if isinstance(idx, list):
             return self.dataset[[self.indices[i] for i in idx]]
         return self.dataset[self.indices[idx]]
 
-    def __getitems__(self, indices: list[int]) -> Any:
+    def __getitems__(self, indices: list[int]) -> list[_T_co]:
         return _items(self.dataset, [self.indices[i] for i in indices])
 
     def __len__(self) -> int:
@@ -271,8 +271,8 @@ def _lengths_of_fractions(fractions: Sequence[float], total: int) -> list[int]:
 
 
 def random_split(
-    dataset: Any, lengths: Sequence[int | float], generator: torch.Generator | None = torch.default_generator
-) -> list[Subset[Any]]:
+    dataset: Dataset[_T], lengths: Sequence[int | float], generator: torch.Generator | None = torch.default_generator
+) -> list[Subset[_T]]:
     """Disjoint random parts of a dataset, of these lengths, or of these fractions if they sum up to 1.
 
     Fractions are rounded down; what is left goes to the first parts, one sample each.
@@ -285,14 +285,15 @@ def random_split(
     >>> [part.indices for part in torch.utils.data.random_split(range(5), [0.7, 0.3], generator=g)]
     [[4, 0, 1, 3], [2]]
     """
+    size = len(dataset)  # type: ignore[arg-type]
     total: Any = sum(lengths)
     if math.isclose(total, 1) and total <= 1:
-        lengths = _lengths_of_fractions(lengths, len(dataset))
+        lengths = _lengths_of_fractions(lengths, size)
         total = sum(lengths)
-    if total != len(dataset):
+    if total != size:
         raise noted(
             ValueError("Sum of input lengths does not equal the length of the input dataset!"),
-            f"The lengths sum up to {total}, and the dataset has {len(dataset)} samples.",
+            f"The lengths sum up to {total}, and the dataset has {size} samples.",
         )
     order = torch.randperm(total, generator=generator).tolist()
     ends: list[Any] = list(accumulate(lengths))

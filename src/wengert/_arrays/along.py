@@ -1,0 +1,192 @@
+"""Places along one dimension, as an index tensor names them: reading and adding there.
+
+NOTE [ Lines ]
+    A line are the elements of an array that differ in their index along ``dim`` only. Where an index along ``dim``
+    points to in the contiguous array: at the index times the dimension's stride, plus where its line begins. That
+    is made for a block at a time, which stays in the cache. Reading may be cut anywhere; where a place can be written
+    twice, no line is given to two threads, and its elements come in order.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from .accumulate import add_rows
+from .library import in_lib
+from .threads import alone, cut_parts, each
+
+COLONS = [(slice(None),) * n for n in range(66)]
+NEW_AT = [(*colons, None, ...) for colons in COLONS]
+
+
+_BLOCK = 1 << 15  # elements of a block
+FEW = 1 << 10  # elements for which there is nothing to gain
+_COST = (
+    0.5  # ns for an element that count where threads are weighed: calls are short, and a thread's lines are cut ones
+)
+COLON = slice(None)
+
+
+@in_lib
+def along(shape: tuple[int, ...], index: Any, dim: int) -> Any:
+    """Where ``index`` along ``dim`` points to in a contiguous array of this shape, each element in its own line."""
+    if not shape or not index.ndim:
+        return index
+    step, begins = (_small_lines if index.size <= FEW else _lines)(shape, index.shape, dim)
+    return _places(index, step, begins)
+
+
+def _places(index: Any, step: Any, begins: Any) -> Any:
+    if index.dtype.itemsize < 8:
+        index = index.astype(np.int64)
+    if step is not None:
+        index = index * step
+        return index if begins is None else np.add(index, begins, index)
+    return index if begins is None else index + begins
+
+
+def _lines(shape: tuple[int, ...], lengths: tuple[int, ...], dim: int) -> tuple[Any, Any]:
+    """The stride of ``dim``, and where the lines begin, for an index of this shape.
+
+    ``None`` for a stride of 1, and if there is one line. The stride is an array, which NumPy takes sooner than an int.
+    """
+    step = along_dim = 1
+    begins: Any = None
+    for d in range(len(shape) - 1, -1, -1):
+        if d == dim:
+            along_dim = step
+        elif lengths[d] > 1:
+            here = (np.arange(lengths[d]) * step).reshape((lengths[d],) + (1,) * (len(shape) - d - 1))
+            begins = here if begins is None else here + begins
+        step *= shape[d]
+    if begins is not None and begins.ndim < len(shape):
+        begins = begins.reshape((1,) * (len(shape) - begins.ndim) + begins.shape)
+    return (None if along_dim == 1 else np.array(along_dim)), begins
+
+
+@functools.lru_cache(64)
+def _small_lines(shape: tuple[int, ...], lengths: tuple[int, ...], dim: int) -> tuple[Any, Any]:
+    """The same with the beginnings spread over the index: NumPy adds arrays of one shape in half the time."""
+    step, begins = _lines(shape, lengths, dim)
+    return step, begins if begins is None else np.broadcast_to(begins, lengths).copy()
+
+
+def _part(begins: Any, key: tuple[Any, ...]) -> Any:
+    """Where the lines of a part of the index begin."""
+    if begins is None:
+        return None
+    return begins[tuple([k if begins.shape[d] > 1 else 0 if type(k) is int else COLON for d, k in enumerate(key)])]
+
+
+def _by_block(begins: Any, blocks: list[Any], shape: tuple[int, ...]) -> Any:
+    """A function from a block of an index of this shape to where its lines begin."""
+    if begins is None or begins.shape[0] > 1 or len(blocks[0]) > 1:
+        return lambda key: _part(begins, key)
+    # the same for all blocks; see _small_lines
+    rows = blocks[0][0]
+    tile = np.broadcast_to(begins, (rows.stop - rows.start, *shape[1:])).copy()
+    return lambda key: tile[: key[0].stop - key[0].start]
+
+
+def rows_of(index: Any, shape: tuple[int, ...], dim: int) -> Any:
+    """The numbers of the rows, where an index was expanded from those; else ``None``."""
+    if dim or index.ndim < 2 or index.shape[1:] != shape[1:] or any(index.strides[1:]):
+        return None
+    return index[(slice(None), *[0] * (index.ndim - 1))]
+
+
+def read_along(x: Any, index: Any, dim: int) -> Any:
+    """The elements of a contiguous array at ``index`` along ``dim``, which is in range."""
+    flat = x.reshape(-1)
+    if index.size < 2 * _BLOCK:
+        return flat.take(along(x.shape, index, dim))
+    rows = rows_of(index, x.shape, dim)
+    if rows is not None:
+        return x.take(rows, 0)
+    step, begins = _lines(x.shape, index.shape, dim)
+    r = np.empty(index.shape, x.dtype)
+    blocks = cut_parts(index.shape, _BLOCK)
+    begins_of = _by_block(begins, blocks, index.shape)
+
+    def work(key: Any) -> None:
+        flat.take(_places(index[key], step, begins_of(key)), None, r[key], "wrap")  # "raise" would make a copy
+
+    each(work, blocks, index.size * _COST / 1000)
+    return r
+
+
+def write_along(r: Any, index: Any, dim: int, values: Any, write: Any) -> None:
+    """``write(elements of r, places, values)`` for the places of an index along ``dim`` in a contiguous array."""
+    flat = r.reshape(-1)
+    many = isinstance(values, np.ndarray) and values.ndim > 0
+    if index.size < 2 * _BLOCK:
+        write(flat, along(r.shape, index, dim).reshape(-1), values.reshape(-1) if many else values)
+        return
+    step, begins = _lines(r.shape, index.shape, dim)
+
+    def work(key: Any) -> None:
+        part = index[key]
+        theirs = values[key] if many else values
+        blocks = cut_parts(part.shape, _BLOCK)
+        begins_of = _by_block(_part(begins, key), blocks, part.shape)
+        for k in blocks:
+            at = _places(part[k], step, begins_of(k))
+            write(flat, at.reshape(-1), theirs[k].reshape(-1) if many else theirs)
+
+    each(work, _parts_of_lines(index.shape, dim, r.itemsize))
+
+
+def _parts_of_lines(shape: tuple[int, ...], dim: int, itemsize: int) -> list[Any]:
+    """Parts of an index that hold whole lines, for the threads there are: slices of its longest other dimension."""
+    others = [d for d in range(len(shape)) if d != dim]
+    if not others or alone(math.prod(shape) * _COST / 1000):
+        return [(COLON,)]
+    axis = max(others, key=shape.__getitem__)
+    n = shape[axis]
+    aligned = -(-128 // (math.prod(shape[axis + 1 :]) * itemsize))  # so that two threads do not write to one cache line
+    width = max(-(-n // (4 if axis < dim else 2)), aligned)
+    return [COLONS[axis] + (slice(i, i + width),) for i in range(0, n, width)]
+
+
+def add_along(r: Any, index: Any, dim: int, values: Any) -> None:
+    """Add values at ``index`` along ``dim`` in a contiguous array."""
+    if index.size < FEW:
+        np.add.at(r.reshape(-1), along(r.shape, index, dim).reshape(-1), values.reshape(-1))
+        return
+    rows = rows_of(index, r.shape, dim)
+    if rows is None:
+        write_along(r, index, dim, values, _add)
+    else:
+        add_rows(r, rows, math.prod(r.shape[1:]), values)
+
+
+def _add(flat: Any, at: Any, values: Any) -> None:
+    add_rows(flat, at, 1, values)
+
+
+def assign(flat: Any, at: Any, values: Any) -> None:
+    flat[at] = values
+
+
+_UNSIGNED = np.dtype(np.uint64)
+
+
+def all_below(index: Any, n: int) -> bool:
+    """Whether all of at least one int64 are at least 0 and less than ``n``."""
+    unsigned = index.view(_UNSIGNED)  # so seen, what is negative is large
+    if index.size > FEW:
+        return bool(np.maximum.reduce(unsigned, None) < n)
+    return unsigned.item(unsigned.argmax()) < n  # type: ignore[no-any-return]
+
+
+def check_range(index: Any, dim: int, n: int) -> None:
+    """PyTorch's error if an index along a dimension of size ``n`` is out of range."""
+    if not index.size or (index.dtype.itemsize == 8 and all_below(index, n)):
+        return
+    low, high = np.minimum.reduce(index, None), np.maximum.reduce(index, None)
+    if low < 0 or high >= n:
+        raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {n}")

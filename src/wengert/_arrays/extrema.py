@@ -1,0 +1,113 @@
+"""Extrema of arrays and where they stand; elements along a dim by their positions."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from .._base.dtypes import INT64
+from .along import along as places_along
+from .large import MANY, sum_over
+from .library import in_lib
+from .sums import SMALL
+from .threads import LARGE
+
+
+def positions(index: Any, dim: int, size: int) -> Any:
+    """Where the elements chosen by ``index`` along ``dim`` lie in the flat array whose dim has ``size`` elements."""
+    shape = index.shape
+    return places_along((*shape[:dim], size, *shape[dim + 1 :]), index, dim)
+
+
+@in_lib
+def taken_along(x: Any, index: Any, dim: int) -> Any:
+    """See ``_take_along``."""
+    return x.reshape(-1)[positions(index, dim, x.shape[dim])]
+
+
+@in_lib
+def put_along(x: Any, index: Any, dim: int, size: int, unique: bool) -> Any:
+    """See ``_put_along``."""
+    shape = (*index.shape[:dim], size, *index.shape[dim + 1 :])
+    r = np.zeros(shape, x.dtype)
+    flat = positions(index, dim, size)
+    if unique:
+        r.reshape(-1)[flat] = x
+    else:
+        np.add.at(r.reshape(-1), flat.reshape(-1), x.reshape(-1))
+    return r
+
+
+def shared_by_many(g: Any, x: Any, result: Any, dim: tuple[int, ...]) -> Any:
+    """The same by factors of 0 and 1: where nothing equals a result, because it is nan, 0 / 0 is nan again."""
+    mask = np.empty_like(x)
+    np.equal(x, result, mask)
+    share = g / sum_over(mask, dim, True)
+    return np.multiply(mask, share, mask)
+
+
+def extremum_with_place(x: Any, place: Any, reduce: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """An extremum along a dim, and where it stands; ``place`` is the array's ``argmax`` or ``argmin``."""
+    if in_large_columns(x, dim):
+        best = reduce(x, dim, None, None, True)
+        where = _places_in_columns(x, best, dim, keepdim)
+        if where is not None:
+            return best if keepdim else best.reshape(where.shape), where
+    where = place(dim, keepdims=True) if keepdim else place(dim)
+    values = of_rows(x, where) if _in_rows(x, dim) else reduce(x, dim, None, None, keepdim)
+    return values, int64(where)
+
+
+def extremum_over(x: Any, place: Any, reduce: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    """An extremum over some dims; ``place`` is the array's ``argmax`` or ``argmin``."""
+    if len(dim) == x.ndim:
+        if x.size <= SMALL and x.dtype.kind in "fiub" and not keepdim:
+            return x.ravel()[place()]
+    elif len(dim) == 1 and _in_rows(x, dim[0]):
+        return of_rows(x, place(-1, keepdims=True) if keepdim else place(-1))
+    return reduce(x, dim, None, None, keepdim)
+
+
+def _in_rows(x: Any, dim: int) -> bool:
+    """Whether NumPy finds where an extremum stands, and so the extremum itself, sooner than the extremum."""
+    if dim != x.ndim - 1 or x.dtype.kind != "f" or not x.flags.c_contiguous:
+        return False
+    return x.size <= SMALL or (x.size >= MANY and x.shape[dim] >= 64)
+
+
+def of_rows(x: Any, where: Any) -> Any:
+    """The element at a position of each row of the last dim."""
+    if x.ndim == 1:
+        return x[where]
+    return x.ravel().take(_row_starts(where.shape, x.shape[-1]) + where)
+
+
+@functools.lru_cache(64)
+def _row_starts(shape: tuple[int, ...], n: int) -> Any:
+    """Where each row of ``n`` elements begins in the flat array, in the shape of one element of each."""
+    return np.arange(0, math.prod(shape) * n, n).reshape(shape)
+
+
+def in_large_columns(x: Any, dim: int) -> bool:
+    """Whether NumPy, which looks through one column after the other, takes twice as long as ``_places_in_columns``."""
+    return x.size >= LARGE >> 2 and dim < x.ndim - 1 and x.shape[-1] >= 64 and x.shape[dim] < 1 << 15
+
+
+_largest: Any = np.maximum.reduce
+
+
+def _places_in_columns(x: Any, best: Any, dim: int, keepdim: bool) -> Any:
+    """Where an extremum first stands along a dim, row by row: the largest number among those of the rows that hold it,
+    counted down. ``None`` where there is nan, which nothing equals.
+    """
+    n = x.shape[dim]
+    numbers = np.arange(n, 0, -1, dtype=np.int16).reshape((n,) + (1,) * (x.ndim - dim - 1))
+    first = _largest(np.multiply(np.equal(x, best).view(np.int8), numbers), dim, None, None, keepdim)
+    return n - first.astype(np.int64) if first.all() else None
+
+
+def int64(index: Any) -> Any:
+    return index if index.dtype is INT64 else index.astype(INT64)

@@ -1,0 +1,192 @@
+"""Linear equations, inverses and determinants of batches of matrices, with PyTorch's errors where there is none."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._base.errors import LinAlgError
+from .library import in_lib
+
+
+def each_index(shape: tuple[int, ...]) -> Any:
+    return np.ndindex(*shape)
+
+
+def position_text(index: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    return f"(Batch element {np.ravel_multi_index(index, shape)}): " if shape else ""
+
+
+def lu_of(a: Any) -> tuple[Any, Any, int]:
+    """LAPACK's LU of one matrix: the factors, the pivots from 0, and the 1-based place of the first zero pivot."""
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    if not a.size:
+        return a.copy(), np.zeros(min(a.shape), np.int32), 0
+    (getrf,) = get_lapack_funcs(("getrf",), (a,))
+    lu, pivots, info = getrf(a)
+    return np.ascontiguousarray(lu), pivots, max(info, 0)
+
+
+def first_singular(a: Any) -> tuple[str, int]:
+    """Which matrix of a batch has a zero pivot, and where."""
+    lead = a.shape[:-2]
+    for index in each_index(lead):
+        info = lu_of(a[index])[2]
+        if info:
+            return position_text(index, lead), info
+    return "", 0
+
+
+@in_lib
+def inverses(a: Any) -> Any:
+    """The inverses; PyTorch's error if one does not exist."""
+    try:
+        return np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        where, info = first_singular(a)
+        raise LinAlgError(
+            f"linalg.inv: {where}The diagonal element {info or a.shape[-1]} is zero, the inversion could not be "
+            "completed because the input matrix is singular."
+        ) from None
+
+
+@in_lib
+def solutions(a: Any, b: Any) -> Any:
+    """``a^-1 b``."""
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        where, _ = first_singular(a)
+        raise LinAlgError(
+            f"torch.linalg.solve: {where}The solver failed because the input matrix is singular."
+        ) from None
+
+
+def _trsm(a: Any, b: Any, upper: bool, unit: bool) -> Any:
+    """BLAS's triangular solve of one pair of matrices; a zero on the diagonal gives inf, as in PyTorch."""
+    from scipy.linalg.blas import get_blas_funcs
+
+    if not b.size or not a.size:
+        return b.copy()
+    (trsm,) = get_blas_funcs(("trsm",), (a, b))
+    # the transpose of a row-major matrix is the column-major one that BLAS wants
+    return np.ascontiguousarray(trsm(1, a.T, b, 0, lower=upper, trans_a=1, diag=unit))
+
+
+@in_lib
+def triangular_solutions(a: Any, b: Any, upper: bool, unit: bool) -> Any:
+    """``a^-1 b`` of the upper or lower triangle of a, whose diagonal counts as ones if ``unit``."""
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    if a.ndim == 2:
+        return _trsm(a, b, upper, unit)
+    lead = a.shape[:-2]
+    if math.prod(lead) > 4 and a.shape[-1] <= 32:
+        t = np.triu(a, int(unit)) if upper else np.tril(a, -int(unit))
+        if unit:
+            t = t + np.eye(a.shape[-1], dtype=a.dtype)
+        if np.all(np.einsum("...ii->...i", t)):
+            return np.linalg.solve(t, b)
+    r = np.empty(b.shape, b.dtype)
+    for index in each_index(lead):
+        r[index] = _trsm(a[index], b[index], upper, unit)
+    return r
+
+
+def cofactor_matrices(a: Any) -> Any:
+    """The derivative of the determinant, for singular matrices too: with ``a = U S V`` it is ``|U| |V| U adj(S) V``."""
+    n = a.shape[-1]
+    if not n:
+        return np.zeros_like(a)
+    u, s, vh = np.linalg.svd(a)
+    others = np.ones_like(s)
+    for i in range(n):
+        others[..., i] = np.prod(np.delete(s, i, -1), -1)
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    r = (u.conj() * others[..., None, :]) @ vh.conj()
+    return (r * sign[..., None, None]).astype(a.dtype, copy=False)
+
+
+@in_lib
+def determinants(a: Any) -> Any:
+    """The determinants."""
+    return np.linalg.det(a)
+
+
+# ------------------------------------------------------------------------------------------------------- decompositions
+def minor_of(a: Any) -> int:
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    (potrf,) = get_lapack_funcs(("potrf",), (a,))
+    return int(potrf(a, lower=True)[1])
+
+
+def lu_without_pivots(a: Any) -> Any:
+    lu = a.copy()
+    for i in range(min(a.shape)):
+        lu[i + 1 :, i] /= lu[i, i]
+        lu[i + 1 :, i + 1 :] -= np.outer(lu[i + 1 :, i], lu[i, i + 1 :])
+    return lu
+
+
+def threshold(s: Any, atol: Any, rtol: Any, a: Any) -> Any:
+    """Below what a singular value counts as zero: ``max(atol, rtol * largest)``."""
+    largest = np.max(s, -1, initial=0)
+    if rtol is None:
+        rtol = max(a.shape[-2:]) * np.finfo(s.dtype).eps if not np.any(np.asarray(atol) > 0) else 0.0
+    return np.maximum(np.asarray(atol), np.asarray(rtol) * largest).astype(s.dtype)
+
+
+def lapack_ldl(name: str, a: Any, hermitian: bool) -> Any:
+    """LAPACK's routine for the dtype, of Hermitian matrices or of symmetric ones."""
+    from scipy.linalg import get_lapack_funcs
+
+    kind = "he" if hermitian and a.dtype.kind == "c" else "sy"
+    return get_lapack_funcs((kind + name,), (a,))[0]
+
+
+def solved_by_ldl(lib: Any, ld: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
+    """LAPACK's sytrs: b through P L, then D, then (P L)^T, block by block. (Not in every SciPy.)"""
+    blocks, k = [], 0
+    while k < len(pivots):
+        size = 1 if pivots[k] > 0 else 2
+        blocks.append((k, size))
+        k += size
+    b = b.copy()
+    for k, size in blocks:
+        last, row = k + size - 1, abs(pivots[k]) - 1
+        b[[last, row]] = b[[row, last]]
+        b[k + size :] -= ld[k + size :, k : k + size] @ b[k : k + size]
+        d = ld[k : k + size, k : k + size].copy()
+        if hermitian:
+            lib.fill_diagonal(d, d.diagonal().real)
+        if size == 2:
+            d[0, 1] = lib.conj(d[1, 0]) if hermitian else d[1, 0]
+        b[k : k + size] = lib.linalg.solve(d, b[k : k + size])
+    for k, size in reversed(blocks):
+        below = ld[k + size :, k : k + size]
+        b[k : k + size] -= (lib.conj(below) if hermitian else below).T @ b[k + size :]
+        last, row = k + size - 1, abs(pivots[k]) - 1
+        b[[last, row]] = b[[row, last]]
+    return b
+
+
+@in_lib
+def cholesky_factors(a: Any, upper: bool) -> Any:
+    """Lower triangular factors of the lower triangles, or upper ones of the upper."""
+    if upper:
+        return cholesky_factors(a.swapaxes(-1, -2).conj(), False).swapaxes(-1, -2).conj()
+    try:
+        return np.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        lead = a.shape[:-2]
+        for index in each_index(lead):
+            info = minor_of(a[index])
+            if info:
+                raise LinAlgError(
+                    f"linalg.cholesky: {position_text(index, lead)}The factorization could not be completed because "
+                    f"the input is not positive-definite (the leading minor of order {info} is not positive-definite)."
+                ) from None
+        raise

@@ -1,0 +1,61 @@
+"""Medians and modes of arrays, and where they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._base.dtypes import BLAS_FLOATS
+from .extrema import of_rows
+from .library import in_lib
+from .sorting import comparable
+from .variance import FEW
+
+
+@in_lib
+def median_positions(rows: Any, ignore_nan: bool) -> Any:
+    """Where the lower median of each row is: of what is not nan, or else at the first nan if there is one."""
+    rows = comparable(rows)
+    n = rows.shape[-1]
+    if n and rows.size <= FEW and rows.dtype in BLAS_FLOATS:  # the sum tells sooner whether there is nan
+        flat = rows.ravel()
+        if flat.dot(flat) < np.inf:
+            return rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]
+    missing = np.isnan(rows) if rows.dtype.kind == "f" else None
+    if missing is None or not missing.any():
+        return rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]
+    if ignore_nan:
+        order = rows.argsort(-1, kind="stable")
+        k = np.maximum(n - missing.sum(-1) - 1, 0) // 2
+        return np.take_along_axis(order, k[..., None], -1)[..., 0]
+    middle = rows.argpartition((n - 1) // 2, -1)[..., (n - 1) // 2]
+    return np.where(missing.any(-1), missing.argmax(-1), middle)
+
+
+def median_of_all(lib: Any, x: Any, ignore_nan: bool) -> Any:
+    rows = x.reshape(-1)
+    return rows[lib.median_positions(rows, ignore_nan)] if rows.size else x.dtype.type(float("nan"))
+
+
+def median_along(lib: Any, x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, Any]:
+    rows = x.swapaxes(dim, -1) if dim == x.ndim - 2 or dim == x.ndim - 1 else lib.moveaxis(x, dim, -1)
+    where = lib.median_positions(rows, ignore_nan)
+    values = of_rows(rows, where)
+    return (lib.expand_dims(values, dim), lib.expand_dims(where, dim)) if keepdim else (values, where)
+
+
+@in_lib
+def most_frequent(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """See ``mode``: the first of the longest runs of equal elements in order."""
+    rows = np.moveaxis(x, dim, -1)
+    order = comparable(rows).argsort(-1, kind="stable")
+    v = np.take_along_axis(rows, order, -1)
+    steps = np.arange(v.shape[-1])
+    starts = np.zeros(v.shape, np.int64)
+    starts[..., 1:] = np.where(v[..., 1:] != v[..., :-1], steps[1:], 0)
+    where = (steps - np.maximum.accumulate(starts, -1)).argmax(-1)[..., None]
+    values, indices = np.take_along_axis(v, where, -1), np.take_along_axis(order, where, -1)
+    if keepdim:
+        return np.moveaxis(values, -1, dim), np.moveaxis(indices, -1, dim)
+    return values[..., 0], indices[..., 0]

@@ -1,0 +1,79 @@
+"""Orthogonal polynomials by their recurrences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+First = Callable[[Any], Any]
+Next = Callable[[int, Any, Any, Any], Any]
+Closed = Callable[[Any, Any, Any], Any]
+
+
+def recurrence(lib: Any, x: Any, degree: Any, first: First, following: Next) -> Any:
+    """The polynomials of the degrees at x; ``following(k, x, p_k, p_(k-1))`` gives that of degree k + 1."""
+    before, now = lib.ones_like(x), first(x)
+    result = (degree == 0).astype(x.dtype)
+    highest = degree.max() if degree.size else 0
+    k = 1
+    while k <= highest:
+        result = lib.where(degree == k, now, result)
+        before, now = now, following(k, x, now, before)
+        k += 1
+        if k <= highest and lib.count_nonzero(now == now) == 0:  # it has overflowed everywhere
+            return lib.where(degree >= k, now, result)
+    return result
+
+
+def recurrence_points(lib: Any, x: Any, n: Any) -> tuple[Any, Any]:
+    if getattr(x, "shape", None) != getattr(n, "shape", ()):
+        x, n = lib.broadcast_arrays(x, n)
+    return x, lib.trunc(n)
+
+
+# kind: first polynomial, at 1, at -1 but for its sign, lowest degree of the trigonometric form, that form
+CHEBYSHEV: dict[str, tuple[First, First, First, int, Closed]] = {
+    "t": (lambda x: x, lambda n: 0 * n + 1, lambda n: 0 * n + 1, 6, lambda lib, x, n: lib.cos(n * lib.arccos(x))),
+    "u": (
+        lambda x: 2 * x,
+        lambda n: n + 1,
+        lambda n: n + 1,
+        8,
+        lambda lib, x, n: lib.sin((n + 1) * lib.arccos(x)) / lib.sin(lib.arccos(x)),
+    ),
+    "v": (
+        lambda x: 2 * x - 1,
+        lambda n: 0 * n + 1,
+        lambda n: 2 * n + 1,
+        8,
+        lambda lib, x, n: lib.cos((n + 0.5) * lib.arccos(x)) / lib.cos(lib.arccos(x) / 2),
+    ),
+    "w": (
+        lambda x: 2 * x + 1,
+        lambda n: 2 * n + 1,
+        lambda n: 0 * n + 1,
+        8,
+        lambda lib, x, n: lib.sin((n + 0.5) * lib.arccos(x)) / lib.sin(lib.arccos(x) / 2),
+    ),
+}
+
+
+def chebyshev(kind: str, shifted: bool) -> Any:
+    first, at_one, at_minus_one, lowest, closed = CHEBYSHEV[kind]
+
+    def body(lib, input, n):
+        x, degree = recurrence_points(lib, 2 * input - 1 if shifted else input, n)
+        size = lib.abs(x)
+        trigonometric = (size < 1) & (degree > lowest)
+        end = (size == 1) & (degree >= 0)
+        short = lib.where(trigonometric | end, 0, degree)  # what the recurrence is left with
+        result = recurrence(lib, x, short, first, lambda k, x, now, before: 2 * x * now - before)
+        if lib.count_nonzero(trigonometric):
+            result = lib.where(trigonometric, closed(lib, lib.clip(x, -1, 1), degree), result)
+        if lib.count_nonzero(end):
+            sign = 1 - 2 * lib.remainder(degree, 2)
+            ends = lib.where(x > 0, at_one(degree), sign * at_minus_one(degree))
+            result = lib.where(end, ends, result)
+        return result.astype(x.dtype)
+
+    return body

@@ -1,0 +1,130 @@
+"""Sums, means and products of arrays in the dtypes that PyTorch adds up in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._base.dtypes import BLAS_DTYPES, BOOL, BY_NUMPY, FLOAT32, UINT8
+from .large import MANY, sum_over
+from .library import in_lib, lib, vector_of_ones
+
+add_reduce: Any = np.add.reduce
+TRUE, FALSE = np.True_, np.False_
+SMALL = 4096  # so many elements are filled sooner than read from one place
+empty = np.empty
+FEW = 64  # so many elements are added up sooner by BLAS, and as accurately as pairwise
+
+
+def count_of(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
+    """How many elements are reduced into one."""
+    n = 1
+    for d in dims:
+        n *= shape[d]
+    return n
+
+
+class _Accumulators(dict[Any, Any]):
+    """dtype -> the dtype that PyTorch adds up and multiplies in; ``None``: its own, or what NumPy takes anyway."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        found: Any = None
+        if dtype.kind in "bu":
+            found = np.dtype(np.int64)
+        elif dtype.itemsize == 2 and dtype.kind in "fV":
+            found = np.dtype(np.float32)
+        self[dtype] = found
+        return found
+
+
+ACCUMULATOR = _Accumulators()
+
+
+def add_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """Sum as PyTorch: integers and bools give int64, half precision is added up in float32. NumPy's pairwise order."""
+    wide = ACCUMULATOR[x.dtype]
+    if wide is None:
+        return lib.sum_over(x, dim, keepdim)
+    r = lib.add.reduce(x, dim, wide, None, keepdim)
+    return r if wide.kind == "i" else r.astype(x.dtype)
+
+
+@in_lib
+def sum_of_all(x: Any) -> Any:
+    """See ``sum_all``."""
+    n = x.size
+    if n <= FEW and x.dtype in BLAS_DTYPES:
+        return vector_of_ones(n, x.dtype).dot(x.ravel())
+    if ACCUMULATOR[x.dtype] is None:
+        return add_reduce(x, None) if n < MANY else sum_over(x, None)
+    return add_up(lib, x, None, False)
+
+
+def multiply_up(lib: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """Product as PyTorch: integers and bools give int64, half precision is multiplied in float32."""
+    wide = ACCUMULATOR[x.dtype]
+    if wide is None:
+        if x.size >= MANY and not keepdim and (dim is None or (type(dim) is tuple and len(dim) == x.ndim)):
+            return lib.product_of_all(x)
+        return lib.multiply.reduce(x, dim, None, None, keepdim)
+    r = lib.multiply.reduce(x, dim, wide, None, keepdim)
+    return r if wide.kind == "i" else r.astype(x.dtype)
+
+
+def as_truth(r: Any, x: Any) -> Any:
+    wanted = UINT8 if x.dtype is UINT8 else BOOL
+    return r if r.dtype is wanted else r.astype(wanted)
+
+
+_ONES = {n: vector_of_ones(n, FLOAT32) for n in range(1, FEW + 1)}
+
+
+@in_lib
+def sum_along(x: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    """See ``sum_dim``."""
+    if x.dtype is FLOAT32 and x.ndim == 2 and not keepdim and x.size < MANY and len(dim) == 1:  # as ``sum_over`` does
+        d = dim[0]
+        ones = _ONES.get(x.shape[d])
+        if ones is not None:
+            return x.dot(ones) if d else ones.dot(x)
+    return sum_over(x, dim, keepdim) if ACCUMULATOR[x.dtype] is None else add_up(lib, x, dim, keepdim)
+
+
+def no_mean(what: str, got: str) -> RuntimeError:
+    return RuntimeError(
+        f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
+        f"Got: {got}"
+    )
+
+
+class _MeanAccumulators(dict[Any, Any]):
+    """dtype -> the dtype that a mean is added up in, ``None`` for its own; an integer's has no mean."""
+
+    def __missing__(self, dtype: Any) -> Any:
+        if dtype.kind in "biu":
+            raise no_mean("Input", BY_NUMPY[dtype].scalar_name)
+        found = self[dtype] = ACCUMULATOR[dtype]
+        return found
+
+
+MEAN_ACCUMULATOR = _MeanAccumulators()
+
+
+def average(lib: Any, x: Any, dim: Any, count: int, keepdim: bool) -> Any:
+    """Mean over dims that hold ``count`` elements together; of half precision in float32."""
+    wide = MEAN_ACCUMULATOR[x.dtype]
+    if wide is None:
+        return lib.sum_over(x, dim, keepdim) / count
+    return (lib.add.reduce(x, dim, wide, None, keepdim) / count).astype(x.dtype)
+
+
+@in_lib
+def mean_of_all(x: Any) -> Any:
+    """See ``mean_all``."""
+    n = x.size
+    if 0 < n <= FEW and x.dtype in BLAS_DTYPES:
+        return vector_of_ones(n, x.dtype).dot(x.ravel()) / n
+    if MEAN_ACCUMULATOR[x.dtype] is None:
+        return (add_reduce(x, None) if n < MANY else sum_over(x, None)) / n
+    return average(lib, x, None, n, False)

@@ -1,0 +1,101 @@
+"""Variance and mean over dims of an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._base.dtypes import BLAS_FLOATS, FLOAT64
+from .library import NUMBERS, vector_of_ones
+from .norms_small import row_tables
+from .sums import average, count_of
+
+FEW = 4096  # so many float32 are widened, as PyTorch does with any number of them: their squares may overflow
+
+
+def _variance_and_mean_of(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """Variance and mean over dims: two passes, each added up pairwise. Half precision, and little, in more digits.
+
+    The results are in the wider dtype: see ``narrowed``.
+    """
+    if x.dtype.itemsize == 2 or (x.dtype.itemsize == 4 and x.size <= FEW):
+        return _variance_and_mean_of(
+            lib, x.astype(np.float64 if x.size <= FEW else np.float32), dim, correction, keepdim
+        )
+    n = count_of(x.shape, dim)
+    mean = average(lib, x, dim, n, True)
+    if x.dtype.kind == "f":
+        v = lib.sum_of_deviations(x, mean, dim, keepdim)
+    else:
+        d = x - mean
+        v = lib.add.reduce(d.real * d.real + d.imag * d.imag, dim, None, None, keepdim)
+    if n > correction:
+        v = v / (n - correction)
+    else:  # over zero, without NumPy's warning
+        v = lib.where(v > 0, v.dtype.type(np.inf), v.dtype.type(np.nan))
+    return v, mean if keepdim else mean.reshape(v.shape)
+
+
+_SMALL_ROW = 64
+
+
+def variance(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> Any:
+    """``_variance_and_mean_of`` without the mean; of a few rows by products with tables (see ``norms_small``)."""
+    if len(dim) == x.ndim and correction < x.size <= FEW and x.dtype in BLAS_FLOATS:
+        v = _variance_of_few(x, correction)
+        return v.reshape((1,) * x.ndim) if keepdim else v
+    if x.ndim == 2 and dim == (0,) and correction < len(x) and 0 < x.size <= FEW and x.dtype in BLAS_FLOATS:
+        v = _variance_of_columns(x, correction)
+        return v[None] if keepdim else v
+    n = x.shape[-1] if x.ndim else 0
+    if correction < n <= _SMALL_ROW and 0 < x.size <= FEW and dim == (x.ndim - 1,) and x.dtype in BLAS_FLOATS:
+        d = x.astype(np.float64, copy=False).dot(row_tables(n, FLOAT64)[1])
+        d *= d
+        v = d.dot(vector_of_ones(n, FLOAT64))
+        v /= NUMBERS[FLOAT64][float(n * n * (n - correction))]
+        if v.item(v.argmax()) < np.inf:  # else inf - inf, which a table does not tell, or too large squares
+            return v[..., None] if keepdim else v
+    return _variance_and_mean_of(lib, x, dim, correction, keepdim)[0]
+
+
+def variance_and_mean(lib: Any, x: Any, dim: tuple[int, ...], correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """``_variance_and_mean_of``, of little as ``variance`` does it."""
+    few = 0 < x.size <= FEW and x.dtype in BLAS_FLOATS
+    if not few or not (len(dim) == x.ndim or (x.ndim == 2 and x.shape[dim[0]] > 1)):
+        return _variance_and_mean_of(lib, x, dim, correction, keepdim)
+    wide = x.astype(np.float64, copy=False)
+    if len(dim) < x.ndim:
+        mean = average(lib, wide, dim, x.shape[dim[0]], keepdim)
+    else:
+        mean = vector_of_ones(x.size, FLOAT64).dot(wide.ravel()) / x.size
+        mean = mean.reshape((1,) * x.ndim) if keepdim else mean
+    return variance(lib, x, dim, correction, keepdim), mean
+
+
+def _variance_of_few(x: Any, correction: float) -> Any:
+    """The variance of all elements."""
+    n = x.size
+    d = x.astype(np.float64).ravel()
+    d -= vector_of_ones(n, FLOAT64).dot(d) / n
+    return d.dot(d) / (n - correction)
+
+
+def _variance_of_columns(x: Any, correction: float) -> Any:
+    """The variance of each column of a small matrix."""
+    n = len(x)
+    x = x.astype(FLOAT64, copy=False)
+    ones = vector_of_ones(n, FLOAT64)
+    mean = ones.dot(x)
+    mean /= NUMBERS[FLOAT64][float(n)]
+    d = x - mean
+    d *= d
+    v = ones.dot(d)
+    v /= NUMBERS[FLOAT64][float(n - correction)]
+    return v
+
+
+def narrowed(r: Any, dtype: Any) -> Any:
+    if type(r) is np.float64:  # a number: NumPy converts an array sooner
+        return r if dtype is FLOAT64 else dtype.type(r)
+    return r if r.dtype is dtype else r.astype(dtype)

@@ -1,0 +1,148 @@
+# Made by tools/make_stubs.py; do not edit.
+from builtins import bool as _bool, bytes as _bytes, complex as _complex, dict as _dict, float as _float, int as _int, list as _list, object as _object, set as _set, slice as _slice, str as _str, tuple as _tuple, type as _type
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import EllipsisType
+from typing import Any, ClassVar, Final, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, overload
+
+import numpy as np
+from typing_extensions import TypeIs
+
+from .. import return_types as _return_types
+from .._base.constants import Size as _Size
+from .._base.constants import device as _device
+from .._base.constants import layout as _layout
+from .._base.constants import memory_format as _memory_format
+from .._base.dtypes import dtype as _dtype
+from .._tape.node import Node as _Node
+from .._tape.node import RemovableHandle as _RemovableHandle
+from .._tensor_api.storage import TypedStorage as _TypedStorage
+from .._tensor_api.storage import UntypedStorage as _UntypedStorage
+from ..random import Generator as _Generator
+from .._tape.tensor import Tensor as Tensor
+from typing import Any
+from ._absent import ANSWERS, NoDevice, NoStream, dummy, refusing, returning
+default_generators: tuple[Any, ...]
+class device(NoDevice):
+    """A context in which an XPU is the current device; only that for none can be entered."""
+    message = 'PyTorch was compiled without XPU support'
+def stream(stream: Any) -> NoStream:
+    ...
+
+Number: TypeAlias = _bool | _int | _float | _complex
+_Index: TypeAlias = SupportsIndex | _slice | EllipsisType | Tensor | np.ndarray | Sequence[Any] | None
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+Event: _type[Any]
+Stream: _type[Any]
+from .._compat._absent import NoStream as StreamContext
+def current_device(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def current_stream(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def device_count(*args: Any, **kwargs: Any) -> _int:
+    """As on a machine without an XPU."""
+def empty_cache(*args: Any, **kwargs: Any) -> None:
+    """Nothing: there is no XPU."""
+def get_arch_list(*args: Any, **kwargs: Any) -> _list[Any]:
+    """As on a machine without an XPU."""
+def get_device_capability(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def get_device_name(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def get_device_properties(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def get_gencode_flags(*args: Any, **kwargs: Any) -> _str:
+    """As on a machine without an XPU."""
+def get_rng_state(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def get_rng_state_all(*args: Any, **kwargs: Any) -> _list[Any]:
+    """As on a machine without an XPU."""
+def init(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def initial_seed(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def is_available(*args: Any, **kwargs: Any) -> _bool:
+    """As on a machine without an XPU."""
+def is_bf16_supported(*args: Any, **kwargs: Any) -> _bool:
+    """As on a machine without an XPU."""
+def is_initialized(*args: Any, **kwargs: Any) -> _bool:
+    """As on a machine without an XPU."""
+def is_tf32_supported(*args: Any, **kwargs: Any) -> _bool:
+    """As on a machine without an XPU."""
+def manual_seed(*args: Any, **kwargs: Any) -> None:
+    """Nothing: there is no XPU."""
+def manual_seed_all(*args: Any, **kwargs: Any) -> None:
+    """Nothing: there is no XPU."""
+def max_memory_allocated(*args: Any, **kwargs: Any) -> _int:
+    """As on a machine without an XPU."""
+def max_memory_reserved(*args: Any, **kwargs: Any) -> _int:
+    """As on a machine without an XPU."""
+def mem_get_info(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def memory_allocated(*args: Any, **kwargs: Any) -> _int:
+    """As on a machine without an XPU."""
+def memory_reserved(*args: Any, **kwargs: Any) -> _int:
+    """As on a machine without an XPU."""
+def memory_stats(*args: Any, **kwargs: Any) -> _dict[_str, Any]:
+    """As on a machine without an XPU."""
+def memory_stats_as_nested_dict(*args: Any, **kwargs: Any) -> _dict[_str, Any]:
+    """As on a machine without an XPU."""
+def reset_accumulated_memory_stats(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def reset_peak_memory_stats(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def seed(*args: Any, **kwargs: Any) -> None:
+    """Nothing: there is no XPU."""
+def seed_all(*args: Any, **kwargs: Any) -> None:
+    """Nothing: there is no XPU."""
+def set_device(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def set_rng_state(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def set_stream(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+def synchronize(*args: Any, **kwargs: Any) -> Any:
+    """There is no such device: AssertionError."""
+
+__all__ = [
+    "Event",
+    "Stream",
+    "StreamContext",
+    "current_device",
+    "current_stream",
+    "default_generators",
+    "device",
+    "device_count",
+    "empty_cache",
+    "get_arch_list",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_gencode_flags",
+    "get_rng_state",
+    "get_rng_state_all",
+    "init",
+    "initial_seed",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "is_tf32_supported",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "reset_accumulated_memory_stats",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_rng_state",
+    "set_stream",
+    "stream",
+    "synchronize",
+]

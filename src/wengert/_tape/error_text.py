@@ -1,0 +1,76 @@
+"""What PyTorch's error messages say of tensors and of other values: types, dtypes, shapes that do not broadcast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.constants import type_name
+from .._base.dtypes import BY_NUMPY
+from .._base.errors import noted, where
+from .node import AccumulateGrad
+from .promotion import logical_dtype
+from .tensor import Tensor
+
+type_text = type_name  # the kinds' word for it
+
+
+def not_a_tensor(function: str, argument: str, position: int, value: Any) -> TypeError:
+    """PyTorch's error for an argument that must be a tensor; positions count from 1."""
+    return TypeError(
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type_name(value)}"
+    )
+
+
+def expect_tensor(function: str, argument: str, position: int, value: Any) -> Tensor:
+    """The argument, which must be a tensor."""
+    if not isinstance(value, Tensor):
+        raise not_a_tensor(function, argument, position, value)
+    return value
+
+
+def expect_tensors(function: str, **arguments: Any) -> Any:
+    """Refuse the first of a function's leading arguments that is no tensor."""
+    for position, (argument, value) in enumerate(arguments.items(), 1):
+        expect_tensor(function, argument, position, value)
+
+
+_CPP = {
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "bool": "bool",
+    "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int", "uint8": "unsigned char",
+    "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def cpp_name(of: Any) -> str:
+    """The name in C++, which PyTorch's errors use, of a tensor's dtype or of one of NumPy's: ``long int``."""
+    dtype = logical_dtype(of) if isinstance(of, Tensor) else of
+    return _CPP[str(BY_NUMPY[dtype]).removeprefix("torch.")]
+
+
+def broadcast_error(x: Any, y: Any) -> RuntimeError:
+    """PyTorch's error for shapes that do not broadcast, with where the operands came from."""
+    a, b = tuple(x.shape), tuple(y.shape)
+    n = max(len(a), len(b))
+    pa, pb = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+    for dim in range(n - 1, -1, -1):
+        if pa[dim] != pb[dim] and pa[dim] != 1 and pb[dim] != 1:
+            break
+    message = (
+        f"The size of tensor a ({pa[dim]}) must match the size of tensor b ({pb[dim]}) at non-singleton dimension {dim}"
+    )
+    return noted(
+        RuntimeError(message),
+        f"Why: shapes {list(a)} and {list(b)} do not broadcast: from the last dimension on, sizes must be equal or 1.",
+        _origin("a", x),
+        _origin("b", y),
+        "What to do: reshape, unsqueeze or transpose one of them so that the sizes agree.",
+        code="W008",
+    )
+
+
+def _origin(name: str, t: Any) -> str:
+    fn = getattr(t, "_fn", None)
+    if fn is None or type(fn) is AccumulateGrad:
+        return ""
+    return f"Where: tensor {name} was made at {where(fn.code, fn.lasti)}"

@@ -1,0 +1,133 @@
+"""Chains of views: what ``CopySlices`` replays, and the node that a view has when its base's history was rewritten.
+
+A chain is a tuple of (view operator's name, parameters); a multi-output view's parameters end with the output's number.
+The operators on chains (``view_gather``, ``view_back``, ``view_scatter``) are declared in ``_ops.shape.view_chain``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._arrays.memory import address_of
+from .._base.errors import here
+from .._base.registry import REGISTRY, XP
+from .node import Node, named, tick, view_of
+from .tensor import Tensor, wrap
+
+moved: list[str] = []  # what gave a tensor another array than it was made with, if anything did in this process
+
+
+def replay(x: Any, chain: Any) -> Any:
+    """The view that a chain makes of an array; a copy where strides allow no view."""
+    xp = XP[type(x)]
+    for name, p in chain:
+        fn = getattr(xp, name)
+        x = fn(x, *p) if REGISTRY[name].outputs == 1 else fn(x, *p[:-1])[p[-1]]
+    return x
+
+
+def chain_of(tensor: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
+    """A view's base, and the chain that makes the view from it.
+
+    If the base, or a view between, was given another shape in place since (``t_``, ``squeeze_``, ...), the chain leads
+    elsewhere; then it is the view's sizes and strides, which always hold.
+    """
+    base = tensor
+    view = view_of(tensor)
+    steps = []
+    while view is not None:
+        base, info, p, _ = view
+        steps.append((info.name, p))
+        view = getattr(base, "_v", None)
+    steps.reverse()
+    chain = tuple(steps)
+    if not moved:
+        return base, chain
+    a, b = tensor._a, base._a
+    if type(a) is not np.ndarray or type(b) is not np.ndarray:
+        return base, chain
+    try:
+        r = replay(b, chain)
+    except (ValueError, IndexError):
+        r = b
+    address = address_of(a)
+    if r.shape != a.shape or r.strides != a.strides or address_of(r) != address:
+        step = a.itemsize
+        own = tuple(s // step for s in b.strides)
+        stride = tuple(s // step for s in a.strides)
+        chain = (("as_strided_view", (a.shape, stride, (address - address_of(b)) // step, own)),)
+    return base, chain
+
+
+class AsStridedBackward0(Node):
+    """The node of a view whose base's history was rewritten: one node, whatever the views between, as PyTorch's."""
+
+    __slots__ = ("chain", "fx", "shape")
+    __module__ = "builtins"  # as it prints in PyTorch
+
+    def __init__(self, base: Tensor, chain: tuple[Any, ...], code: Any, lasti: int) -> None:
+        self.fx = base._fn
+        self.chain = chain
+        self.shape = base._a.shape
+        self.seq = tick()
+        self.h = None
+        self.code = code
+        self.lasti = lasti
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return (self.fx,)
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        return (self.fx, xp.view_back(g, self.shape, self.chain))
+
+
+class CopySlices(Node):
+    """The history of a tensor that was written through a view: what was there before, and what was written."""
+
+    __slots__ = ("chain", "fx", "fy", "shape")
+    __module__ = "builtins"
+
+    def __init__(self, base: Tensor, chain: tuple[Any, ...], written: Node | None) -> None:
+        self.fx = base._fn
+        self.fy = written
+        self.chain = chain
+        self.shape = base._a.shape
+        self.seq = tick()
+        self.h = None
+        if written is None:
+            self.code, self.lasti = here()
+        else:
+            self.code = written.code
+            self.lasti = written.lasti
+
+    def edges(self) -> tuple[Node | None, ...]:
+        return (self.fx, self.fy)
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def __repr__(self) -> str:
+        return f"<CopySlices object at {id(self):#x}>"
+
+    def backward(self, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        pairs: list[Any] = []
+        if self.fx is not None:
+            pairs += (self.fx, xp.view_scatter(g, xp.zeros_like(xp.view_gather(g, self.chain)), self.chain))
+        if self.fy is not None:
+            pairs += (self.fy, xp.view_gather(g, self.chain))
+        return tuple(pairs)
+
+
+def renamed(t: Tensor, name: str) -> Tensor:
+    """The tensor, its node called otherwise: for operators that are another one under a name of their own."""
+    if t._fn is not None:
+        named(t._fn, name)
+    return t
+
+
+def untied(t: Tensor, node: str | None = None) -> Tensor:
+    """What a view operator made, as the copy that it stands for: with its history, but no view of its input."""
+    r = wrap(t._a, t._fn)
+    return r if node is None else renamed(r, node)

@@ -1,0 +1,6 @@
+# Made by tools/make_stubs.py; do not edit.
+from .._tape.tensor import Tensor as Variable
+
+__all__ = [
+    "Variable",
+]

@@ -1,0 +1,23 @@
+# Made by tools/make_stubs.py; do not edit.
+from .._compat.backends import cpu as cpu
+from .._compat.backends import cuda as cuda
+from .._compat.backends import cudnn as cudnn
+from .._compat.backends import cusparselt as cusparselt
+from .._compat.backends import fp32_precision as fp32_precision
+from .._compat.backends import has_cuda as has_cuda
+from .._compat.backends import has_cudnn as has_cudnn
+from .._compat.backends import has_lapack as has_lapack
+from .._compat.backends import has_mkl as has_mkl
+from .._compat.backends import has_mkldnn as has_mkldnn
+from .._compat.backends import has_mps as has_mps
+from .._compat.backends import has_openmp as has_openmp
+from .._compat.backends import has_spectral as has_spectral
+from .._compat.backends import is_vulkan_available as is_vulkan_available
+from .._compat.backends import mha as mha
+from .._compat.backends import mkl as mkl
+from .._compat.backends import mkldnn as mkldnn
+from .._compat.backends import mps as mps
+from .._compat.backends import nnpack as nnpack
+from .._compat.backends import openmp as openmp
+from .._compat.backends import opt_einsum as opt_einsum
+from .._compat.backends import quantized as quantized

@@ -1,0 +1,21 @@
+# Made by tools/make_stubs.py; do not edit.
+from .._compat.backends.cuda import can_use_cudnn_attention as can_use_cudnn_attention
+from .._compat.backends.cuda import can_use_efficient_attention as can_use_efficient_attention
+from .._compat.backends.cuda import can_use_flash_attention as can_use_flash_attention
+from .._compat.backends.cuda import cuBLASModule as cuBLASModule
+from .._compat.backends.cuda import cuFFTPlanCacheManager as cuFFTPlanCacheManager
+from .._compat.backends.cuda import cudnn_sdp_enabled as cudnn_sdp_enabled
+from .._compat.backends.cuda import cufft_plan_cache as cufft_plan_cache
+from .._compat.backends.cuda import enable_cudnn_sdp as enable_cudnn_sdp
+from .._compat.backends.cuda import enable_flash_sdp as enable_flash_sdp
+from .._compat.backends.cuda import enable_math_sdp as enable_math_sdp
+from .._compat.backends.cuda import enable_mem_efficient_sdp as enable_mem_efficient_sdp
+from .._compat.backends.cuda import flash_sdp_enabled as flash_sdp_enabled
+from .._compat.backends.cuda import is_built as is_built
+from .._compat.backends.cuda import is_flash_attention_available as is_flash_attention_available
+from .._compat.backends.cuda import math_sdp_enabled as math_sdp_enabled
+from .._compat.backends.cuda import matmul as matmul
+from .._compat.backends.cuda import mem_efficient_sdp_enabled as mem_efficient_sdp_enabled
+from .._compat.backends.cuda import preferred_blas_library as preferred_blas_library
+from .._compat.backends.cuda import preferred_linalg_library as preferred_linalg_library
+from .._compat.backends.cuda import sdp_kernel as sdp_kernel
