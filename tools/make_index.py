@@ -9,6 +9,7 @@ By the index `import wengert` knows all names without importing what makes them.
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 import textwrap
 from pathlib import Path
@@ -43,17 +44,22 @@ def found() -> dict[str, dict[str, list[str]]]:
         frame: Any = sys._getframe(1)
         while frame.f_code.co_name != "<module>":
             frame = frame.f_back
-        package, _, module = frame.f_globals["__name__"].partition("._ops.")
+        module = frame.f_globals["__name__"].removeprefix("wengert.").removeprefix("_ops.")
+        if module.startswith("_"):  # a module of another room that operators name functions of
+            module = f".{module}"
         key = (tables.get(id(table), ""), name)
         if homes.setdefault(key, module) != module:
             sys.exit(f"{key[0]}.{name} is brought by {homes[key]} and by {module}: which one there is would depend")
 
+    before = {*sys.modules}  # what is imported at once needs no place in the index
     Table.__setitem__ = note  # type: ignore[method-assign]
+    for path in sorted((ROOT / "src" / "wengert" / "_arrays").glob("*.py")):
+        importlib.import_module(f"wengert._arrays.{path.stem}")
     _ops.load_all()
     index: dict[str, dict[str, list[str]]] = {module: {} for module in _ops.MODULES}
     for (group, name), module in homes.items():
         index.setdefault(module, {}).setdefault(group, []).append(name)
-    return {module: groups for module, groups in index.items() if groups and module}
+    return {module: groups for module, groups in index.items() if groups and f"wengert{module}" not in before}
 
 
 def text() -> str:

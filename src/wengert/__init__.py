@@ -69,17 +69,20 @@ for _name in _functions & globals().keys():
     del globals()[_name]
 
 
-_public = {n for n in (*globals(), *_functions) if not n.startswith("_")}.union(module_names())
-__all__ = sorted(_public - {"Any", "PUBLIC", "function", "module_names", "ops", "submodule"})  # noqa: PLE0605
-del _public
-
-
 def __getattr__(name: str) -> Any:
     if name in _functions:
         value = globals()[name] = function("torch", name)
         return value
+    if name == "__all__":
+        return _all()
     return submodule(name)
 
 
+def _all() -> list[str]:
+    """All public names, of functions and of modules."""
+    public = {name for name in (*globals(), *_functions) if not name.startswith("_")}.union(module_names())
+    return sorted(public - {"Any", "PUBLIC", "function", "module_names", "ops", "submodule"})
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__} - {"Any", "PUBLIC", "function", "module_names", "submodule"})
+    return sorted({*globals(), "__all__", *_all()} - {"Any", "PUBLIC", "function", "module_names", "submodule"})

@@ -17,6 +17,7 @@ from .._base.registry import expect, table_of
 from .._tensor_api.publish import settle
 from .index_of_names import INDEX
 
+_PACKAGE = __name__.rpartition(".")[0]
 SPACES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special")
 
 MODULES = (
@@ -63,7 +64,7 @@ def _import(modules: Iterable[str]) -> None:
     gc.disable()
     try:
         for name in modules:
-            import_module(f"{__name__}.{name}")
+            import_module(name if name[0] == "." else f"._ops.{name}", _PACKAGE)
     finally:
         if was_on:
             gc.enable()

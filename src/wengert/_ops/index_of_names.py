@@ -603,6 +603,48 @@ INDEX: dict[str, dict[str, str]] = {
             "_assert_async _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _shape_as_tensor"
         ),
     },
+    "._arrays.along": {
+        "lib": "along",
+    },
+    "._arrays.attention": {
+        "lib": "attention_cotangents causal_scores softmax_rows_or_zero",
+    },
+    "._arrays.norms": {
+        "lib": "norm_cotangents normalized standardized",
+    },
+    "._arrays.batch_norm": {
+        "lib": "channel_cotangents channels_by_statistics normalized_channels",
+    },
+    "._arrays.counting": {
+        "lib": "counts_between",
+    },
+    "._arrays.sums": {
+        "lib": "mean_of_all sum_along sum_of_all",
+    },
+    "._arrays.extrema": {
+        "lib": "put_along taken_along",
+    },
+    "._arrays.linalg": {
+        "lib": "cholesky_factors determinants inverses solutions triangular_solutions",
+    },
+    "._arrays.losses": {
+        "lib": "reduced",
+    },
+    "._arrays.sorting": {
+        "lib": "kth_with_positions largest_with_positions places_in_rows sorted_with_positions",
+    },
+    "._arrays.order_statistics": {
+        "lib": "median_positions most_frequent",
+    },
+    "._arrays.recurrent": {
+        "lib": "gru_cotangents gru_forward lstm_cotangents lstm_forward rnn_cotangents rnn_forward",
+    },
+    "._arrays.scan": {
+        "lib": "complex_logcumsumexp delayed linear_recurrence products_before",
+    },
+    "._arrays.softmax": {
+        "lib": "log_softmax_backward_rows log_softmax_rows softmax_backward_rows softmax_rows",
+    },
     "random._common": {
         "operators": (
             "bernoulli_values bernoulli_values_of_number bernoulli_values_of_tensor binomial_values cauchy_values "
