@@ -2,8 +2,8 @@
 
 That file is reviewed like code: what a change of the kinds does to the functions that every program runs is seen there.
 `python tests/kinds/test_shapes.py` writes it anew. The longest text of a kind stands there whole, another one as what
-tells it from the nearest one before it. Where texts differ only in what a node saves, the shortest stands for all; so do mul's and
-exp's for the forms without modes, for large arrays, of methods and of Python operators.
+tells it from the nearest one before it. Where texts differ only in what a node saves, the shortest stands for all; so
+do mul's and exp's for the forms without modes, for large arrays, of methods and of Python operators.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def golden() -> str:
             if k == 0:
                 parts.append(f"# {label}\n{text}")
             else:
-                nearest, lines = min(((name, _difference(of, text)) for name, of in members[:k]), key=lambda d: len(d[1]))
+                nearest, lines = min(
+                    ((name, _difference(of, text)) for name, of in members[:k]), key=lambda d: len(d[1])
+                )
                 parts.append("\n".join([f"# {label}", f"# as {nearest}, but", *lines, ""]))
     return "\n".join(parts)
 

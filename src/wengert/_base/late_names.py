@@ -1,8 +1,8 @@
 """Tables whose entries come with the modules that make them.
 
 An operator module is imported when one of its names is first asked for: `import wengert` reads an index of names
-(``_ops.index_of_names``) and imports none of them. A ``Table`` holds names by that index: asked for one, it imports that
-one's module; read as a whole, it imports all.
+(``_ops.index_of_names``) and imports none of them. A ``Table`` holds names by that index: asked for one, it imports
+that one's module; read as a whole, it imports all.
 """
 
 from __future__ import annotations

@@ -441,7 +441,13 @@ def binary(
         whole = {**asked, "blocks": blocks}
         hot_shape = Shape("binary", BINARY, "input, other, *, out=None", **whole, out=True, modes=True)
         op = hot(info.name, hot_shape, scope, info.doc)
-        enter(info, op, N, partial(_binary_jvp, formulas, (x_names, y_names)), Shape("binary", BINARY, "input, other", **whole))
+        enter(
+            info,
+            op,
+            N,
+            partial(_binary_jvp, formulas, (x_names, y_names)),
+            Shape("binary", BINARY, "input, other", **whole),
+        )
         method = Shape("binary", BINARY, "input, other", **whole, modes=True)
         publish(info, names, method, inplace=inplace, reject=second_of_method)
         if dunder:
@@ -646,7 +652,12 @@ def parametric(
                 saved=_saved_parameters(info, kept),
                 saved_names=(*kept, *info.params[1:]),
             )
-        asked = {"records": grad is not None, "check": fast is not None, "to_float": to_float, "r": "r = " if keep_result else ""}
+        asked = {
+            "records": grad is not None,
+            "check": fast is not None,
+            "to_float": to_float,
+            "r": "r = " if keep_result else "",
+        }
         asked |= saves if grad is not None else {}
 
         def scope() -> dict[str, Any]:

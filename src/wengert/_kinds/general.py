@@ -359,7 +359,9 @@ def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Sh
         if many:
             return whole, Shape("one_to_many", ONE_TO_MANY, "input, *p", records=records)
         saved = plan.listed("input") if records else []
-        return whole, Shape("one", ONE, "input, *p", {"saved": ", ".join(saved)}, records=records, keep_result="b" in saved)
+        return whole, Shape(
+            "one", ONE, "input, *p", {"saved": ", ".join(saved)}, records=records, keep_result="b" in saved
+        )
     if broadcast and count in (2, 3) and not many:
         xs = "xyz"[:count]
         args, listed = f"{', '.join(xs)}, *p", plan.pointwise and records
@@ -549,7 +551,9 @@ class SavePlan:
             if how == "operand":  # kept only if a formula that will run names it
                 x = operands[i]
                 wanted = " or ".join(f"f{operands[u]} is not None" for u in users)
-                parts.append(f"{x}._m or box_of({x})" if len(operands) == 1 else f"({x}._m or box_of({x})) if {wanted} else None")
+                parts.append(
+                    f"{x}._m or box_of({x})" if len(operands) == 1 else f"({x}._m or box_of({x})) if {wanted} else None"
+                )
             else:
                 how_ = {"param": f"p[{i}]", "shape": "a.shape", "dtype": "a.dtype", "result": "b"}
                 parts.append(how_.get(how, "(True,)"))

@@ -328,7 +328,11 @@ def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
                 "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
             }  # fmt: skip
 
-        return in_front_of(otherwise, Shape("bilinear", BILINEAR, "input, other, *, out=None", ranks=True, x_rank=ranks[0], y_rank=ranks[1]), scope)
+        return in_front_of(
+            otherwise,
+            Shape("bilinear", BILINEAR, "input, other, *, out=None", ranks=True, x_rank=ranks[0], y_rank=ranks[1]),
+            scope,
+        )
 
     return decorate
 

@@ -8,8 +8,8 @@ give the shape these have together.  The result is a new C-contiguous array, fil
 dtypes: float16, bfloat16 (ml_dtypes'), float32, float64, and more where a docstring says so.  Parameters are Python
 floats; PyTorch's kernels hold them in float64, and in float32 for `uniform` and `normal` of less than float64.
 
-`_real` has the continuous distributions and coins, `_integers` integers and permutations, `_rejection` what draws
-until it accepts, `_categories` multinomial (with `_topk_order`), `_common` what these share.
+`real` has the continuous distributions and coins, `integers` integers and permutations, `rejection` what draws until it
+accepts, `categories` multinomial (with `topk_order`), `common` what these share. Each is imported when it is needed.
 """
 
 from importlib import import_module
@@ -18,8 +18,8 @@ from typing import Any
 _OF = {
     "categories": "multinomial",
     "integers": "randint random random_from randperm",
-    "real": "bernoulli bernoulli_tensor cauchy dropout_noise exponential geometric log_normal native_dropout_mask normal "
-    "normal_serial normal_tensor uniform",
+    "real": "bernoulli bernoulli_tensor cauchy dropout_noise exponential geometric log_normal native_dropout_mask "
+    "normal normal_serial normal_tensor uniform",
     "rejection": "binomial dirichlet poisson standard_gamma",
 }
 _HOME = {name: module for module, names in _OF.items() for name in names.split()}

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..._base.constants import type_name
-from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import bilinear, linear
