@@ -12,7 +12,7 @@ broadcasting, Python scalars, in-place and ``out=`` forms, and the tests. Names 
 A formula runs on plain arrays in an ordinary backward pass (``xp`` is ``RAW``), on Tensors under ``create_graph``
 (``T``) and on the values of transforms (``U``); so it may only use Python operators, ``xp`` and shapes.
 
-The texts below are the bodies of hot functions; ``templates`` says how they are put together. ``general`` holds the
+The texts of the functions stand in ``recording`` and ``backward``; ``templates`` puts them together. ``general`` holds the
 kind for everything that is not elementwise, linear or bilinear.
 """
 
@@ -32,6 +32,7 @@ from .._base.registry import RAW, Impl, Operator, place
 from .._tape.node import Box, named
 from .._tape.promotion import cast, default_np, logical_dtype
 from .._tape.saved import is_complex, unbox
+from .backward import BINARY_BACKWARD, PARAMETRIC_BACKWARD, UNARY_BACKWARD
 from .declare import (
     Formula,
     camel,
@@ -49,71 +50,14 @@ from .declare import (
     same,
     saved_for,
 )
+from .recording import BINARY, PARAMETRIC, UNARY
 from .slow_path import refuse_quietly, second_of_method, second_operand, slow_operator
-from .templates import BACKWARD, PIECES, Shape, hot, variant
+from .templates import BACKWARD, Shape, hot, variant
 
 FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 
 
 # ---------------------------------------------------------------------------------------------------------- one tensor
-UNARY = """
-if out is not None:  #? out
-    return slow(info, (input,), out)
-try:
-    fx = input._fn  #? records
-    a = input._a
-except AttributeError:
-    return slow(info, (input,)) if EVERY else first_operand(info, input)  #? modes
-    return first_operand(info, input)  #? not modes
-if fx is None:  #| records
-    if EVERY:  #? modes
-        return slow(info, (input,))
-    if a.dtype not in fast:  #? check
-        return care(info, input)
-    t = make()
-    t._m = t._fn = None
-    @unary_compute
-    return t
-#? records
-    if M:  #? modes
-        return slow(info, (input,))
-    t = make()
-    t._m = None
-    @unary_compute(r="r = " if keep_result else "")
-    @node
-    n.x = input._m or box_of(input)  #? keep_self
-    @keep_result  #? keep_result
-    n.r = b  #? keep_result
-    @end
-"""
-PIECES["unary_compute"] = """
-try:
-    try:
-        if type(a) is ndarray:
-            if a.size >= LARGE:  #? blocks
-                return large(input)
-            t._a = {r}raw(a)
-        else:
-            t._a = {r}table[type(a)](a)
-    except ARITHMETIC:
-        t._a = {r}silently(table[type(a)], a)
-except TypeError as error:
-    raise unsupported(info, input, error) from None
-"""
-UNARY_BACKWARD = """
-if xp is not RAW:
-    return transformed(n, xp, g, keep)
-#? slot
-    b = n.{slot}
-    c = b.cell
-    if c is not None and c.seq > n.seq:
-        stale(n, b)
-    gx = grad(xp, g, b.a)
-    if not keep:
-        n.{slot} = FREED
-    return (n.fx, gx)
-return (n.fx, grad(xp, g))  #? not slot
-"""
 
 
 def unary(
@@ -210,151 +154,6 @@ def _blocked(formula: Any) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------------- two tensors
-BINARY = """
-if out is not None:  #? out
-    return slow(info, ({x}, other), out)
-if EVERY:  #? modes and not records
-    return slow(info, ({x}, other))
-try:
-    fx = {x}._fn  #? records
-    xa = {x}._a
-except AttributeError:
-    return slow(info, ({x}, other)) if EVERY else first_operand(info, {x}, other)  #? modes and records
-    return first_operand(info, {x}, other)  #? not (modes and records)
-if type(other) is not Tensor and type(other) in numbers:  #? number
-    #? not records
-        if xa.dtype not in fast:
-            return care(info, {x}, other)
-        ya = other
-    if fx is None:  #? records
-        if EVERY:  #? modes
-            return slow(info, ({x}, other))
-        known = constants.get(xa.dtype)
-        if known is None:
-            return care(info, {x}, other)
-        t = make()
-        t._m = t._fn = None
-        try:
-            @binary_compute(y="known[other]", z="other")
-        except ARITHMETIC:
-            t._a = silently(fn, xa, other)
-        return t
-    #? records
-        if M:  #? modes
-            return slow(info, ({x}, other))
-        t = make()
-        t._m = None
-        try:
-            @binary_compute(y="constants[xa.dtype][other]", z="other", r=keep)
-        except ARITHMETIC:
-            t._a = {keep}silently(fn, xa, other)
-        @node(fy="None")
-        @keep(slot="x", t=x, wanted="x" in x_uses, otherwise="None")
-        n.y = other  #? keep_number
-        n.y = None  #? not keep_number
-else:  #| number
-    try:
-        fy = other._fn  #? records
-        ya = other._a
-    except AttributeError:
-        return slow(info, ({x}, other)) if EVERY else reject(info, {x}, other)  #? modes and records
-        return reject(info, {x}, other)  #? not (modes and records)
-    if xa.dtype is not ya.dtype:
-        return slow(info, ({x}, other)) if EVERY else mixed(info, {x}, other)  #? modes and records
-        return mixed(info, {x}, other)  #? not (modes and records)
-    if fx is None and fy is None:  #| records
-        if EVERY:  #? modes and records
-            return slow(info, ({x}, other))
-        if xa.dtype not in pairs:  #? check
-            return care(info, {x}, other)
-        @binary_unrecorded  #? records
-    #? records
-        if M:  #? modes
-            return slow(info, ({x}, other))
-        t = make()
-        t._m = None
-        if fx is not None and fy is not None:  #? by_shape
-            sx = xa.shape
-            sy = ya.shape
-            if sx != sy and sx and sx[0] == 1 and len(sx) == len(sy) + 1 and type(ya) is ndarray:
-                ya = ya[None]  # a bias on a batch of one: half the price of NumPy's broadcasting
-        try:
-            @binary_compute(y="ya", z="ya", r=keep)
-        except (ValueError, TypeError) as error:
-            return reject(info, {x}, other, error)
-        except ARITHMETIC:
-            t._a = {keep}silently(fn, xa, ya)
-        @node(fy="fy")
-        if fy is None:
-            @keep(slot="x", t=x, wanted="x" in x_uses, otherwise="xa.shape")
-            @keep(slot="y", t="other", wanted="y" in x_uses, otherwise="None")
-        elif fx is None:
-            @keep(slot="x", t=x, wanted="x" in y_uses, otherwise="None")
-            @keep(slot="y", t="other", wanted="y" in y_uses, otherwise="ya.shape")
-        else:
-            @keep(slot="x", t=x, wanted="x" in x_uses + y_uses, otherwise="sx" if by_shape else "xa.shape")
-            @keep(slot="y", t="other", wanted="y" in x_uses + y_uses, otherwise="sy" if by_shape else "ya.shape")
-#? records
-    @keep_result  #? keep
-    n.r = b  #? keep
-    @end
-@binary_unrecorded  #? not records
-"""
-PIECES["binary_compute"] = """
-if type(xa) is ndarray:
-    if xa.size >= LARGE:  #? blocks
-        return large({x}, other)
-    t._a = {r}raw(xa, {y})
-else:
-    t._a = {r}fn(xa, {z})
-"""
-PIECES["binary_unrecorded"] = """
-t = make()
-t._m = t._fn = None
-try:
-    @binary_compute(y="ya", z="ya")
-except (ValueError, TypeError) as error:
-    return reject(info, {x}, other, error)
-except ARITHMETIC:
-    t._a = silently(fn, xa, ya)
-return t
-"""
-BINARY_BACKWARD = """
-if xp is not RAW:
-    return transformed(n, xp, g, keep)
-x = n.x
-y = n.y
-boxed_x = type(x) is Box
-boxed_y = type(y) is Box
-if boxed_x:
-    @open(x="x")
-if boxed_y:
-    @open(x="y")
-fx = n.fx
-if fx is not None:
-    gx = {gx}
-    @binary_reduced(k="x")
-    fy = n.fy
-    if fy is None:
-        @binary_freed
-        return (fx, gx)
-gy = {gy}
-@binary_reduced(k="y")
-@binary_freed
-return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
-"""
-PIECES["binary_reduced"] = """
-shape = {k}.shape if boxed_{k} else {k}
-if shape is not None and g{k}.shape != shape:
-    g{k} = xp.sum_to(g{k}, shape)
-"""
-PIECES["binary_freed"] = """
-if not keep:
-    if boxed_x:
-        n.x = FREED
-    if boxed_y:
-        n.y = FREED
-"""
 
 
 def binary(
@@ -521,70 +320,6 @@ class ByFirst:
 
 
 # ----------------------------------------------------------------------------------------- one tensor, with parameters
-PARAMETRIC = """
-if EVERY:  #? modes
-    return slow(info, (input, *p))
-try:
-    fx = input._fn  #? records
-    a = input._a
-except AttributeError:
-    return first_operand(info, input, *p)
-if fx is not None and M:  #? modes and records
-    return slow(info, (input, *p))
-if a.dtype not in accepted:  #? check or to_float
-    dtype = logical_dtype(input)
-    info.check(info, input, None, dtype)  #? check
-    if dtype not in INEXACT:  #? to_float
-        return info.op(cast(input, default_np()), *p)
-t = make()
-t._m = None
-derivative = None  #? slope
-try:
-    if type(a) is ndarray and a.size >= LARGE:
-        if fx is not None and a.dtype in FLOATS:  #? slope
-            t._a, derivative = both(with_slope, a, *p)
-        else:  #| slope
-            t._a = {r}elementwise(raw, a, *p)
-    else:
-        t._a = {r}table[type(a)](a, *p)
-except ARITHMETIC:
-    t._a = {r}silently(table[type(a)], a, *p)
-@unrecorded  #? not records
-#? records
-    if fx is None:
-        @unrecorded
-    @node
-    n.p = p
-    n.x = input._m or box_of(input)  #? keep_self
-    @keep_result  #? keep_result
-    n.r = b  #? keep_result
-    n.r = derivative  #? slope and not keep_result
-    @end
-"""
-PARAMETRIC_BACKWARD = """
-if xp is not RAW:
-    return transformed(n, xp, g, keep)
-#? keep_self
-    x = n.x
-    @open(x="x")
-#? keep_result
-    r = n.r
-    @open(x="r")
-if g.size >= LARGE:
-    derivative = n.r  #? slope
-    if derivative is None or g.dtype is not derivative.dtype:  #| slope
-        gx = elementwise(partial(grad, xp), g, {values})
-    #? slope
-        elif keep:
-            gx = elementwise(multiply, g, derivative)
-        else:
-            gx = multiply_into(derivative, g)
-else:
-    gx = grad(xp, g, {values})
-if not keep:
-    n.release()
-return (n.fx, gx)
-"""
 
 
 def parametric(

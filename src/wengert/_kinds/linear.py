@@ -17,6 +17,7 @@ from .._tape.error_text import cpp_name, type_text
 from .._tape.node import Box
 from .._tape.saved import is_complex, unbox
 from .._tape.tensor import Tensor, alias_payload
+from .backward import AFFINE_BACKWARD, BILINEAR_BACKWARD, LINEAR_BACKWARD
 from .declare import (
     Formula,
     camel,
@@ -29,42 +30,11 @@ from .declare import (
     not_saved,
     release_of,
 )
+from .recording import AFFINE, BILINEAR, LINEAR
 from .slow_path import first_operand, mixed_product, overridden
-from .templates import BACKWARD, PIECES, Shape, hot
+from .templates import BACKWARD, Shape, hot
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor
-LINEAR = """
-if M:  #? modes
-    return slow(info, (input, *p))
-if args or kwargs or M:  #? alone
-    return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
-try:
-    fx = input._fn
-    a = input._a
-except AttributeError:
-    return first_operand(info, input{p})
-t = make()
-t._m = None
-#? view
-    if type(a) is not ndarray:
-        a = alias_payload(input, t)
-    t._v = (input, info, p, 0)
-try:
-    t._a = table[type(a)](a{p})
-except ARITHMETIC:
-    t._a = silently(table[type(a)], a{p})
-if fx is None:
-    @unrecorded
-@node
-n.p = ()  #? alone
-n.p = p  #? not alone
-n.shape = a.shape  #? keep_shape
-@end
-"""
-LINEAR_BACKWARD = """
-return (n.fx, transpose(xp, g, n.shape, *n.p))  #? keep_shape
-return (n.fx, transpose(xp, g, *n.p))  #? not keep_shape
-"""
 
 
 def linear(
@@ -135,85 +105,6 @@ def in_front_of(otherwise: Any, shape: Shape, scope: Callable[[], dict[str, Any]
 
 
 # ---------------------------------------------------------------------------------------- linear in each of two tensors
-BILINEAR = """
-if M:  #? modes
-    return slow(info, (input, other, *p))
-if M or out is not None:  #? ranks
-    return otherwise(input, other, out=out)
-try:
-    fx = input._fn
-    fy = other._fn
-    xa = input._a
-    ya = other._a
-except AttributeError:
-    return otherwise(input, other)  #? ranks
-    return first_operand(info, input, other, *p)  #? not ranks
-#? not ranks
-    if xa.dtype is not ya.dtype:
-        return mixed_product(info, (input, other), p)
-    t = make()
-    t._m = None
-    try:
-        t._a = table[type(xa)](xa, ya, *p)
-    except ARITHMETIC:
-        t._a = silently(table[type(xa)], xa, ya, *p)
-#? ranks
-    dtype = xa.dtype
-    if dtype is not ya.dtype or xa.ndim != {x_rank} or ya.ndim != {y_rank}:
-        return otherwise(input, other)
-    if dtype is not FLOAT32 and dtype not in INEXACT:
-        return otherwise(input, other)
-    t = make()
-    t._m = None
-    try:
-        t._a = small(xa, ya) if xa.size < MANY else large(xa, ya)
-    except RAW_REFUSALS:
-        return otherwise(input, other)
-if fx is None and fy is None:
-    @unrecorded
-@node(fy="fy")
-n.p = ()  #? ranks
-n.p = p  #? not ranks
-@factors(x="input", y="other", sx="xa.shape", sy="ya.shape")
-@end
-"""
-PIECES["factors"] = """
-if fy is not None:
-    n.x = {x}._m or box_of({x})
-else:
-    n.x = {sx}
-if fx is not None:
-    n.y = {y}._m or box_of({y})
-else:
-    n.y = {sy}
-"""
-BILINEAR_BACKWARD = """
-if xp is not RAW:
-    return transformed(n, xp, g, keep)
-@factor(s="x")
-@factor(s="y")
-p = n.p
-fx = n.fx
-fy = n.fy
-if fx is not None:
-    gx = gx_(xp, g, x, y, *p)
-if fy is not None:
-    gy = gy_(xp, g, x, y, *p)
-if not keep:
-    if boxed_x:
-        n.x = FREED
-    if boxed_y:
-        n.y = FREED
-return (fy, gy) if fx is None else (fx, gx) if fy is None else (fx, gx, fy, gy)
-"""
-PIECES["factor"] = """
-{s} = n.{s}
-boxed_{s} = type({s}) is Box
-if boxed_{s}:
-    @open(x=s)
-else:
-    {s} = of_shape({s})
-"""
 
 
 def bilinear(
@@ -349,72 +240,6 @@ def refuse_mixed(info: Operator, x: Any, y: Any, *p: Any) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------- a product and a sum
-AFFINE = """
-if M:  #? modes
-    return slow(info, ({x}, {y}, {c}, *p))
-try:
-    fx = {x}._fn
-    fy = {y}._fn
-    xa = {x}._a
-    ya = {y}._a
-    if {c} is None:
-        fc = ca = None
-    else:
-        fc = {c}._fn
-        ca = {c}._a
-except AttributeError:
-    return no_tensor(info, {x}, {y}, {c}, *p)
-#? ranks
-    if xa.ndim != {x_rank} or ya.ndim != {y_rank}:
-        return other_ranks({x}, {y}, {c}, *p)
-if xa.dtype is not ya.dtype or (ca is not None and ca.dtype is not xa.dtype):
-    return mixed_product(info, ({x}, {y}, {c}), p)
-t = make()
-t._m = None
-try:
-    t._a = table[type(xa)](xa, ya, ca, *p)
-except ValueError as error:
-    return refuse_shapes(error, xa, ya, ca, *p)
-except ARITHMETIC:
-    t._a = silently(table[type(xa)], xa, ya, ca, *p)
-if fx is None and fy is None and fc is None:
-    @unrecorded
-if ca is None:
-    n = Without()
-else:
-    n = With()
-    n.c = ca.shape
-n.fx = fx
-n.fy = fy
-n.fc = fc
-n.seq = next(ticks)
-n.h = None
-n.p = p
-@factors(sx="of_shape(xa.shape)" if own_shapes else "None", sy="of_shape(ya.shape)" if own_shapes else "None")
-@end
-"""
-AFFINE_BACKWARD = """
-if xp is not RAW:
-    return transformed(n, xp, g, keep)
-x = n.x
-if type(x) is Box:
-    @open(x="x")
-y = n.y
-if type(y) is Box:
-    @open(x="y")
-p = n.p
-fc = n.fc
-fx = n.fx
-fy = n.fy
-pairs = () if fc is None else (fc, added(xp, g, n.c, *p))
-if fx is not None:
-    pairs += (fx, first(xp, g, x, y, *p))
-if fy is not None:
-    pairs += (fy, second(xp, g, x, y, *p))
-if not keep:
-    n.release()
-return pairs
-"""
 
 
 def affine(
