@@ -403,10 +403,10 @@ def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) ->
     """All choices of ``r`` elements of a vector, in its order, a row for each."""
 @overload
 def compile(model: Callable[_P, _R], *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[_P, _R]:
-    """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same."""
+    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 @overload
 def compile(model: None=None, *, fullgraph: _bool=False, dynamic: _bool | None=None, backend: _str | Callable[..., Any]=Any, mode: _str | None=None, options: _dict[_str, Any] | None=None, disable: _bool=False, **kwargs: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """The function itself, or an ``OptimizedModule`` around a module; without one, a decorator that does the same."""
+    """The function itself, or an ``OptimizedModule`` around a module; without ``model``, a decorator."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A complex tensor from its parts, which have the same floating dtype and broadcast."""
 complex128: _dtype
@@ -839,7 +839,7 @@ def lcm_(self: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``lcm``."""
 def ldexp(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
-def ldexp_(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def ldexp_(input: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``ldexp``."""
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is smaller or equal, as bools."""

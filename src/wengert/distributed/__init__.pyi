@@ -24,9 +24,9 @@ class ReduceOp:
     """The names of reductions."""
     SUM, PRODUCT, MIN, MAX, BAND, BOR, BXOR, AVG = ('SUM', 'PRODUCT', 'MIN', 'MAX', 'BAND', 'BOR', 'BXOR', 'AVG')
 class ProcessGroup:
-    """A group of processes, of which there is none: for annotations and ``isinstance``."""
+    """A group of processes. Never instantiated; for annotations and ``isinstance``."""
 class group:
-    """The group of all processes: none."""
+    """The group of all processes, which is None."""
     WORLD = None
 from .device_mesh import DeviceMesh, init_device_mesh
 
