@@ -7,7 +7,7 @@ Operators, methods and the functions of some modules come from declarations, whi
 inspects the imported package and writes `__init__.pyi` (every name of `wengert.__all__`), `_tape/tensor.pyi` (class
 `Tensor`, and its module's own functions as in the source), `return_types.pyi`, and one stub for every module that
 
-- fills itself with `globals().update(namespace(...))`,
+- lends its names from the operators (`lend(...)`),
 - only gathers names, in a way that a checker cannot follow (`gathers`),
 - stands in for one of PyTorch's: a row of the table in `_compat` (`row_stubs`), or a file that takes the names of one
   (`stand_in_stub`).
@@ -46,14 +46,15 @@ from stub_signatures import (
 )
 
 import wengert
+from wengert import _ops
+from wengert._base.registry import PUBLIC
 from wengert._compat import TABLE
 from wengert._compat._rows import ROWS
-from wengert._tensor_api.publish import namespace
 
 PACKAGE = SOURCE / "wengert"
 STAND_INS = PACKAGE / "_compat"
 DOORS = ("backends", "cuda")  # what programs import from there by name
-FILLED = "globals().update(namespace("  # what a module of generated names has in its source
+FILLED = "\nlend("  # what a module of generated names has in its source
 HEADER = "# Made by tools/make_stubs.py; do not edit.\n"
 SPECIAL_FIELDS = {"histogramdd.bin_edges": "tuple[Tensor, ...]"}  # of the named tuples
 
@@ -194,7 +195,7 @@ def entry(name: str, value: Any, home: types.ModuleType) -> str:
     if isinstance(value, type):
         return class_entry(name, value, home)
     if isinstance(value, types.FunctionType):
-        elsewhere = home is not wengert or not (name in namespace("torch") or value.__module__.startswith("wengert._"))
+        elsewhere = home is not wengert or not (name in PUBLIC["torch"] or value.__module__.startswith("wengert._"))
         if elsewhere and name not in SIGNATURES["torch"] and importable(value):
             return imported(name, value, home)
         return function(name, value, home.__name__.partition(".")[2] or "torch")
@@ -379,6 +380,7 @@ def is_module(package: types.ModuleType, name: str) -> bool:
 
 def stubs() -> dict[Path, str]:
     """Every stub by its path."""
+    _ops.load_all()
     found = {
         PACKAGE / "__init__.pyi": module_stub(wengert, sorted(wengert.__all__)),
         PACKAGE / "_tape/tensor.pyi": tensor_stub(),

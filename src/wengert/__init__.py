@@ -36,13 +36,13 @@ from ._base.dtypes import (
 from ._base.grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from ._base.limits import finfo, iinfo
 from ._base.modes import is_inference_mode_enabled
+from ._base.registry import PUBLIC
 from ._payloads import transforms as _transforms
 from ._tape.tensor import Tensor
 from ._tensor_api.construct import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
 from ._tensor_api.legacy_types import TYPES, set_default_tensor_type
-from ._tensor_api.override_sites import ready
 from ._tensor_api.printing import set_printoptions
-from ._tensor_api.publish import attach, module_names, namespace, submodule
+from ._tensor_api.publish import attach, function, module_names, submodule
 from ._tensor_api.storage import TypedStorage, UntypedStorage
 from .random import (
     Generator,
@@ -65,22 +65,25 @@ for _names in (DTYPES, LAYOUTS, MEMORY_FORMATS, TYPES):
     globals().update(_names)
 for _name in ("DTYPES", "LAYOUTS", "MEMORY_FORMATS", "TYPES", "attach", "_names", "_name"):
     globals().pop(_name, None)
-_functions = namespace("torch")  # they come with the first that is named: what they need is not part of the import
-for _name in _functions.keys() & globals().keys():
+_functions = PUBLIC["torch"].names()  # each comes when it is first named
+for _name in _functions & globals().keys():
     del globals()[_name]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__all__":  # a list of modules and functions is no part of the import either
-        public = {n for n in (*globals(), *_functions) if not n.startswith("_")}.union(module_names())
-        globals()[name] = sorted(public - {"Any", "module_names", "namespace", "ops", "ready", "submodule"})
-        return globals()[name]
-    if name in _functions and name not in globals():
-        ready()
-        globals().update(_functions)
-        return _functions[name]
+    if name in _functions:
+        value = globals()[name] = function("torch", name)
+        return value
+    if name == "__all__":
+        return _all()
     return submodule(name)
 
 
+def _all() -> list[str]:
+    """All public names, of functions and of modules."""
+    public = {name for name in (*globals(), *_functions) if not name.startswith("_")}.union(module_names())
+    return sorted(public - {"Any", "PUBLIC", "function", "module_names", "ops", "submodule"})
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__getattr__("__all__")} - {"Any", "module_names", "namespace", "ready", "submodule"})
+    return sorted({*globals(), "__all__", *_all()} - {"Any", "PUBLIC", "function", "module_names", "submodule"})

@@ -839,7 +839,7 @@ def lcm_(self: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``lcm``."""
 def ldexp(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
-def ldexp_(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def ldexp_(input: Tensor, other: Tensor | Number) -> Tensor:
     """In-place form of ``ldexp``."""
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Whether the first element is smaller or equal, as bools."""

@@ -17,6 +17,7 @@ examples:
   python -m wengert run program.py       run a program written for PyTorch
   python -m wengert info                 print the versions that a bug report needs
   python -m wengert info --ops           print what every operator supports
+  python -m wengert show mul             print how an operator is made
 
 "python -m wengert COMMAND --help" describes a command and its options.
 """
@@ -51,6 +52,17 @@ instead, which shows for each whether it has a derivative, forward mode, a secon
 if not, the reason.
 """
 
+_SHOW = """\
+Prints everything that there is of an operator, as source: its declaration, the recording function and the backward
+step that were put together for it (a kind of operator has one of each, in pieces of text), and its body in NumPy.
+"""
+
+_SHOW_EXAMPLES = """\
+examples:
+  python -m wengert show mul
+  python -m wengert show torch.sum linear
+"""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command that `arguments` (by default `sys.argv[1:]`) name; return the exit code."""
@@ -63,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "run":
             return _run(options)
-        return _guarded(_tour if options.command == "tour" else _info, options)
+        return _guarded({"tour": _tour, "info": _info, "show": _show}[options.command], options)
     except UsageError as error:
         commands[options.command].error(str(error))
 
@@ -103,7 +115,11 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     info = add("info", help="versions and machine, for bug reports", description=_INFO, formatter_class=raw)
     info.add_argument("--ops", action="store_true", help="print a table of what every operator supports")
     info.add_argument("--json", action="store_true", help="print JSON instead of text")
-    return parser, {"tour": tour, "run": run, "info": info}
+
+    show = add("show", help="how an operator is made, as source", description=_SHOW, epilog=_SHOW_EXAMPLES,
+               formatter_class=raw)  # fmt: skip
+    show.add_argument("operators", nargs="+", metavar="operator", help="its name, or that of a public function")
+    return parser, {"tour": tour, "run": run, "info": info, "show": show}
 
 
 def _seed(text: str) -> int:
@@ -122,6 +138,12 @@ def _info(options: argparse.Namespace) -> int:
     from wengert._cli import info
 
     return info.main(options.ops, options.json)
+
+
+def _show(options: argparse.Namespace) -> int:
+    from wengert._cli import show
+
+    return show.main(options.operators)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -1,6 +1,5 @@
 """The functions of ``torch.fft``, as the operators declare them."""
 
-from ._tensor_api.publish import namespace
+from ._tensor_api.publish import lend
 
-globals().update(namespace("fft"))
-__all__ = sorted(namespace("fft"))  # noqa: PLE0605
+lend("fft", globals())

@@ -1,6 +1,5 @@
 """The functions of ``torch.linalg``, as the operators declare them."""
 
-from ._tensor_api.publish import namespace
+from ._tensor_api.publish import lend
 
-globals().update(namespace("linalg"))
-__all__ = sorted(namespace("linalg"))  # noqa: PLE0605
+lend("linalg", globals())

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ._base.registry import PUBLIC
 from ._base.torch_function import STATE
 from ._tape.tensor import Tensor
 from ._tensor_api import override_sites, torch_function
@@ -157,6 +158,12 @@ def _spaces() -> Iterator[tuple[str, Any]]:
     yield "torch.Tensor", Tensor
 
 
+def _members(space: str, owner: Any) -> dict[str, Any]:
+    """What a namespace has: the public functions in the order of their declarations, and all else."""
+    public = PUBLIC["torch" if space == "torch" else space.removeprefix("torch.")]
+    return {**dict(public.items()), **vars(owner)}
+
+
 def resolve_name(f: Any) -> str | None:
     """The public name of a function, such as ``"torch.linalg.solve"``; ``None`` if it has none.
 
@@ -175,8 +182,8 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     """
     table: dict[Any, list[Any]] = {}
     ignored = get_ignored_functions()
-    for _, owner in _spaces():
-        for name, member in vars(owner).items():
+    for space, owner in _spaces():
+        for name, member in _members(space, owner).items():
             if isinstance(member, property):
                 if name not in override_sites.NOT_OVERRIDABLE["Tensor"]:
                     table.setdefault(member, []).append(member.__get__)
@@ -230,4 +237,4 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 
 @functools.cache
 def _tensor_members() -> set[Any]:
-    return {member for member in vars(Tensor).values() if isinstance(member, types.FunctionType)}
+    return {member for member in _members("torch.Tensor", Tensor).values() if isinstance(member, types.FunctionType)}

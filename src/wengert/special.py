@@ -1,6 +1,5 @@
 """The functions of ``torch.special``, as the operators declare them."""
 
-from ._tensor_api.publish import namespace
+from ._tensor_api.publish import lend
 
-globals().update(namespace("special"))
-__all__ = sorted(namespace("special"))  # noqa: PLE0605
+lend("special", globals())

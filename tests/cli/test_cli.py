@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import wengert as T
-from wengert._cli import progress, svg, tour
+from wengert._base.registry import REGISTRY
+from wengert._cli import progress, show, svg, tour
 from wengert._cli.data import load_digits
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -713,3 +714,51 @@ print(before == names(), [name.partition(".")[0] for name in during])
 """
     done = python("-c", source, cwd=tmp_path)
     assert done.stdout == f"True {['torch'] * 6}\n"
+
+
+# --- show ---
+
+
+def test_show_prints_the_parts_of_an_operator(tmp_path):
+    done = cli("show", "mul", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    for part in (
+        "# mul: declaration\n@binary(",
+        "# mul: recording function\ndef mul(input, other, *, out=None):\n",
+        "    n.lasti = f.f_lasti\n",
+        "# mul: backward step\ndef mul_backward(n, xp, g, keep):\n",
+        "# mul: body in NumPy\nnumpy.multiply",
+    ):
+        assert part in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "operators"),
+    [
+        ("torch.exp", ["exp"]),
+        ("sum", ["sum_all", "sum_dim"]),
+        ("lt", ["lt"]),
+        ("cat", ["cat"]),
+    ],
+)
+def test_show_finds_operators_by_public_names(name, operators):
+    assert [info.name for info in show.found(name)] == operators
+    assert all("# " + info.name + ": declaration" in show.shown(info) for info in show.found(name))
+
+
+def test_show_can_show_every_operator():
+    for name in REGISTRY:
+        (info,) = show.found(name)
+        assert "def " in show.shown(info)
+
+
+def test_show_prints_a_function_that_is_made_of_operators(tmp_path):
+    done = cli("show", "mm", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "# mm: a function that is made of operators\n" in done.stdout
+
+
+def test_show_names_the_nearest_operator(tmp_path):
+    done = cli("show", "torch.mull", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no operator 'torch.mull'; did you mean 'mul'?" in done.stderr

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._base import dtypes as _dtypes
+from .._base.late_names import Table
 from .._base.registry import RAW, RAW_COMPLEX, XP, add_backend
 
 # Like PyTorch, an operator gives inf or nan in silence; only warnings raised by lines of this package are meant,
@@ -23,7 +24,14 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert(\.|$
 
 lib: Any = types.ModuleType("wengert._arrays.library.lib")
 lib.__dict__.update({k: v for k, v in np.__dict__.items() if not k.startswith("_")})
-lib.__dict__["__getattr__"] = lambda name: getattr(np, name)  # what NumPy itself loads late (linalg, fft)
+late_functions = Table()  # what operator modules add to it (``in_lib``)
+
+
+def _late(name: str) -> Any:
+    return late_functions[name] if name in late_functions else getattr(np, name)  # NumPy loads linalg and fft late
+
+
+lib.__dict__["__getattr__"] = _late
 
 # A strict program turns NumPy's warnings into errors (python -W error, np.seterr(all="raise")): what raises one of
 # these is run again in silence.
@@ -53,9 +61,11 @@ def owns(ty: type) -> bool:
     return issubclass(ty, (np.ndarray, np.generic))
 
 
-def in_lib(fn: Any) -> Any:
-    """Decorator: one more function that the library offers."""
-    setattr(lib, fn.__name__, fn)
+def in_lib(fn: Any, name: str | None = None) -> Any:
+    """Decorator: one more function that the library offers, under its own name or another one."""
+    name = name or fn.__name__
+    setattr(lib, name, fn)
+    late_functions[name] = fn
     return fn
 
 
@@ -186,29 +196,36 @@ NUMBERS[np.dtype("e")] = _NumbersBesideHalf(np.dtype("f"))
 
 def constants_for(dtypes: Any, for_ufunc: bool) -> dict[Any, Any]:
     """``NUMBERS`` as far as these dtypes go; a function that is no ufunc gets Python numbers as they are."""
-    table = _NumbersByDtype({d: NUMBERS[d] if for_ufunc or d.char == "e" else _AS_THEY_ARE for d in dtypes})
+    half = np.dtype("e")
+    table = _NumbersByDtype({d: NUMBERS[d] if for_ufunc or d is half else _AS_THEY_ARE for d in dtypes})
+    for dtype, base in _alike.items():
+        _let(table, dtype, base)
     _tables.append(table)
     return table
 
 
 _tables: list[_NumbersByDtype] = []
+_alike: dict[Any, Any] = {}  # new dtypes: bfloat16, those of transforms' values; and the dtype that each is treated as
+
+
+def also_constants_for(dtype: Any, base: Any) -> None:
+    """Let a new dtype take Python numbers wherever its base does."""
+    _alike[dtype] = base
+    for table in _tables:
+        _let(table, dtype, base)
+
+
+def _let(table: _NumbersByDtype, dtype: Any, base: Any) -> None:
+    if base in table:
+        table[dtype] = NUMBERS[dtype] if table[base] is not _AS_THEY_ARE else _AS_THEY_ARE
 
 
 def _learn_bfloat16(np_dtype: Any) -> None:
     NUMBERS[np_dtype] = _Numbers(np_dtype)
-    for table in _tables:
-        if np.dtype("f4") in table:
-            table[np_dtype] = NUMBERS[np_dtype] if table[np.dtype("f4")] is not _AS_THEY_ARE else _AS_THEY_ARE
+    also_constants_for(np_dtype, np.dtype("f4"))
 
 
 _dtypes.learners.append(_learn_bfloat16)
-
-
-def also_constants_for(dtype: Any, base: Any) -> None:
-    """Let a new dtype, that of a transform's values, take Python numbers wherever its base does."""
-    for table in _tables:
-        if base in table:
-            table[dtype] = _AS_THEY_ARE
 
 
 class ByDtype(dict[Any, Any]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .library import lib
+from .library import in_lib
 
 
 class Scipy:
@@ -30,5 +30,5 @@ for _name in (
     "erf", "erfc", "erfcx", "erfinv", "gammaln", "psi", "zeta", "i0e", "i1", "i1e", "ndtr", "ndtri", "log_ndtr",
     "gammainc", "gammaincc", "xlogy", "xlog1py", "entr", "j0", "j1", "y0", "y1", "k0", "k1", "k0e", "k1e",
 ):  # fmt: skip
-    setattr(lib, f"scipy_{_name}", Scipy(_name))
-lib.scipy_i0 = Scipy("i0")  # NumPy's own i0 is another function
+    in_lib(Scipy(_name), f"scipy_{_name}")
+in_lib(Scipy("i0"), "scipy_i0")  # NumPy's own i0 is another function

@@ -10,6 +10,7 @@ import linecache
 import os
 import sys
 import warnings
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -85,6 +86,14 @@ def noted(error: E, *notes: str, code: str | None = None) -> E:
     if code is not None:
         error.add_note(f"More: docs/errors.md, {code}")
     return error
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """``; did you mean 'check'?`` if a known word is near, else nothing: for the end of a message."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(word, known, 1)
+    return f"; did you mean '{found[0]}'?" if found else ""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .hooks import hook
+from .late_names import LateFunction, Table
 
 
 class Namespace:
@@ -22,8 +23,19 @@ class Namespace:
         self.namespace = name
 
 
+class OfValues(Namespace):
+    """Operators on the values of transforms, each made when a formula first names it."""
+
+    def __getattr__(self, name: str) -> Any:
+        fn = types.MethodType(bind.run, REGISTRY[name]) if name in REGISTRY else None
+        if fn is None:
+            raise AttributeError(f"no operator is called {name}")
+        setattr(self, name, fn)
+        return fn
+
+
 T: Any = Namespace("T")
-U: Any = Namespace("U")
+U: Any = OfValues("U")
 RAW: Any = Namespace("RAW")
 RAW_COMPLEX: Any = Namespace("RAW")  # the same functions; only its identity differs: the cotangent is complex
 RAW_COMPLEX.__dict__ = RAW.__dict__
@@ -56,33 +68,74 @@ class Impl(dict[type, Any]):
         return fn
 
 
-class Info:
-    """What is known of one operator."""
+class Operator:
+    """What is known of one operator. A declaration gives a fact by its field's name (see ``_kinds.declare.FACTS``)."""
 
-    name: str
-    kind: str
-    doc: str | None
-    decl: (
-        Callable[..., Any] | None
-    )  # the declared body, whose first argument is the array library; None: the library's own
-    called: str  # its public function's name in errors
-    libname: str  # its name in the array library
-    arity: int  # how many leading arguments are tensors; -1: the first argument is a sequence of tensors
+    # what it is
+    name: str  # in the registry: the declared body's name
+    kind: str  # "unary", "binary", "linear", "bilinear", "affine" or "general"
+    doc: str | None  # the declared body's docstring
+    body: Callable[..., Any]  # what was declared
+    decl: Callable[..., Any] | None  # ``body`` if its first argument is the array library, else None: the library's own
+    libname: str  # the name of the function in the array library
+    called: str  # the public function's name in errors
     params: tuple[str, ...]  # names of all arguments
+    arity: int = 1  # how many leading arguments are tensors; -1: the first argument is a sequence of tensors
+    outputs: int = 1  # how many results there are; -1: a list
+    results: tuple[str, ...] = ()  # names of several results, for formulas
+    view: bool = False  # whether the result shares the operand's memory
+
+    # what was made of it
     op: Callable[..., Any]  # the public, hot function
     method: Callable[..., Any] | None = None  # the method, where it is another function: it has no ``out``
-    make_core: Callable[[], Callable[..., Any]]
-    node: type
-    outputs: int
-    differentiable: tuple[bool, ...]  # for each output
-    jvp: Callable[..., Any] | None  # (xp, tangents, out, *args) -> tangent of out
-    batch: Any  # the batching rule
-    view: bool
-    domain: tuple[float, float]
-    domain_other: tuple[float, float] | None
-    samples: Any  # list of argument tuples or a function that returns it; None: drawn from the domain
-    dtypes: str  # which groups of dtypes it takes: "fcib" float, complex, integer, bool
-    why_not: str | None  # the reason if it has no derivative
+    make_core: Callable[[], Callable[..., Any]]  # makes ``core``
+    node: Any = None  # the class of its nodes; None: it is not recorded
+    node_without: Any = None  # the same, where nothing is added (affine)
+    saves: Any = None  # what a general operator's nodes save
+
+    # derivatives and transforms
+    differentiable: tuple[bool, ...] = (True,)  # for each output
+    underived: tuple[int, ...] = ()  # operands that have no formula
+    why_not: str | None = None  # the reason if it has no derivative
+    absent: bool = False  # whether a cotangent that did not arrive is None to the formula, not zeros
+    constants_from: int | None = None  # from which on a sequence's operands have no edge
+    jvp: Callable[..., Any] | None = None  # (xp, tangents, out, *args) -> tangent of out
+    batch: Any = None  # the batching rule
+    saved_as: dict[str, Any] = {}  # PyTorch's names of saved values, where they are others
+
+    # dtypes and numbers
+    dtypes: str = "fc"  # which groups of dtypes it takes, of "fcib": float, complex, integer, bool
+    to_float: bool = False  # whether integers become the default dtype first
+    integers: bool = False  # whether integers and bools have another body than floats
+    integer: Callable[..., Any] | None = None  # that body
+    promote: Any = None  # how operands come to one dtype: True, or a function of the operands that gives it
+    numbers: frozenset[type] = frozenset((float, int))  # the types of number that the second operand may be
+    number_first: bool | str = False  # whether the first operand may be a number; "alone": both may
+    ufunc: Any = None  # NumPy's function for the in-place form, where it is not the operator's own
+    symbol: Callable[..., Any] | None = None  # the Python operator, for arrays that are not NumPy's
+
+    # what it refuses, and how
+    check: Callable[..., Any] | None = None  # (info, x, y, dtype): raises PyTorch's error for a dtype it refuses
+    refuse_mixed: Callable[..., Any]  # (info, *operands): raises PyTorch's error for operands of several dtypes
+    overloads: bool = False  # whether PyTorch names its overloads when an argument is no tensor
+    refused_as: str | None = None  # its name in errors about arguments, if it is not ``called``
+    kernel: str | None = None  # the kernel that PyTorch says is not implemented for a dtype
+    out_rule: Any = None  # which dtypes ``out=`` may have
+
+    # how it is tested
+    samples: Any = None  # list of argument tuples or a function that returns it; None: drawn from the domain
+    domain: tuple[float, float] = (-2.0, 2.0)  # where samples are drawn from
+    domain_other: tuple[float, float] | None = None  # the second operand's, if it is another
+
+    def __init__(self, body: Callable[..., Any], **facts: Any) -> None:
+        names = body.__code__.co_varnames[: body.__code__.co_argcount]
+        self.body = body
+        self.name = self.libname = body.__name__
+        self.called = body.__name__.strip("_")
+        self.doc = body.__doc__
+        self.decl = body if names[:1] == ("lib",) else None
+        self.params = names if self.decl is None else names[1:]
+        self.__dict__.update(facts)
 
     @functools.cached_property
     def core(self) -> Callable[..., Any]:
@@ -93,16 +146,30 @@ class Info:
         return f"<operator {self.name}: {self.kind}>"
 
 
-REGISTRY: dict[str, Info] = {}
+Info = Operator
+
+
+REGISTRY = Table()  # the operators by name
 WITH_SPARSE: dict[str, Callable[..., Any]] = {}  # what operators of several tensors do if some of them are sparse
-PUBLIC: dict[str, dict[str, Any]] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
+PUBLIC: dict[str, Table] = {}  # "torch" -> {"exp": function}; "Tensor", "nn.functional", "linalg", ...
+placed: list[tuple[str, str]] = []  # space and name of what was put there and is not attached yet (see ``publish``)
+
+
+def table_of(space: str) -> Table:
+    """The public names of one module or class."""
+    if space not in PUBLIC:
+        PUBLIC[space] = Table()
+    return PUBLIC[space]
 
 
 def place(fn: Any, names: str | tuple[str, ...]) -> Any:
     """Give a function its public names: ``"torch.exp Tensor.exp"``."""
     for full in names.split() if isinstance(names, str) else names:
         space, _, name = full.rpartition(".")
-        PUBLIC.setdefault(space, {})[name] = fn
+        if not space:
+            raise ValueError(f"'{full}' is no public name: one is 'space.name', as in 'torch.exp'")
+        table_of(space)[name] = fn
+        placed.append((space, name))
     return fn
 
 
@@ -128,8 +195,18 @@ def add_backend(xp: Any, lib: Any, owns: Callable[[type], bool]) -> None:
     xp.lib = lib
     xp.owns = owns
     XPS.append(xp)
-    for info in REGISTRY.values():
+    for name, module in REGISTRY.home.items():
+        setattr(xp, name, LateFunction(xp, name, module))
+    for _, info in REGISTRY.here():
         bind_raw(xp, info)
+
+
+def expect(module: str, names: list[str]) -> None:
+    """Say that this module, when it is imported, will register operators of these names."""
+    for name in names:
+        REGISTRY.home[name] = module
+        for space in (T, *XPS):
+            setattr(space, name, LateFunction(space, name, module))
 
 
 def bind_raw(xp: Any, info: Info) -> None:
@@ -144,19 +221,11 @@ def bind_raw(xp: Any, info: Info) -> None:
 def register(info: Info) -> None:
     """Enter an operator into the registry and into every namespace."""
     name = info.name
-    assert name not in REGISTRY, f"two operators are called {name}"
+    assert not dict.__contains__(REGISTRY, name), f"two operators are called {name}"
     REGISTRY[name] = info
     setattr(T, name, info.op)
-    setattr(U, name, _bound_value(info))
     for xp in XPS:
         bind_raw(xp, info)
-
-
-def _bound_value(info: Info) -> Callable[..., Any]:
-    def on_values(*args: Any) -> Any:
-        return bind.run(info, *args)
-
-    return on_values
 
 
 @hook
@@ -173,44 +242,11 @@ def on_payloads(info: Info, *args: Any) -> Any:
     return bind.run(info, *args)
 
 
-def own(
-    fn: Any, name: str, params: tuple[str, ...] = (), doc: str | None = None, cells: dict[str, Any] | None = None
-) -> Any:
-    """A copy of a closure with its own code object: its name, its argument names, its own inline caches.
-
-    ``cells`` replaces the values of free variables and globals: so one template gives the variants of an operator.
-    """
-    code = fn.__code__
-    varnames = params + code.co_varnames[len(params) :]
-    if len(set(varnames)) != len(varnames):  # a parameter is called like one of the template's locals
-        varnames = params + tuple(v + "_" if v in params else v for v in code.co_varnames[len(params) :])
-    closure = fn.__closure__
-    if cells:
-        closure = tuple(
-            types.CellType(cells[n]) if n in cells else c for n, c in zip(code.co_freevars, closure, strict=True)
-        )
-    copy = types.FunctionType(
-        code.replace(co_name=name, co_qualname=name, co_varnames=varnames),
-        _globals_with(fn.__globals__, cells, code),
-        name,
-        fn.__defaults__,
-        closure,
-    )
+def own(fn: Any, name: str, doc: str | None = None) -> Any:
+    """A copy of a closure with its own code object: its name and its own inline caches."""
+    code = fn.__code__.replace(co_name=name, co_qualname=name)
+    copy = types.FunctionType(code, fn.__globals__, name, fn.__defaults__, fn.__closure__)
     copy.__kwdefaults__ = fn.__kwdefaults__
     copy.__doc__ = doc
     copy.__module__ = "wengert"
     return copy
-
-
-_replaced_globals: dict[Any, dict[str, Any]] = {}
-
-
-def _globals_with(scope: dict[str, Any], values: dict[str, Any] | None, code: types.CodeType) -> dict[str, Any]:
-    """A module's globals with some replaced (those of ``values`` that the code reads as such); one for all users."""
-    replaced = {n: v for n, v in (values or {}).items() if n in code.co_names and n not in code.co_freevars}
-    if not replaced:
-        return scope
-    key = (scope["__name__"], *((n, id(v)) for n, v in replaced.items()))
-    if key not in _replaced_globals:
-        _replaced_globals[key] = {**scope, **replaced}
-    return _replaced_globals[key]

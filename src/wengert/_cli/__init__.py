@@ -1,6 +1,7 @@
 """The command line, `python -m wengert`: one module per sub-command, imported when it is called.
 
-`tour` shows what the library does, `run` runs a program written for PyTorch, `info` describes the installation;
+`tour` shows what the library does, `run` runs a program written for PyTorch, `info` describes the installation,
+`show` prints how an operator is made;
 `svg` draws the pictures and `progress` the bar of the tour. The arguments are read in `wengert.__main__`.
 """
 

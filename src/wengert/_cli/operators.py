@@ -104,7 +104,7 @@ def _reasons(info: Info) -> list[str]:
 
 def _partly(info: Info) -> list[str]:
     """The operands and outputs without derivative of a differentiable operator."""
-    operands = [info.params[k] for k in info.__dict__.get("underived", ()) if k < len(info.params)]
+    operands = [info.params[k] for k in info.underived if k < len(info.params)]
     outputs = [str(k) for k, flag in enumerate(info.differentiable) if not flag]
     found = [f"none with respect to {', '.join(operands)}"] if operands else []
     return found + ([f"none of output {', '.join(outputs)}"] if outputs else [])

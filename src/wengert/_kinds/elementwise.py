@@ -1,4 +1,4 @@
-"""The kinds of operators: the one hot module.
+"""The elementwise kinds: one tensor (``unary``), two (``binary``), one tensor with parameters (``parametric``).
 
 An operator is declared in one place, by kind:
 
@@ -12,56 +12,150 @@ broadcasting, Python scalars, in-place and ``out=`` forms, and the tests. Names 
 A formula runs on plain arrays in an ordinary backward pass (``xp`` is ``RAW``), on Tensors under ``create_graph``
 (``T``) and on the values of transforms (``U``); so it may only use Python operators, ``xp`` and shapes.
 
-The templates below are closures; ``own`` gives each operator a copy with its own code object, so that a traceback
-names the operator and CPython's inline caches are its own. Nothing is added to them without a measurement: every
-line costs every program. ``_kinds.general`` holds the kinds for everything that is not elementwise, linear or bilinear.
-
-NOTE [ The hot path ]
-    What an operator on small tensors pays for, in order: one test for modes (``M``), its inputs' slots, one identity
-    test of dtypes (which also finds the values of transforms: their dtype is another object), the array library's
-    function, one Tensor, one Node with the user's line, and the boxes of what the formula names.
+The texts of the functions stand in ``recording`` and ``backward``; ``templates`` puts them together. ``general`` holds
+the kind for everything that is not elementwise, linear or bilinear.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import _getframe as getframe
+from functools import partial
 from typing import Any
 
-from numpy import ndarray, ufunc
+import numpy as np
+from numpy import ufunc
 
-from .._arrays.library import ARITHMETIC, INEXACT, constants_for, silently
-from .._arrays.threads import LARGE
-from .._base import errors as lines
-from .._base.modes import EVERY, M
-from .._base.registry import RAW, Impl, own, place
-from .._tape.node import FREED, Box, box_of, named, ticks
-from .._tape.saved import is_complex, stale, unbox
-from .._tape.tensor import Tensor, make
+from .._arrays.library import INEXACT, constants_for
+from .._arrays.threads import both, elementwise, multiply_into
+from .._base.dtypes import REAL_NUMBERS
+from .._base.registry import RAW, Impl, Operator, place
+from .._tape.node import Box, named
+from .._tape.promotion import cast, default_np, logical_dtype
+from .._tape.saved import is_complex, unbox
+from .backward import BINARY_BACKWARD, PARAMETRIC_BACKWARD, UNARY_BACKWARD
 from .declare import (
     Formula,
-    Lazily,
-    blocked_form,
-    blocked_formula,
     camel,
+    declared,
     edges_of_tensors,
+    edges_x,
     edges_xy,
-    finish,
+    enter,
     formula_names,
-    info_for,
     node_class,
+    not_saved,
     number_second,
     publish,
+    release_of,
+    same,
     saved_for,
 )
-from .folding import folded
-from .slow_path import care, first_operand, mixed, refuse_quietly, second_operand, slow, slow_operator
-from .unary import unary as unary  # noqa: PLC0414  both elementwise kinds are imported from here
+from .recording import BINARY, PARAMETRIC, UNARY
+from .slow_path import refuse_quietly, second_of_method, second_operand, slow_operator
+from .templates import BACKWARD, Shape, hot, variant
 
-SCALARS = frozenset((float, int))
+FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 
 
-# --------------------------------------------------------------------------------------------- two tensors, elementwise
+# ---------------------------------------------------------------------------------------------------------- one tensor
+
+
+def unary(
+    grad: Formula | None = None,
+    *,
+    names: str | None = None,
+    node: str | None = None,
+    to_float: bool = True,
+    holomorphic: bool = True,
+    inplace: bool = True,
+    integers: bool = False,
+    blocks: bool = True,
+    fast: Any = INEXACT,
+    **facts: Any,
+) -> Callable[[Any], Any]:
+    """Elementwise in one tensor.
+
+    ``to_float``: integers become the default dtype first, as in PyTorch. ``holomorphic``: the formula holds the
+    complex derivative and the kind conjugates. ``grad=None``: no derivative, the result never requires grad.
+    ``libname``: the array library's name of the function if it is another and the declaration has no body.
+    ``integers``: integers and bools take the declaration's ``integer`` body. ``fast``: the dtypes that need no care.
+    """
+    uses = formula_names(grad, ("self", "result"))
+    keep_self, keep_result = "self" in uses, "result" in uses
+
+    def declare(body: Any) -> Any:
+        info = declared(unary, body, facts, batch="elementwise", to_float=to_float, integers=integers)
+        asked = {"records": grad is not None, "check": to_float or integers}
+        asked |= {"keep_self": keep_self, "keep_result": keep_result}
+
+        def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+            conj = holomorphic and is_complex(g)
+            values = {}
+            if keep_self:
+                values["self"] = unbox(n, n.x, n.fx, xp)
+            if keep_result:
+                values["result"] = unbox(n, n.r, n, xp)
+            gx = grad(xp, xp.conj(g) if conj else g, **values)
+            if not keep:
+                n.release()
+            return (n.fx, xp.conj(gx) if conj else gx)
+
+        def step(formula: Any) -> Any:
+            if keep_self and keep_result:
+                return transformed
+            shape = Shape("unary_backward", UNARY_BACKWARD, BACKWARD, slot="x" * keep_self + "r" * keep_result)
+            return hot(f"{info.name}_backward", shape, lambda: {"grad": formula, "transformed": transformed})
+
+        N = None
+        if grad is not None:
+            N = node_class(
+                node or camel(info.name) + "Backward0",
+                ("fx",) + ("x",) * keep_self + ("r",) * keep_result,
+                edges=edges_x,
+                backward=step(grad),
+                release=release_of("x" * keep_self + "r" * keep_result),
+                saved=saved_for({"self": "x"} if keep_self else {}, {"result": "r"} if keep_result else {}),
+                saved_names=uses,
+            )
+
+        def scope() -> dict[str, Any]:
+            known = {"info": info, "N": N, "raw": getattr(RAW, info.name), "table": Impl(info.name), "fast": fast}
+            large = Shape("unary", UNARY, "input", **asked)
+            return {**known, "large": hot(info.name, large, lambda: {**known, **_in_blocks(known, step, grad)})}
+
+        whole = {**asked, "blocks": blocks}
+        op = hot(info.name, Shape("unary", UNARY, "input, *, out=None", **whole, modes=True, out=True), scope, info.doc)
+        enter(info, op, N, partial(_unary_jvp, grad, uses), Shape("unary", UNARY, "input", **whole))
+        publish(info, names, Shape("unary", UNARY, "input", **whole, modes=True), inplace=inplace)
+        return op
+
+    return declare
+
+
+def _unary_jvp(grad: Any, uses: tuple[str, ...], xp: Any, tangents: Any, result: Any, self: Any) -> Any:
+    values = {"self": self, "result": result}
+    return grad(xp, tangents[0], **{name: values[name] for name in uses})
+
+
+def _in_blocks(known: dict[str, Any], step: Callable[..., Any], *formulas: Any) -> dict[str, Any]:
+    """What the same text names for large arrays: the function and the backward step go block by block."""
+    N = known["N"]
+    if N is not None:
+        blocked = step(*map(_blocked, formulas))
+        N = type(N.__name__, (N,), {"__slots__": (), "__module__": N.__module__, "backward": blocked})
+    return {"raw": partial(elementwise, known["raw"]), "N": N}
+
+
+def _blocked(formula: Any) -> Any:
+    """A derivative formula that runs block by block."""
+    if formula is None or formula is same:
+        return formula
+    return lambda xp, g, *values: elementwise(partial(formula, xp), g, *values)
+
+
+# --------------------------------------------------------------------------------------------------------- two tensors
+
+
 def binary(
     self: Formula | None = None,
     other: Formula | None = None,
@@ -75,7 +169,7 @@ def binary(
     blocks: bool = True,
     fast: Any = INEXACT,
     pairs: Any = None,
-    numbers: Any = SCALARS,
+    numbers: Any = REAL_NUMBERS,
     scalar_node: str | None = None,
     dunder: str | None = None,
     **facts: Any,
@@ -87,366 +181,125 @@ def binary(
     function differs from PyTorch's on integers and bools; the declaration's ``integer`` body handles them. ``fast``:
     the dtypes that need no care (see ``care``), ``pairs``: those of two tensors if they are others. ``scalar_node``:
     the node's name where the second operand is a number. ``numbers``: the types of number that the second operand may
-    be; empty where PyTorch wants a tensor.
+    be; empty where PyTorch wants a tensor. ``dunder``: the Python operator's method.
     Broadcasting is undone here, not in a formula.
     """
-    gx_, gy_ = self, other
-    ux, uy = formula_names(gx_), formula_names(gy_)
-    assert set(ux + uy) <= {"self", "other", "result"}, (ux, uy)
-    code_x, code_y = _call_code(gx_, ux), _call_code(gy_, uy)
-    xx, xy, yx, yy = "self" in ux, "other" in ux, "self" in uy, "other" in uy
-    both_x, both_y = xx or yx, xy or yy
-    by_shape = not (both_x or both_y)
-    keep_result = "result" in ux + uy
-    keep_number = xy or scalar_node is not None  # its node's name tells whether there was one
-    check_dtype = to_float or integers
-    direct = fast if pairs is None else pairs
+    formulas = (self, other)
+    x_names, y_names = (formula_names(f, ("self", "other", "result")) for f in formulas)
+    used = tuple(dict.fromkeys(x_names + y_names))
+    keep_result = "result" in used
 
-    def declare(decl: Any) -> Any:
-        info = info_for(
-            decl,
-            "binary",
-            {
-                "arity": 2,
-                "batch": "elementwise",
-                "to_float": to_float,
-                "integers": integers,
-                "numbers": numbers,
-                **facts,
-            },
+    def declare(body: Any) -> Any:
+        info = declared(
+            binary, body, facts, arity=2, batch="elementwise", to_float=to_float, integers=integers, numbers=numbers
         )
-        info.underived = tuple(k for k, f in enumerate((gx_, gy_)) if getattr(f, "underived", False))
-        name = info.name
-        symbol = info.__dict__.get("symbol")
-        fn = symbol or ByFirst(name)
-        reject = second_operand
+        info.underived = tuple(k for k, f in enumerate(formulas) if getattr(f, "underived", False))
+        asked = {
+            "records": self is not None, "x_uses": _slots(x_names), "y_uses": _slots(y_names),
+            "by_shape": not {"self", "other"}.intersection(used), "keep": "r = " if keep_result else "",
+            "check": to_float or integers, "number": bool(numbers), "x": "input",
+            "keep_number": "other" in x_names or scalar_node is not None,  # the node's name tells whether there was one
+        }  # fmt: skip
+        transformed = _transformed_xy(formulas, (x_names, y_names), keep_result, holomorphic)
 
-        def general(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            conj = holomorphic and is_complex(g)
-            if conj:
-                g = xp.conj(g)
-            x, y = n.x, n.y
-            sx = x.a.shape if isinstance(x, Box) else x
-            sy = y.a.shape if isinstance(y, Box) else y
-            values = {"self": unbox(n, x, n.fx, xp), "other": unbox(n, y, n.fy, xp)}
+        def step(*formulas: Any) -> Any:
             if keep_result:
-                values["result"] = unbox(n, n.r, n, xp)
-            pairs: list[Any] = []
-            for edge, formula, names_, shape in ((n.fx, gx_, ux, sx), (n.fy, gy_, uy, sy)):
-                if edge is not None:
-                    d = formula(xp, g, **{k: values[k] for k in names_})  # type: ignore[misc]
-                    if type(shape) is tuple and d.shape != shape:
-                        d = xp.sum_to(d, shape)
-                    pairs += (edge, xp.conj(d) if conj else d)
-            if not keep:
-                n.release()
-            return tuple(pairs)
-
-        def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            if keep_result or xp is not RAW:
-                return general(n, xp, g, keep)
-            x = n.x
-            y = n.y
-            boxed_x = type(x) is Box
-            boxed_y = type(y) is Box
-            if boxed_x:
-                c = x.cell
-                if c is not None and c.seq > n.seq:
-                    stale(n, x)
-                x = x.a
-            if boxed_y:
-                c = y.cell
-                if c is not None and c.seq > n.seq:
-                    stale(n, y)
-                y = y.a
-            fx = n.fx
-            if fx is not None:
-                if code_x == 2:
-                    gx = gx_(xp, g, y)
-                elif code_x < 0:
-                    gx = g
-                elif code_x == 0:
-                    gx = gx_(xp, g)
-                elif code_x == 1:
-                    gx = gx_(xp, g, x)
-                else:
-                    gx = gx_(xp, g, x, y)
-                shape = x.shape if boxed_x else x
-                if shape is not None and gx.shape != shape:
-                    gx = xp.sum_to(gx, shape)
-                fy = n.fy
-                if fy is None:
-                    if not keep:
-                        if boxed_x:
-                            n.x = FREED
-                        if boxed_y:
-                            n.y = FREED
-                    return (fx, gx)
-            if code_y == 1:
-                gy = gy_(xp, g, x)
-            elif code_y < 0:
-                gy = g
-            elif code_y == 0:
-                gy = gy_(xp, g)
-            elif code_y == 2:
-                gy = gy_(xp, g, y)
-            else:
-                gy = gy_(xp, g, x, y)
-            shape = y.shape if boxed_y else y
-            if shape is not None and gy.shape != shape:
-                gy = xp.sum_to(gy, shape)
-            if not keep:
-                if boxed_x:
-                    n.x = FREED
-                if boxed_y:
-                    n.y = FREED
-            return (n.fy, gy) if fx is None else (fx, gx, fy, gy)
-
-        def release(n: Any) -> None:
-            if type(n.x) is Box:
-                n.x = FREED
-            if type(n.y) is Box:
-                n.y = FREED
-            if keep_result:
-                n.r = FREED
+                return transformed
+            gx, gy = (
+                "g" if f is same else f"{name}({', '.join(['xp', 'g', *_slots(used)])})"
+                for f, name, used in ((self, "gx_", x_names), (other, "gy_", y_names))
+            )
+            shape = Shape("binary_backward", BINARY_BACKWARD, BACKWARD, {"gx": gx, "gy": gy})
+            scope = {"gx_": formulas[0], "gy_": formulas[1], "transformed": transformed}
+            return hot(f"{info.name}_backward", shape, lambda: scope)
 
         N = None
-        if gx_ is not None:
+        if self is not None:
             N = node_class(
-                node or camel(name) + "Backward0",
+                node or camel(info.name) + "Backward0",
                 ("fx", "fy", "x", "y") + ("r",) * keep_result,
                 edges=edges_of_tensors if scalar_node else edges_xy,
-                backward=own(folded(backward), f"{name}_backward"),
-                release=release,
-                saved=saved_for(
-                    {k: v for k, v in (("self", "x"), ("other", "y")) if k in ux + uy},
-                    {"result": "r"} if keep_result else {},
-                ),
-                saved_names=tuple(dict.fromkeys(ux + uy)),
+                backward=step(*formulas),
+                release=release_of("xyr" if keep_result else "xy"),
+                saved=saved_for({name: _SLOT[name] for name in used if name != "result"},
+                                {"result": "r"} if keep_result else {}),
+                saved_names=used,
                 **({"looked_at": _named_by_operand(scalar_node)} if scalar_node else {}),
-            )
+            )  # fmt: skip
 
-        def op(input: Any, other: Any, *, out: Any = None) -> Any:
-            if out is not None:
-                return slow(info, (input, other), out)
-            try:
-                fx = input._fn
-                xa = input._a
-            except AttributeError:
-                return slow(info, (input, other)) if EVERY else first_operand(info, input, other)
-            if type(other) is not Tensor and type(other) in numbers:
-                if fx is None:
-                    if EVERY:
-                        return slow(info, (input, other))
-                    known = constants.get(xa.dtype)
-                    if known is None:
-                        return care(info, input, other)
-                    t = make()
-                    t._m = t._fn = None
-                    try:
-                        if type(xa) is ndarray:
-                            if blocks and xa.size >= LARGE:
-                                return large(input, other)
-                            t._a = raw(xa, known[other])
-                        else:
-                            t._a = fn(xa, other)
-                    except ARITHMETIC:
-                        t._a = silently(fn, xa, other)
-                    return t
-                if M:
-                    return slow(info, (input, other))
-                t = make()
-                t._m = None
-                try:
-                    if type(xa) is ndarray:
-                        if blocks and xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = r = raw(xa, constants[xa.dtype][other])
-                    else:
-                        t._a = r = fn(xa, other)
-                except ARITHMETIC:
-                    t._a = r = silently(fn, xa, other)
-                n = N()
-                n.fx = fx
-                n.fy = None
-                n.seq = next(ticks)
-                n.h = None
-                if xx:
-                    b = input._m
-                    n.x = b if b is not None else box_of(input)
-                else:
-                    n.x = None
-                n.y = other if keep_number else None
-            else:
-                try:
-                    fy = other._fn
-                    ya = other._a
-                except AttributeError:
-                    return slow(info, (input, other)) if EVERY else reject(info, input, other)
-                if xa.dtype is not ya.dtype:
-                    return slow(info, (input, other)) if EVERY else mixed(info, input, other)
-                if fx is None and fy is None:
-                    if EVERY:
-                        return slow(info, (input, other))
-                    if check_dtype and xa.dtype not in direct:
-                        return care(info, input, other)
-                    t = make()
-                    t._m = t._fn = None
-                    try:
-                        if type(xa) is ndarray:
-                            if blocks and xa.size >= LARGE:
-                                return large(input, other)
-                            t._a = raw(xa, ya)
-                        else:
-                            t._a = fn(xa, ya)
-                    except (ValueError, TypeError) as error:
-                        return reject(info, input, other, error)
-                    except ARITHMETIC:
-                        t._a = silently(fn, xa, ya)
-                    return t
-                if M:
-                    return slow(info, (input, other))
-                t = make()
-                t._m = None
-                if by_shape and fx is not None and fy is not None:
-                    sx = xa.shape
-                    sy = ya.shape
-                    if sx != sy and sx and sx[0] == 1 and len(sx) == len(sy) + 1 and type(ya) is ndarray:
-                        ya = ya[None]  # a bias on a batch of one: half the price of NumPy's broadcasting
-                try:
-                    if type(xa) is ndarray:
-                        if blocks and xa.size >= LARGE:
-                            return large(input, other)
-                        t._a = r = raw(xa, ya)
-                    else:
-                        t._a = r = fn(xa, ya)
-                except (ValueError, TypeError) as error:
-                    return reject(info, input, other, error)
-                except ARITHMETIC:
-                    t._a = r = silently(fn, xa, ya)
-                n = N()
-                n.fx = fx
-                n.fy = fy
-                n.seq = next(ticks)
-                n.h = None
-                if fy is None:
-                    if xx:
-                        b = input._m
-                        n.x = b if b is not None else box_of(input)
-                    else:
-                        n.x = xa.shape
-                    if xy:
-                        b = other._m
-                        n.y = b if b is not None else box_of(other)
-                    else:
-                        n.y = None
-                elif fx is None:
-                    if yx:
-                        b = input._m
-                        n.x = b if b is not None else box_of(input)
-                    else:
-                        n.x = None
-                    if yy:
-                        b = other._m
-                        n.y = b if b is not None else box_of(other)
-                    else:
-                        n.y = ya.shape
-                else:
-                    if by_shape:
-                        n.x = sx
-                        n.y = sy
-                    else:
-                        if both_x:
-                            b = input._m
-                            n.x = b if b is not None else box_of(input)
-                        else:
-                            n.x = xa.shape
-                        if both_y:
-                            b = other._m
-                            n.y = b if b is not None else box_of(other)
-                        else:
-                            n.y = ya.shape
-            if keep_result:
-                n.r = t._m = b = Box()
-                b.a = r
-                b.cell = None
-            f = getframe(1)
-            n.code = c = f.f_code
-            if c is not lines.user_code:
-                f = lines.user_frame(f)
-                n.code = f.f_code
-            n.lasti = f.f_lasti
-            t._fn = n
-            return t
+        def scope() -> dict[str, Any]:
+            raw = getattr(RAW, info.name)
+            fn = info.symbol or ByFirst(info.name)
+            known = {
+                "info": info, "N": N, "raw": raw, "fn": fn, "fast": fast, "pairs": fast if pairs is None else pairs,
+                "numbers": numbers, "constants": constants_for(fast, isinstance(raw, ufunc)), "reject": second_operand,
+            }  # fmt: skip
+            large = Shape("binary", BINARY, "input, other", **asked)
+            return {**known, "large": hot(info.name, large, lambda: {**known, **_in_blocks(known, step, *formulas)})}
 
-        def plain(input: Any, other: Any, *, out: Any = None) -> Any:
-            if EVERY or out is not None:
-                return slow(info, (input, other), out)
-            try:
-                xa = input._a
-            except AttributeError:
-                return first_operand(info, input, other)
-            if type(other) is not Tensor and type(other) in numbers:
-                if xa.dtype not in fast:
-                    return care(info, input, other)
-                ya = other
-            else:
-                try:
-                    ya = other._a
-                except AttributeError:
-                    return reject(info, input, other)
-                if xa.dtype is not ya.dtype:
-                    return mixed(info, input, other)
-                if check_dtype and xa.dtype not in direct:
-                    return care(info, input, other)
-            t = make()
-            t._m = t._fn = None
-            try:
-                if type(xa) is ndarray:
-                    if blocks and xa.size >= LARGE:
-                        return large(input, other)
-                    t._a = raw(xa, ya)
-                else:
-                    t._a = fn(xa, ya)
-            except (ValueError, TypeError) as error:
-                return reject(info, input, other, error)
-            except ARITHMETIC:
-                t._a = silently(fn, xa, ya)
-            return t
-
-        def jvp(xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
-            values = {"self": self, "other": other, "result": result}
-            acc = None
-            for tangent, formula, names_ in ((tangents[0], gx_, ux), (tangents[1], gy_, uy)):
-                if tangent is None:
-                    continue
-                d = formula(xp, tangent, **{k: values[k] for k in names_})  # type: ignore[misc]
-                if d.shape != result.shape:
-                    d = xp.expand(d, result.shape)
-                acc = d if acc is None else acc + d
-            return acc
-
-        template = folded(op if gx_ is not None else plain)
-
-        def in_blocks() -> Any:
-            step = None
-            if N is not None:
-                formulas = {"gx_": blocked_formula(gx_), "gy_": blocked_formula(gy_)}
-                step = own(folded(backward), f"{name}_backward", cells=formulas)
-            return blocked_form(template, info, raw, N, step)
-
-        large = Lazily(in_blocks)
-        finish(info, template, N, jvp)
-        raw = getattr(RAW, name)
-        constants = constants_for(fast, isinstance(raw, ufunc))
-        hot = folded(op if gx_ is not None else plain, out=None)
-        publish(info, hot, names, inplace=inplace)
+        whole = {**asked, "blocks": blocks}
+        hot_shape = Shape("binary", BINARY, "input, other, *, out=None", **whole, out=True, modes=True)
+        op = hot(info.name, hot_shape, scope, info.doc)
+        enter(
+            info,
+            op,
+            N,
+            partial(_binary_jvp, formulas, (x_names, y_names)),
+            Shape("binary", BINARY, "input, other", **whole),
+        )
+        method = Shape("binary", BINARY, "input, other", **whole, modes=True)
+        publish(info, names, method, inplace=inplace, reject=second_of_method)
         if dunder:
-            cells = {"reject": refuse_quietly, "slow": slow_operator}
-            place(own(hot, dunder, ("self", "other"), info.doc, cells=cells), f"Tensor.{dunder}")
-        return info.op
+            shape = Shape("binary", BINARY, "self, other", **(whole | {"x": "self"}), modes=True)
+            place(variant(op, shape, dunder, reject=refuse_quietly, slow=slow_operator), f"Tensor.{dunder}")
+        return op
 
     return declare
+
+
+_SLOT = {"self": "x", "other": "y", "result": "r"}
+
+
+def _slots(names: tuple[str, ...]) -> str:
+    return "".join(_SLOT[name] for name in sorted(names, key=list(_SLOT).index))
+
+
+def _transformed_xy(formulas: Any, names: Any, keep_result: bool, holomorphic: bool) -> Any:
+    """The backward step for all but plain arrays, and for formulas that name the result."""
+
+    def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        conj = holomorphic and is_complex(g)
+        if conj:
+            g = xp.conj(g)
+        x, y = n.x, n.y
+        values = {"self": unbox(n, x, n.fx, xp), "other": unbox(n, y, n.fy, xp)}
+        if keep_result:
+            values["result"] = unbox(n, n.r, n, xp)
+        pairs: list[Any] = []
+        for edge, formula, used, kept in zip((n.fx, n.fy), formulas, names, (x, y), strict=True):
+            if edge is not None:
+                d = formula(xp, g, **{name: values[name] for name in used})
+                shape = kept.a.shape if isinstance(kept, Box) else kept
+                if type(shape) is tuple and d.shape != shape:
+                    d = xp.sum_to(d, shape)
+                pairs += (edge, xp.conj(d) if conj else d)
+        if not keep:
+            n.release()
+        return tuple(pairs)
+
+    return transformed
+
+
+def _binary_jvp(formulas: Any, names: Any, xp: Any, tangents: Any, result: Any, self: Any, other: Any) -> Any:
+    values = {"self": self, "other": other, "result": result}
+    total = None
+    for tangent, formula, used in zip(tangents, formulas, names, strict=True):
+        if tangent is not None:
+            d = formula(xp, tangent, **{name: values[name] for name in used})
+            if d.shape != result.shape:
+                d = xp.expand(d, result.shape)
+            total = d if total is None else total + d
+    return total
 
 
 def _named_by_operand(scalar_node: str) -> Any:
@@ -466,11 +319,112 @@ class ByFirst:
         return self.table[type(x)](x, y)
 
 
-_SAME = (lambda xp, g: g).__code__.co_code
+# ----------------------------------------------------------------------------------------- one tensor, with parameters
 
 
-def _call_code(formula: Formula | None, uses: tuple[str, ...]) -> int:
-    """How a formula is called: 0 (xp, g), 1 with self, 2 with other, 3 with both; -1: not at all, as it returns g."""
-    if formula is not None and formula.__code__.co_code == _SAME:
-        return -1
-    return ("self" in uses) + 2 * ("other" in uses)
+def parametric(
+    grad: Formula | None = None,
+    *,
+    slope: Any = None,
+    names: str | None = None,
+    node: str | None = None,
+    to_float: bool = False,
+    fast: Any = None,
+    holomorphic: bool = True,
+    **facts: Any,
+) -> Callable[[Any], Any]:
+    """Elementwise in one tensor, with parameters behind it: a slope, bounds, a number as exponent.
+
+        @parametric(grad=lambda xp, g, self, negative_slope: xp.where(self > 0, g, g * negative_slope))
+        def _leaky_relu(lib, self, negative_slope): ...
+
+    All are given by position. ``grad`` names, after ``xp`` and ``g``: ``self`` and ``result`` if it needs them, in
+    this order, then either all of the parameters or none. To the registry it is of the general kind.
+
+    ``slope``: a body that gives the result and the derivative, of many real floats, where both cost little more than
+    one; the derivative is kept, and all that is left to do is a product. ``to_float``: integers become the default
+    dtype first. ``fast``: the dtypes that need no look at ``check(info, x, None, dtype)``, which raises PyTorch's error
+    for a dtype that the operator refuses. ``saved_as``: PyTorch's names of saved values where they are not those of
+    the formula.
+    """
+    uses = formula_names(grad)
+    keep_self, keep_result = "self" in uses, "result" in uses
+    kept = ("self",) * keep_self + ("result",) * keep_result
+    with_p = len(uses) > len(kept)
+
+    def declare(body: Any) -> Any:
+        info = declared(parametric, body, facts, kind="general", batch="elementwise", to_float=to_float)
+        if grad is not None and uses != kept + info.params[1:] * with_p:
+            raise TypeError(f"the formula of {info.name} names {uses}: not {kept}, then all parameters or none")
+        kept_slots = "x" * keep_self + "r" * (keep_result or slope is not None)
+
+        def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+            conj = holomorphic and is_complex(g)
+            values = [unbox(n, n.x, n.fx, xp)] if keep_self else []
+            if keep_result:
+                values.append(unbox(n, n.r, n, xp))
+            gx = grad(xp, xp.conj(g) if conj else g, *values, *(n.p if with_p else ()))  # type: ignore[misc]
+            if not keep:
+                n.release()
+            return (n.fx, xp.conj(gx) if conj else gx)
+
+        def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
+            values = (self,) * keep_self + (result,) * keep_result
+            return grad(xp, tangents[0], *values, *(p if with_p else ()))  # type: ignore[misc]
+
+        N = None
+        if grad is not None:
+            saves = {"keep_self": keep_self, "keep_result": keep_result, "slope": slope is not None}
+            values = ", ".join(["x"] * keep_self + ["r"] * keep_result + ["*n.p"] * with_p)
+            step = Shape("parametric_backward", PARAMETRIC_BACKWARD, BACKWARD, {"values": values}, **saves)
+            of_step = {"grad": grad, "transformed": transformed, "multiply": np.multiply, "partial": partial}
+            N = node_class(
+                node or camel(info.name) + "Backward0",
+                ("fx", "p", *kept_slots),
+                edges=edges_x,
+                backward=hot(f"{info.name}_backward", step, lambda: {**_NAMES, **of_step}),
+                release=release_of(kept_slots),
+                saved=_saved_parameters(info, kept),
+                saved_names=(*kept, *info.params[1:]),
+            )
+        asked = {
+            "records": grad is not None,
+            "check": fast is not None,
+            "to_float": to_float,
+            "r": "r = " if keep_result else "",
+        }
+        asked |= saves if grad is not None else {}
+
+        def scope() -> dict[str, Any]:
+            return {
+                **_NAMES, "info": info, "N": N, "table": Impl(info.name), "raw": getattr(RAW, info.name),
+                "accepted": INEXACT if fast is None else fast,
+                "with_slope": None if slope is None else partial(slope, RAW.lib),
+            }  # fmt: skip
+
+        op = hot(info.name, Shape("parametric", PARAMETRIC, "input, *p", **asked, modes=True), scope, info.doc)
+        enter(info, op, N, jvp, Shape("parametric", PARAMETRIC, "input, *p", **asked))
+        if names:
+            place(op, names)
+        return op
+
+    return declare
+
+
+def _saved_parameters(info: Operator, kept: tuple[str, ...]) -> Any:
+    """The look-up behind ``grad_fn._saved_NAME``."""
+    values = saved_for({"self": "x"} if "self" in kept else {}, {"result": "r"} if "result" in kept else {})
+
+    def saved(n: Any, name: str) -> Any:
+        source = {info.saved_as.get(key, key): key for key in (*kept, *info.params[1:])}.get(name)
+        if source is None:
+            raise not_saved(n, name)
+        return values(n, source) if source in kept else n.p[info.params.index(source) - 1]
+
+    return saved
+
+
+_NAMES = {
+    "FLOATS": FLOATS, "INEXACT": INEXACT, "both": both, "cast": cast, "default_np": default_np,
+    "elementwise": elementwise, "logical_dtype": logical_dtype, "multiply_into": multiply_into,
+}  # fmt: skip

@@ -11,31 +11,33 @@ parameter, ``result`` (``result0``, ``result1``, ... with several outputs) and `
 With several differentiable outputs ``g`` is a tuple; an output that nothing used has zeros.
 
 Forward mode comes from the formula: the tangent is the transpose of the transpose (``transforms.transposed_jvp``).
+
+Every operator of this kind has a recording function that takes whatever may come (``ANYTHING``); most have one in
+front of it that takes plain arrays only, and leaves all else to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
-from .._arrays.library import ARITHMETIC, silently
-from .._base import errors as lines
 from .._base import registry
-from .._base.modes import M
-from .._base.registry import RAW, Impl, Info, T, own, place, register
-from .._tape.error_text import type_text
-from .._tape.node import FREED, Box, Parts, Port, box_of, port_of, ticks
+from .._base.dtypes import PYTHON_NUMBERS
+from .._base.errors import nearest
+from .._base.registry import RAW, Impl, Operator, T, place, register
+from .._tape.error_text import broadcast_error, type_text
+from .._tape.node import FREED, Box, Parts, Port, port_of
 from .._tape.promotion import cast, common_dtype
 from .._tape.saved import is_complex, stale, unbox
 from .._tape.tensor import Tensor, alias_payload, make, note_view, wrap
 from .._tape.views import MULTI_OUTPUT_VIEW
-from .declare import Formula, camel, formula_names, info_for, node_class
-from .pointwise import pointwise, pointwise_backward
-from .several import several
-from .slow_path import overridden, push_down, slow
+from .backward import GENERAL_BACKWARD, POINTWISE_BACKWARD
+from .declare import Formula, camel, declared, formula_names, node_class, not_saved
+from .recording import ANYTHING, ONE, ONE_TO_MANY, POINTWISE, SEVERAL
+from .slow_path import overridden, push_down
+from .templates import BACKWARD, Flags, Shape, hot, rendered, variant
 
 
 class _Plain(dict[type, bool]):
@@ -49,9 +51,37 @@ class _Plain(dict[type, bool]):
 
 
 PLAIN = _Plain()
-ndarray = np.ndarray
 
 
+# ---------------------------------------------------------------------------------------------------------- the texts
+
+
+def _piece(name: str, **flags: Any) -> str:
+    return "\n".join(rendered([f"@{name}"], Flags(flags)))
+
+
+def _several_parts(count: int, promoting: bool) -> tuple[str, dict[str, str]]:
+    """The parameters of an operator on several tensors, and the names that its template has of them."""
+    if count < 0:
+        different = "{*map(type, arrays)} != ARRAYS" + " or len({a.dtype for a in arrays}) > 1" * promoting
+        return "tensors, *p", {
+            "args": "tensors, *p", "not_plain": different, "values": "arrays", "given": "tensors",
+            "arrays": "arrays", "edges": "tuple(edges)", "tracked": "edges.count(None) < len(edges)",
+        }  # fmt: skip
+    xs = [f"x{k}" for k in range(count)]
+    read = "if {x} is None:\n    {x}a = {x}f = None\nelse:\n    {x}a = {x}._a\n    {x}f = {x}._fn"
+    plain = ["type(x0a) is not ndarray", *(f"type({x}a) is not ndarray and {x} is not None" for x in xs[1:])]
+    if promoting:
+        plain += [f"{x} is None" for x in xs[1:]] + [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"]
+    arrays, args = ", ".join(f"{x}a" for x in xs), f"{', '.join(xs)}, *p"
+    return args, {
+        "args": args, "read": "\n".join(["x0a = x0._a\nx0f = x0._fn", *(read.replace("{x}", x) for x in xs[1:])]),
+        "not_plain": " or ".join(plain), "values": arrays, "given": f"({', '.join(xs)})", "arrays": f"({arrays})",
+        "edges": f"({', '.join(f'{x}f' for x in xs)})", "tracked": " or ".join(f"{x}f is not None" for x in xs),
+    }  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------ the declaration
 def general(
     grad: Formula | dict[str, Formula | None] | None = None,
     *,
@@ -71,24 +101,20 @@ def general(
     is its batching rule (see ``_payloads.batching``).
     """
 
-    def declare(decl: Any) -> Any:
-        many = outputs != 1
-        info = info_for(decl, "general", {"arity": tensors, "outputs": outputs, "promote": promote, **facts})
+    def declare(body: Any) -> Any:
+        info = declared(general, body, facts, arity=tensors, outputs=outputs, promote=promote)
         info.differentiable = differentiable or (True,) * max(outputs, 1)
         if isinstance(grad, dict):  # an operand without a formula is a constant, or an error in the backward pass
             formulas = [grad.get(name) for name in info.params[: max(tensors, 0)]]
             info.underived = tuple(k for k, f in enumerate(formulas) if f is None or getattr(f, "underived", False))
-        info.formulas = plan = Plan(info, grad, holomorphic)  # type: ignore[attr-defined]
-        table = Impl(info.name)
-        broadcast = info.batch == "elementwise"
-
+        plan = info.saves = SavePlan(info, grad, holomorphic)
         N = None
         if grad is not None:
             N = node_class(
                 node or camel(info.name) + "Backward0",
                 ("fx", "meta", "s", "shapes"),
                 edges=_edges_of(info, grad),
-                backward=_plan_backward(plan),
+                backward=plan.backward(),
                 release=plan.release,
                 saved=lambda n, name: plan.saved(n, name),  # noqa: PLW0108  only a function binds to the node
                 saved_names=plan.public_names,
@@ -96,32 +122,15 @@ def general(
                 plan=plan,
             )
 
-        if tensors == 1 and outputs > 0 and not (broadcast or promote or info.view):
-            template = (_one_to_many if many else _one_to_one)(info, plan, N, table)
-            op = own(template, info.name, ("input",), info.doc)
-            run = own(template, info.name, ("input",), info.doc, cells={"M": ()})
-        elif broadcast and tensors in (2, 3) and not many:
-            template = pointwise(info, plan, N, table, _runner(info, plan, N, table, broadcast, many, tensors))
-            op = own(template, info.name, doc=info.doc)
-            run = own(template, info.name, doc=info.doc, cells={"M": (), "EVERY": ()})
-        elif tensors and not (broadcast or info.view or tensors == 1):
-            run = _runner(info, plan, N, table, broadcast, many, tensors)
-            template = several(info, plan, N, table, run, _wrap_many)
-            op = own(template, info.name, doc=info.doc)
-            run = own(template, info.name, doc=info.doc, cells={"M": ()})
-        else:
-            run = _runner(info, plan, N, table, broadcast, many, tensors)
+        def scope() -> dict[str, Any]:
+            return {**_NAMES, "info": info, "N": N, "table": Impl(info.name), "store": plan.store(), "run": run}
 
-            def op(*args: Any) -> Any:
-                if M:
-                    return slow(info, args)
-                return run(*args)
-
-            op.__name__ = op.__qualname__ = info.name
-            op.__doc__ = info.doc
+        whole, fast = _shapes_of(info, plan, N is not None)
+        run = hot(info.name, whole, scope, info.doc)
+        op = variant(run, (fast or whole).with_modes())
         info.op = op
-        info.core = run
-        info.node = N  # type: ignore[assignment]
+        info.make_core = (lambda: run) if fast is None else (lambda: variant(run, fast))
+        info.node = N
         if N is None and info.why_not is None:
             info.why_not = "no derivative"
         register(info)
@@ -132,208 +141,60 @@ def general(
     return declare
 
 
-def _one_to_one(info: Info, plan: Plan, N: Any, table: Any) -> Any:
-    """The recording function of an operator from one tensor to one: ``_runner`` without what only others need."""
-    plain_results = N is None
-    codes = plan.codes
-
-    def op(input: Any, *p: Any) -> Any:
-        if M:
-            return slow(info, (input, *p))
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return _refuse(info, (input,), (input, *p))
-        t = make()
-        t._m = None
-        try:
-            t._a = r = table[type(a)](a, *p)
-        except ARITHMETIC:
-            t._a = r = silently(table[type(a)], a, *p)
-        if fx is None or plain_results:
-            t._fn = None
-            return t
-        n = N()
-        n.fx = (fx,)
-        n.seq = next(ticks)
-        n.h = None
-        n.s = s = []
-        for k in codes:
-            if k >= 0:
-                s.append(p[k])
-            elif k == RESULT:
-                t._m = b = Box()
-                b.a = r
-                b.cell = None
-                s.append(b)
-            elif k == OPERAND:
-                b = input._m
-                s.append(b if b is not None else box_of(input))
-            elif k == SHAPE:
-                s.append(a.shape)
-            elif k == DTYPE:
-                s.append(a.dtype)
-            else:
-                s.append((True,))
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-
-    return op
+def _shapes_of(info: Operator, plan: SavePlan, records: bool) -> tuple[Shape, Shape | None]:
+    """The shapes of an operator's recording function: for whatever may come, and for plain arrays."""
+    count, many, broadcast = info.arity, info.outputs != 1, info.batch == "elementwise"
+    flags: dict[str, Any] = {"records": records, "many": many}
+    if plan.kept_results and not many:
+        flags["kept"] = str(plan.kept_results[0][0])
+    promoting = info.promote is not None
+    sequence = count < 0
+    whole = Shape(
+        "anything", ANYTHING, "*args", {"star": "" if sequence else "*"}, **flags, count=count, sequence=sequence,
+        promoting=promoting, broadcast=broadcast, view=info.view,
+    )  # fmt: skip
+    if count == 1 and info.outputs > 0 and not (broadcast or info.promote or info.view):
+        if many:
+            return whole, Shape("one_to_many", ONE_TO_MANY, "input, *p", records=records)
+        saved = plan.listed("input") if records else []
+        return whole, Shape(
+            "one", ONE, "input, *p", {"saved": ", ".join(saved)}, records=records, keep_result="b" in saved
+        )
+    if broadcast and count in (2, 3) and not many:
+        xs = "xyz"[:count]
+        args, listed = f"{', '.join(xs)}, *p", plan.pointwise and records
+        plain = [f"type({x}a) is not ndarray" for x in xs]
+        plain += [f"not {' is '.join(f'{x}a.dtype' for x in xs)}"] * promoting
+        parts = {
+            "args": args, "operands": ", ".join(xs), "arrays": ", ".join(f"{x}a" for x in xs),
+            "edges": ", ".join(f"f{x}" for x in xs), "read_arrays": ", ".join(f"{x}._a" for x in xs),
+            "read_edges": ", ".join(f"{x}._fn" for x in xs), "shapes": ", ".join(f"{x}a.shape" for x in xs),
+            "not_plain": " or ".join(plain), "tracked": " or ".join(f"f{x} is not None" for x in xs),
+            "saved": ", ".join(plan.listed(*xs)) if listed else "", "r": "" if listed or not records else "r = ",
+        }  # fmt: skip
+        return whole, Shape("pointwise", POINTWISE, args, parts, records=records, listed=listed)
+    if count and not (broadcast or info.view or count == 1):
+        args, parts = _several_parts(count, promoting)
+        return whole, Shape("several", SEVERAL, args, parts, **flags, sequence=sequence)
+    return whole, None
 
 
-def _one_to_many(info: Info, plan: Plan, N: Any, table: Any) -> Any:
-    """``_one_to_one`` for several results."""
-    differentiable = info.differentiable
-
-    def op(input: Any, *p: Any) -> Any:
-        if M:
-            return slow(info, (input, *p))
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return _refuse(info, (input,), (input, *p))
-        try:
-            result = table[type(a)](a, *p)
-        except ARITHMETIC:
-            result = silently(table[type(a)], a, *p)
-        if fx is None or N is None:
-            return tuple([wrap(r) for r in result])
-        n = N()
-        n.fx = (fx,)
-        n.seq = next(ticks)
-        n.h = None
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        boxes = plan.save(n, (input,), (a,), p, n.fx, result, True)
-        return _wrap_many(info, n, result, boxes, (input,), p, differentiable, False)
-
-    return op
-
-
-RESULT, OPERAND, SHAPE, DTYPE, NEEDS = -1, -2, -3, -4, -5  # what a plan of one operand saves; from 0 on: a parameter
-
-
-def _runner(info: Info, plan: Plan, N: Any, table: Any, broadcast: bool, many: bool, tensors: int) -> Any:
-    """The recording function of a general operator."""
-    promote = info.promote  # type: ignore[attr-defined]
-    differentiable = info.differentiable
-    view = info.view
-
-    def run(*args: Any) -> Any:
-        if tensors < 0:
-            operands, p = args[0], args[1:]
-        else:
-            operands, p = args[:tensors], args[tensors:]
-        if promote is not None:
-            operands = _promoted(operands, promote)
-        raws = []
-        edges = []
-        track = False
-        plain = True
-        lead = None
-        for t in operands:
-            try:
-                a = t._a
-                fn = t._fn
-            except AttributeError:
-                a = t
-                fn = None
-                if t is not None and type(t) not in _NUMBERS:
-                    return _refuse(info, operands, args)
-            else:
-                if lead is None:
-                    lead = type(a)
-                if fn is not None:
-                    track = True
-            if not PLAIN[type(a)]:
-                plain = False
-            raws.append(a)
-            edges.append(fn)
-        if not plain:
-            lifted = push_down(operands)
-            if lifted is not None:
-                return run(*lifted, *p) if tensors >= 0 else run(lifted, *p)
-            if any(getattr(a, "is_meta", False) for a in raws):
-                from .._payloads.meta import check_devices
-
-                check_devices(info.name, raws)
-            result = registry.on_payloads(info, *raws, *p) if tensors >= 0 else registry.on_payloads(info, raws, *p)
-        else:
-            if view and type(raws[0]) is not np.ndarray:
-                raws[0] = alias_payload(operands[0])
-            try:
-                try:
-                    result = table[lead](*raws, *p) if tensors >= 0 else table[lead](raws, *p)
-                except ARITHMETIC:
-                    result = silently(table[lead], *(raws if tensors >= 0 else (raws,)), *p)
-            except ValueError as error:
-                if broadcast and "broadcast" in str(error):
-                    raise _broadcast_error(operands) from None
-                raise
-        n = None
-        boxes = None
-        if track and N is not None:
-            n = N()
-            n.fx = tuple(edges)
-            n.seq = next(ticks)
-            n.h = None
-            f = getframe(1)
-            n.code = c = f.f_code
-            if c is not lines.user_code:
-                f = lines.user_frame(f)
-                n.code = f.f_code
-            n.lasti = f.f_lasti
-            if broadcast:
-                n.shapes = [getattr(a, "shape", ()) for a in raws]
-            boxes = plan.save(n, operands, raws, p, edges, result, many)
-        if not many:
-            t = make()
-            t._a = result
-            t._fn = n
-            t._m = None if boxes is None else boxes.get(0)
-            if view:
-                t._v = (operands[0], info, p, 0)
-                if not plain:
-                    note_view(operands[0], t)
-            return t
-        made = _wrap_many(info, n, result, boxes, operands, p, differentiable, view)
-        if view and not plain:
-            for t in made:
-                note_view(operands[0], t)
-        return made
-
-    return run
-
-
-_NUMBERS = frozenset((bool, int, float, complex))
-
-
-def _wrap_many(
-    info: Info, n: Any, result: Any, boxes: Any, operands: Any, p: Any, differentiable: tuple[bool, ...], view: bool
-) -> tuple[Tensor, ...]:
+# ----------------------------------------------------------------------------------------------- what the texts call
+def wrap_many(info: Operator, n: Any, result: Any, operands: Any, p: Any) -> tuple[Tensor, ...]:
     """The Tensors of an operator with several outputs; each that can be differentiated has its Port."""
+    boxes = {}
     if n is not None:
         n.meta = [(a.shape, a.dtype) for a in result]
+        boxes = {k: n.s[j] for j, k in info.saves.kept_results}
     tensors = []
+    differentiable = info.differentiable
     last = len(differentiable) - 1
     for k, a in enumerate(result):
         t = make()
         t._a = a
-        t._m = None if boxes is None else boxes.get(k)
+        t._m = boxes.get(k)
         t._fn = Port(n, k) if n is not None and differentiable[min(k, last)] and a.dtype.kind in "fcV" else None
-        if view:
+        if info.view:
             t._v = (operands[0], info, (*p, k), MULTI_OUTPUT_VIEW)
         tensors.append(t)
     return tuple(tensors)
@@ -350,9 +211,21 @@ def _promoted(operands: Any, promote: Any) -> Any:
     return [cast(t, dtype) if isinstance(t, Tensor) else t for t in operands] if dtype is not None else operands
 
 
-def _broadcast_error(operands: Any) -> Exception:
-    from .._tape.error_text import broadcast_error
+def _transformed(info: Operator, raws: list[Any], p: tuple[Any, ...]) -> Any:
+    """The result on values of transforms, or on arrays without data."""
+    if any(getattr(a, "is_meta", False) for a in raws):
+        from .._payloads.meta import check_devices
 
+        check_devices(info.name, raws)
+    return registry.on_payloads(info, *raws, *p) if info.arity >= 0 else registry.on_payloads(info, raws, *p)
+
+
+def _note_views(base: Tensor, made: Any) -> None:
+    for t in (made,) if isinstance(made, Tensor) else made:
+        note_view(base, t)
+
+
+def _no_broadcast(operands: Any) -> Exception:
     tensors = [t for t in operands if isinstance(t, Tensor)]
     for i, x in enumerate(tensors):
         for y in tensors[i + 1 :]:
@@ -363,7 +236,7 @@ def _broadcast_error(operands: Any) -> Exception:
     return RuntimeError("shapes do not broadcast")
 
 
-def _refuse(info: Info, operands: Any, args: tuple[Any, ...]) -> Any:
+def _refuse(info: Operator, operands: Any, args: tuple[Any, ...]) -> Any:
     """An operand that is no Tensor: a payload from inside a transform, a NumPy number, or a mistake."""
     from .._payloads.transforms import Value
 
@@ -376,17 +249,24 @@ def _refuse(info: Info, operands: Any, args: tuple[Any, ...]) -> Any:
         fixed = [t.item() if isinstance(t, np.generic) else t for t in operands]
         return info.core(*fixed, *args[len(fixed) :]) if info.arity >= 0 else info.core(fixed, *args[1:])
     for position, t in enumerate(operands):
-        if t is not None and not isinstance(t, Tensor) and type(t) not in _NUMBERS:
-            name = info.called
+        if t is not None and not isinstance(t, Tensor) and type(t) not in PYTHON_NUMBERS:
             if info.arity < 0:
                 raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_text(t)}")
             raise TypeError(
-                f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, "
+                f"{info.called}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, "
                 f"not {type_text(t)}"
             )
     raise AttributeError(f"{info.name}: a tensor without payload")
 
 
+_NAMES = {
+    "ARRAYS": {np.ndarray}, "NUMBERS": PYTHON_NUMBERS, "PLAIN": PLAIN, "alias_payload": alias_payload,
+    "no_broadcast": _no_broadcast, "note_views": _note_views, "promoted": _promoted, "push_down": push_down,
+    "refuse": _refuse, "transformed": _transformed, "wrap": wrap, "wrap_many": wrap_many,
+}  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------- what a node saves
 def _plain_dtype(a: Any) -> Any:
     """The array library's dtype of an operand; a transform's value has NumPy's behind its own."""
     while isinstance(a, Tensor):
@@ -402,89 +282,41 @@ def _fresh_box(a: Any) -> Box:
     return b
 
 
-def _storing(sources: Any, users: Any, joint: bool) -> Any:
-    """The function that makes the list of what a node saves: one expression for each, instead of a loop over kinds."""
-    parts = []
-    for (how, i), wanted in zip(sources, users, strict=True):
-        if how == "operand":  # kept only if a formula that will run names it
-            t = f"operands[{i}]"
-            kept = f"box_of({t})"
-            if not joint:
-                kept = f"({kept} if {' or '.join(f'edges[{u}] is not None' for u in wanted)} else None)"
-            parts.append(f"{kept} if isinstance({t}, Tensor) else {t}")
-        else:
-            parts.append(
-                {
-                    "param": f"p[{i}]",
-                    "shape": f"getattr(raws[{i}], 'shape', ())",
-                    "dtype": f"_plain_dtype(raws[{i}])",
-                    "result": f"_fresh_box(results[{i}])",
-                    "operands": f"[box_of(t) if isinstance(t, Tensor) else t for t in operands[{i}:]]",
-                    "shapes": "[a.shape for a in raws]",
-                    "dtypes": "[_plain_dtype(a) for a in raws]",
-                    "needs": "tuple([e is not None for e in edges])",
-                }[how]
-            )
-    text = f"def store(operands, raws, p, edges, results):\n    return [{', '.join(parts)}]"
-    if text not in _stores:  # many operators save alike
-        scope = {"box_of": box_of, "Tensor": Tensor, "_plain_dtype": _plain_dtype, "_fresh_box": _fresh_box}
-        exec(compile(text, "<what a node saves>", "exec"), scope)
-        _stores[text] = scope["store"]
-    return _stores[text]
-
-
-_stores: dict[str, Any] = {}
-
-
-def _edges_of(info: Info, grad: Any) -> Any:
+def _edges_of(info: Operator, grad: Any) -> Any:
     """How a node tells its edges: an operand that is a constant by declaration (an index, a mask) has none."""
     names = info.params[: info.arity]
     if isinstance(grad, dict) and info.arity > 1:
         kept = [k for k, name in enumerate(names) if grad.get(name) is not None]
         if len(kept) < len(names):
             return lambda n: tuple([n.fx[k] for k in kept])
-    first = info.__dict__.get("constants_from")  # of a sequence of operands: from this one on
+    first = info.constants_from  # of a sequence of operands: from this one on
     return (lambda n: n.fx) if first is None else (lambda n: n.fx[:first])
 
 
-class Plan:
+class SavePlan:
     """What a general operator saves and how its formulas are called; made once per operator."""
 
-    def __init__(self, info: Info, grad: Any, holomorphic: bool) -> None:
+    def __init__(self, info: Operator, grad: Any, holomorphic: bool) -> None:
         self.info = info
         self.holomorphic = holomorphic
         operand_names = info.params[: info.arity] if info.arity >= 0 else info.params[:1]
-        if isinstance(grad, dict):
-            self.formulas = [(f, formula_names(f)) for f in (grad.get(name) for name in operand_names)]
-            self.joint = None
-        else:
-            self.joint = (grad, formula_names(grad)) if grad is not None else None
-            self.formulas = []
-        uses: dict[str, None] = {}
-        for _, names in (*self.formulas, self.joint) if self.joint else self.formulas:
-            uses.update(dict.fromkeys(names))
-        self.uses = tuple(uses)
+        self.joint = None if isinstance(grad, dict) else grad
+        self.formulas = [(f, formula_names(f)) for f in map(grad.get, operand_names)] if isinstance(grad, dict) else []
+        named = [names for _, names in self.formulas] or [formula_names(self.joint)]
+        self.uses = tuple(dict.fromkeys(name for names in named for name in names))
         self.sources = tuple(self._source(name, operand_names) for name in self.uses)
         # for each of them the operands whose formulas use it; a joint formula's count as used by all
         self.users = tuple(
             tuple(k for k, (_, names) in enumerate(self.formulas) if use in names) or range(len(operand_names))
             for use in self.uses
         )
-        numbers = {"result": RESULT, "operand": OPERAND, "shape": SHAPE, "dtype": DTYPE, "needs": NEEDS}
-        self.codes = tuple(i if how == "param" else numbers.get(how, NEEDS) for how, i in self.sources)
-        # the same for a pointwise operator whose formulas name operands and parameters only
-        plain = all(how in ("operand", "param") for how, _ in self.sources)
-        self.keep = (
-            tuple((code, i, u) for code, (_, i), u in zip(self.codes, self.sources, self.users, strict=True))
-            if plain
-            else None
-        )
-        self.store: Any = self._store_first
+        self.pointwise = all(how in ("operand", "param") for how, _ in self.sources)
         self.kept_results = tuple((j, i) for j, (how, i) in enumerate(self.sources) if how == "result")
         self.public_names = tuple(n for n, (how, _) in zip(self.uses, self.sources, strict=True) if how != "needs")
         self.single = sum(info.differentiable) == 1 and info.outputs > 0
 
     def _source(self, name: str, operand_names: tuple[str, ...]) -> tuple[str, Any]:
+        """Where a value that a formula names comes from."""
         info = self.info
         if name in operand_names:
             return ("operand", operand_names.index(name)) if info.arity >= 0 else ("operands", 0)
@@ -495,24 +327,67 @@ class Plan:
         base, _, first = name.rpartition("_from")  # ``tensors_from1``: the operands of a sequence without the first
         if info.arity < 0 and base in operand_names and first.isdigit():
             return ("operands", int(first))
-        if name.startswith("result"):
+        if name.startswith("result") and (name[6:] or "0").isdigit():
             return ("result", int(name[6:] or 0))
-        results = info.__dict__.get("results", ())
-        if name in results:
-            return ("result", results.index(name))
-        for suffix in ("_shape", "_dtype"):
-            base = name.removesuffix(suffix)
-            if base != name and base in operand_names:
-                return (suffix[1:] if info.arity >= 0 else suffix[1:] + "s", operand_names.index(base))
-        raise AssertionError(f"{info.name}: a formula names {name!r}, which is nothing of this operator")
+        if name in info.results:
+            return ("result", info.results.index(name))
+        base, _, suffix = name.rpartition("_")
+        if base in operand_names and suffix in ("shape", "dtype"):
+            return (suffix if info.arity >= 0 else suffix + "s", operand_names.index(base))
+        known = (*info.params, *info.results, "result", "needs")
+        raise TypeError(f"a formula of {info.name} names '{name}', which is nothing of it{nearest(name, known)}")
 
-    def save(
-        self, n: Any, operands: Any, raws: Any, p: Any, edges: Any, result: Any, many: bool
-    ) -> dict[int, Box] | None:
-        """Store what the formulas name; the boxes made for outputs, by output."""
-        n.s = s = self.store(operands, raws, p, edges, result if many else (result,))
-        return {i: s[j] for j, i in self.kept_results} if self.kept_results else None
+    # -------------------------------------------------------------------------------------------------------- saving
+    def listed(self, *operands: str) -> list[str]:
+        """One expression for each saved value, where the operands are plain tensors with these names.
 
+        The result's box is ``b``; an operand's array is called as it is with an ``a`` behind it, or ``a`` if it is
+        the only one.
+        """
+        parts = []
+        for (how, i), users in zip(self.sources, self.users, strict=True):
+            if how == "operand":  # kept only if a formula that will run names it
+                x = operands[i]
+                wanted = " or ".join(f"f{operands[u]} is not None" for u in users)
+                parts.append(
+                    f"{x}._m or box_of({x})" if len(operands) == 1 else f"({x}._m or box_of({x})) if {wanted} else None"
+                )
+            else:
+                how_ = {"param": f"p[{i}]", "shape": "a.shape", "dtype": "a.dtype", "result": "b"}
+                parts.append(how_.get(how, "(True,)"))
+        return parts
+
+    def store(self) -> Any:
+        """The function that makes the list of what a node saves, for any operands: one expression for each."""
+        parts = []
+        for (how, i), users in zip(self.sources, self.users, strict=True):
+            if how == "operand":
+                t = f"operands[{i}]"
+                wanted = " or ".join(f"edges[{u}] is not None" for u in users)
+                kept = f"box_of({t})" if self.joint is not None else f"(box_of({t}) if {wanted} else None)"
+                parts.append(f"{kept} if isinstance({t}, Tensor) else {t}")
+            else:
+                parts.append(
+                    {
+                        "param": f"p[{i}]",
+                        "shape": f"getattr(raws[{i}], 'shape', ())",
+                        "dtype": f"plain_dtype(raws[{i}])",
+                        "result": f"fresh_box(results[{i}])",
+                        "operands": f"[box_of(t) if isinstance(t, Tensor) else t for t in operands[{i}:]]",
+                        "shapes": "[a.shape for a in raws]",
+                        "dtypes": "[plain_dtype(a) for a in raws]",
+                        "needs": "tuple([e is not None for e in edges])",
+                    }[how]
+                )
+        shape = Shape("store", "return [{saved}]", "operands, raws, p, edges, results", {"saved": ", ".join(parts)})
+        return hot("store", shape, lambda: {"plain_dtype": _plain_dtype, "fresh_box": _fresh_box})
+
+    @staticmethod
+    def release(n: Any) -> None:
+        """Free the saved values."""
+        n.s = [FREED if isinstance(v, Box) or (type(v) is list and v and isinstance(v[0], Box)) else v for v in n.s]
+
+    # ------------------------------------------------------------------------------------------------------- reading
     def value(self, n: Any, j: int, xp: Any) -> Any:
         """The j-th saved value as ``xp`` wants it."""
         how, i = self.sources[j]
@@ -527,27 +402,17 @@ class Plan:
             return [unbox(n, b, e, xp) for b, e in zip(v, n.fx[i:], strict=True)]
         return v
 
-    def _store_first(self, *args: Any) -> Any:
-        """The first call makes the function: a program uses few of the operators."""
-        self.store = _storing(self.sources, self.users, self.joint is not None)
-        return self.store(*args)
-
     def _output(self, n: Any, k: int) -> Any:
         if self.info.outputs == 1:
             return n
         return port_of(n, k) if self.info.differentiable[min(k, len(self.info.differentiable) - 1)] else None
 
-    @staticmethod
-    def release(n: Any) -> None:
-        """Free the saved values."""
-        n.s = [FREED if isinstance(v, Box) or (type(v) is list and v and isinstance(v[0], Box)) else v for v in n.s]
-
     def saved(self, n: Any, name: str) -> Any:
         """``_saved_NAME``."""
-        name = name.replace("_sym_sizes", "_shape")
-        if name not in self.uses:
-            raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{name}'")
-        return self.value(n, self.uses.index(name), T)
+        key = name.replace("_sym_sizes", "_shape")
+        if key not in self.uses:
+            raise not_saved(n, key)
+        return self.value(n, self.uses.index(key), T)
 
     def boxed_edges(self, n: Any) -> list[tuple[Any, Any]]:
         """(input node, saved box) pairs, so that a message can say whose value was overwritten."""
@@ -559,22 +424,46 @@ class Plan:
                 pairs += zip(n.fx[i:], v, strict=True)
         return pairs
 
+    # ------------------------------------------------------------------------------------------------- backward step
+    def backward(self) -> Any:
+        """The backward step: on plain arrays without loops where there is one result, in general for all else."""
+        info = self.info
+        broadcast = info.batch == "elementwise"
+        general = _backward_of(self, info, broadcast)
+        saved = "".join("b" if how in ("operand", "result") else "p" for how, _ in self.sources)
+        scope: dict[str, Any] = {"transformed": general}
+        values = [f"v{k}" for k in range(len(saved))]
+        boxes = [v for v, how in zip(values, saved, strict=True) if how == "b"]
+        read = ", ".join(values) + "," * (len(values) == 1)
+        if info.outputs == 1 and self.joint is not None and info.arity == 1 and not broadcast:
+            parts = {
+                "values": read, "call": ", ".join(["xp", "g", *values]),
+                "opened": "\n".join(_piece("open", x=v) for v in boxes),
+                "freed": ", ".join("FREED" if v in boxes else v for v in values),
+            }  # fmt: skip
+            shape = Shape("general_backward", GENERAL_BACKWARD, BACKWARD, parts)
+            scope["formula"] = self.joint
+        elif info.outputs == 1 and broadcast and self.formulas and self.pointwise:
+            calls = [
+                "" if f is None else ", ".join(["xp", "g", *(values[self.uses.index(name)] for name in names)])
+                for f, names in self.formulas
+            ]
+            parts = {
+                "values": read, "opened": "\n".join(_piece("open_box", x=v) for v in boxes),
+                "edges": ", ".join(f"f{i}" for i in range(len(calls))),
+                "shapes": ", ".join(f"s{i}" for i in range(len(calls))),
+                "steps": "\n".join(_piece("general_step", i=str(i), call=call) for i, call in enumerate(calls)),
+            }  # fmt: skip
+            shape = Shape("pointwise_backward", POINTWISE_BACKWARD, BACKWARD, parts)
+            scope |= {f"formula{i}": f for i, (f, _) in enumerate(self.formulas)}
+        else:
+            return general
+        return hot(f"{info.name}_backward", shape, lambda: scope)
 
-def _plan_backward(plan: Plan) -> Any:
-    info = plan.info
-    broadcast = info.batch == "elementwise"
 
-    direct = (
-        plan.joint[0] if plan.joint is not None and info.arity == 1 and info.outputs == 1 and not broadcast else None
-    )
-    if broadcast and plan.formulas and plan.keep is not None and info.outputs == 1:
-        return pointwise_backward(plan, _plan_backward_general(plan, info, broadcast, direct))
-    return _plan_backward_general(plan, info, broadcast, direct)
-
-
-def _plan_backward_general(plan: Plan, info: Info, broadcast: bool, direct: Any) -> Any:
-    joint = plan.joint[0] if plan.joint is not None else None
-    single = info.arity == 1
+def _backward_of(plan: SavePlan, info: Operator, broadcast: bool) -> Any:
+    """The backward step for any number of operands and results, and for any payload."""
+    joint = plan.joint
     places = {name: j for j, name in enumerate(plan.uses)}
     calls = tuple((f, tuple(places[name] for name in names)) for f, names in plan.formulas)
 
@@ -593,11 +482,6 @@ def _plan_backward_general(plan: Plan, info: Info, broadcast: bool, direct: Any)
                 elif type(v) is list:
                     v = [unbox(n, b, None, xp) for b in v]
                 saved.append(v)
-            if direct is not None:
-                d = direct(xp, g, *saved)
-                if not keep:
-                    n.release()
-                return (n.fx[0], d)
         else:
             saved = [plan.value(n, j, xp) for j in range(len(plan.uses))]
             conj = plan.holomorphic and is_complex(g[0] if type(g) is tuple else g)
@@ -606,7 +490,7 @@ def _plan_backward_general(plan: Plan, info: Info, broadcast: bool, direct: Any)
         edges = n.fx
         if joint is not None:  # what it names, in its order, is what is saved
             ds = joint(xp, g, *saved)
-            if single:
+            if info.arity == 1:
                 ds = (ds,)
         else:
             ds = [
@@ -630,7 +514,7 @@ def _plan_backward_general(plan: Plan, info: Info, broadcast: bool, direct: Any)
     return backward
 
 
-def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[Any, Any]:
+def _materialized(n: Any, xp: Any, g: Parts, info: Operator, single: bool) -> tuple[Any, Any]:
     """The cotangents of all outputs; for one that nothing used zeros, or ``None`` where declared ``absent``."""
     parts = g.parts
     if xp is None:
@@ -640,7 +524,7 @@ def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[
     if single:
         return xp, parts[info.differentiable.index(True)]
     last = len(info.differentiable) - 1
-    if info.__dict__.get("absent"):
+    if info.absent:
         return xp, tuple(parts.get(k) for k in range(len(n.meta)))
     return xp, tuple(
         parts[k] if k in parts else (xp.zeros(shape, dtype) if info.differentiable[min(k, last)] else None)
@@ -649,10 +533,10 @@ def _materialized(n: Any, xp: Any, g: Parts, info: Info, single: bool) -> tuple[
 
 
 def named_by(operator: str, source: str, text: Callable[[Any], str]) -> None:
-    """Let the name of a general operator's nodes depend on something that they keep: ``text`` of it is the name.
+    """Name a general operator's nodes by one of their saved values: ``text(value)`` is the name.
 
     PyTorch has several functions, and so node names, where one operator here takes any number of dimensions.
     """
     info = registry.REGISTRY[operator]
-    j = info.formulas.uses.index(source)  # type: ignore[attr-defined]
+    j = info.saves.uses.index(source)
     info.node.name = lambda n: text(n.s[j])  # type: ignore[method-assign, assignment]

@@ -1,31 +1,42 @@
-"""The kinds of linear operators: in one tensor (``linear``), or in each of two (``bilinear``).
+"""The linear kinds: in one tensor (``linear``), in each of two (``bilinear``), a product and a sum (``affine``).
 
-A linear operator needs no formula but its transpose, and forward mode is the operator itself. The templates stand by
-the same rules as those of ``_kinds.elementwise``.
+A linear operator needs no formula but its transpose, and forward mode is the operator itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
-from .._arrays.library import ARITHMETIC, INEXACT, silently
-from .._base import errors as lines
-from .._base.modes import M
-from .._base.registry import RAW, Impl, Info, own, place
-from .._tape.error_text import cpp_name
-from .._tape.node import FREED, Box, box_of, ticks
-from .._tape.saved import is_complex, stale, unbox
-from .._tape.tensor import alias_payload, make
-from .declare import Formula, camel, edges_x, edges_xy, finish, formula_names, info_for, node_class
-from .folding import folded
-from .slow_path import first_operand, mixed_product, slow
-
+from .._arrays.library import ARITHMETIC, INEXACT
+from .._base.dtypes import BY_NUMPY
+from .._base.registry import RAW, Impl, Operator, T, place
+from .._tape.error_text import cpp_name, type_text
+from .._tape.node import Box
+from .._tape.saved import is_complex, unbox
+from .._tape.tensor import Tensor, alias_payload
+from .backward import AFFINE_BACKWARD, BILINEAR_BACKWARD, LINEAR_BACKWARD
+from .declare import (
+    Formula,
+    camel,
+    declared,
+    edges_x,
+    edges_xy,
+    enter,
+    formula_names,
+    node_class,
+    not_saved,
+    release_of,
+)
+from .recording import AFFINE, BILINEAR, LINEAR
+from .slow_path import first_operand, mixed_product, overridden
+from .templates import BACKWARD, Shape, hot
 
 # --------------------------------------------------------------------------------------------- linear in its one tensor
+
+
 def linear(
     transpose: Formula,
     *,
@@ -40,131 +51,62 @@ def linear(
     ``transpose(xp, g[, self_shape], *parameters)`` takes the cotangent back. Keeps the parameters and, if named, the
     input's shape, never the array; so such a graph can be walked any number of times. ``view``: the result shares
     the input's memory, and the operator can make it again from the same input. ``otherwise``: the public function,
-    which is this operator if only the tensor is given; see ``_alone``.
+    which is this operator if only the tensor is given, ``x.sum()``; any other call goes to it.
     """
     uses = formula_names(transpose)
     keep_shape = uses[:1] == ("self_shape",)
 
-    def declare(decl: Any) -> Any:
-        info = info_for(decl, "linear", {"view": view, "dtypes": "fcib", **facts})
-        name = info.name
-        table = Impl(name)
-        assert uses[keep_shape:] == info.params[1:], (name, uses, info.params)
-
-        def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            if keep_shape:
-                return (n.fx, transpose(xp, g, n.shape, *n.p))
-            return (n.fx, transpose(xp, g, *n.p))
+    def declare(body: Any) -> Any:
+        info = declared(linear, body, {"dtypes": "fcib", **facts}, view=view)
+        if uses[keep_shape:] != info.params[1:]:
+            raise TypeError(f"the transpose of {info.name} names {uses}: not its parameters {info.params[1:]}")
 
         def saved(n: Any, key: str) -> Any:
             if key in info.params[1:]:
                 return n.p[info.params.index(key) - 1]
             if key == "self_sym_sizes" and keep_shape:
                 return n.shape
-            raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{key}'")
+            raise not_saved(n, key)
 
+        step = Shape("linear_backward", LINEAR_BACKWARD, BACKWARD, keep_shape=keep_shape)
         N = node_class(
-            node or camel(name) + "Backward0",
+            node or camel(info.name) + "Backward0",
             ("fx", "p") + ("shape",) * keep_shape,
             edges=edges_x,
-            backward=own(folded(backward), f"{name}_backward"),
+            backward=hot(f"{info.name}_backward", step, lambda: {"transpose": transpose}),
             saved=saved,
             saved_names=info.params[1:],
         )
 
-        def op(input: Any, *p: Any) -> Any:
-            if M:
-                return slow(info, (input, *p))
-            try:
-                fx = input._fn
-                a = input._a
-            except AttributeError:
-                return first_operand(info, input, *p)
-            t = make()
-            t._m = None
-            if view:
-                if type(a) is not np.ndarray:
-                    a = alias_payload(input, t)
-                t._v = (input, info, p, 0)
-            try:
-                t._a = table[type(a)](a, *p)
-            except ARITHMETIC:
-                t._a = silently(table[type(a)], a, *p)
-            if fx is None:
-                t._fn = None
-                return t
-            n = N()
-            n.fx = fx
-            n.seq = next(ticks)
-            n.h = None
-            n.p = p
-            if keep_shape:
-                n.shape = a.shape
-            f = getframe(1)
-            n.code = c = f.f_code
-            if c is not lines.user_code:
-                f = lines.user_frame(f)
-                n.code = f.f_code
-            n.lasti = f.f_lasti
-            t._fn = n
-            return t
+        def scope() -> dict[str, Any]:
+            return {"info": info, "N": N, "table": Impl(info.name), "alias_payload": alias_payload}
 
         def jvp(xp: Any, tangents: Any, result: Any, self: Any, *p: Any) -> Any:
-            return getattr(xp, name)(tangents[0], *p)
+            return getattr(xp, info.name)(tangents[0], *p)
 
-        finish(info, folded(op), N, jvp)
-        if names:
-            place(info.op if otherwise is None else _alone(info, N, table, keep_shape, otherwise), names)
-        return info.op
+        asked = {"view": view, "keep_shape": keep_shape, "p": ", *p"}
+        op = hot(info.name, Shape("linear", LINEAR, "input, *p", **asked, modes=True), scope, info.doc)
+        enter(info, op, N, jvp, Shape("linear", LINEAR, "input, *p", **asked))
+        if names and otherwise is None:
+            place(op, names)
+        elif names:
+            alone = Shape("linear", LINEAR, "input, *args, **kwargs", keep_shape=keep_shape, alone=True)
+            place(in_front_of(otherwise, alone, lambda: {**scope(), "otherwise": otherwise}), names)
+        return op
 
     return declare
 
 
-def _alone(info: Info, N: Any, table: Any, keep_shape: bool, otherwise: Any) -> Any:
-    """A public function as fast as its operator when it is called with the tensor alone: ``x.sum()``.
-
-    The linear kind's template without parameters; any other call goes to ``otherwise``.
-    """
-
-    def op(input: Any, *args: Any, **kwargs: Any) -> Any:
-        if args or kwargs or M:
-            return otherwise(input, *args, **kwargs) if kwargs else otherwise(input, *args)
-        try:
-            fx = input._fn
-            a = input._a
-        except AttributeError:
-            return first_operand(info, input)
-        t = make()
-        t._m = None
-        try:
-            t._a = table[type(a)](a)
-        except ARITHMETIC:
-            t._a = silently(table[type(a)], a)
-        if fx is None:
-            t._fn = None
-            return t
-        n = N()
-        n.fx = fx
-        n.seq = next(ticks)
-        n.h = None
-        n.p = ()
-        if keep_shape:
-            n.shape = a.shape
-        f = getframe(1)
-        n.code = c = f.f_code
-        if c is not lines.user_code:
-            f = lines.user_frame(f)
-            n.code = f.f_code
-        n.lasti = f.f_lasti
-        t._fn = n
-        return t
-
-    fn = own(folded(op), otherwise.__name__, ("input",), otherwise.__doc__)
+def in_front_of(otherwise: Any, shape: Shape, scope: Callable[[], dict[str, Any]]) -> Any:
+    """A public function as fast as its operator in the usual call; any other call goes to ``otherwise``."""
+    fn = hot(otherwise.__name__, shape, scope, otherwise.__doc__)
     fn.__wrapped__ = otherwise
     return fn
 
 
 # ---------------------------------------------------------------------------------------- linear in each of two tensors
+
+
 def bilinear(
     self: Formula, other: Formula, *, node: str | None = None, names: str | None = None, **facts: Any
 ) -> Callable[[Any], Any]:
@@ -173,158 +115,56 @@ def bilinear(
     ``self(xp, g, self, other, *parameters)`` and ``other(...)`` are the transposes. An operand is kept only if the
     other one needs a gradient; a formula may read the shape of its own operand.
     """
-    gx_, gy_ = self, other
 
-    def declare(decl: Any) -> Any:
-        info = info_for(decl, "bilinear", {"arity": 2, **facts})
+    def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        conj = is_complex(g)
+        if conj:
+            g = xp.conj(g)
+        x, y = _factor(n, "x", xp), _factor(n, "y", xp)
+        pairs: tuple[Any, ...] = ()
+        for edge, formula in ((n.fx, self), (n.fy, other)):
+            if edge is not None:
+                d = formula(xp, g, x, y, *n.p)
+                pairs += (edge, xp.conj(d) if conj else d)
+        if not keep:
+            n.release()
+        return pairs
+
+    def declare(body: Any) -> Any:
+        info = declared(bilinear, body, facts, arity=2, refuse_mixed=refuse_mixed)
         name = info.name
-        table = Impl(name)
-
-        def general(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            conj = is_complex(g)
-            if conj:
-                g = xp.conj(g)
-            fx, fy = n.fx, n.fy
-            x = n.x
-            x = unbox(n, x, fx, xp) if type(x) is not tuple else of_shape(x)
-            y = n.y
-            y = unbox(n, y, fy, xp) if type(y) is not tuple else of_shape(y)
-            pairs: tuple[Any, ...] = ()
-            for edge, formula in ((fx, gx_), (fy, gy_)):
-                if edge is not None:
-                    d = formula(xp, g, x, y, *n.p)
-                    pairs += (edge, xp.conj(d) if conj else d)
-            if not keep:
-                n.release()
-            return pairs
-
-        def backward(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
-            if xp is not RAW:
-                return general(n, xp, g, keep)
-            x = n.x
-            y = n.y
-            boxed_x = type(x) is Box
-            boxed_y = type(y) is Box
-            if boxed_x:
-                c = x.cell
-                if c is not None and c.seq > n.seq:
-                    stale(n, x)
-                x = x.a
-            else:
-                x = of_shape(x)
-            if boxed_y:
-                c = y.cell
-                if c is not None and c.seq > n.seq:
-                    stale(n, y)
-                y = y.a
-            else:
-                y = of_shape(y)
-            p = n.p
-            fx = n.fx
-            fy = n.fy
-            gx = gy = None
-            if fx is not None:
-                gx = gx_(xp, g, x, y, *p)
-            if fy is not None:
-                gy = gy_(xp, g, x, y, *p)
-            if not keep:
-                if boxed_x:
-                    n.x = FREED
-                if boxed_y:
-                    n.y = FREED
-            return (fy, gy) if fx is None else (fx, gx) if fy is None else (fx, gx, fy, gy)
-
-        def release(n: Any) -> None:
-            if type(n.x) is Box:
-                n.x = FREED
-            if type(n.y) is Box:
-                n.y = FREED
-
-        def saved(n: Any, key: str) -> Any:
-            from .._base.registry import T
-
-            if key in ("self", "other", *info.params[:2]):
-                slot = "x" if key in ("self", info.params[0]) else "y"
-                value = getattr(n, slot)
-                return None if type(value) is tuple else unbox(n, value, getattr(n, "f" + slot), T)
-            if key in info.params[2:]:
-                return n.p[info.params.index(key) - 2]
-            raise AttributeError(f"'{type(n).__name__}' object has no attribute '_saved_{key}'")
-
+        of_step = {"gx_": self, "gy_": other, "transformed": transformed, "of_shape": of_shape}
         N = node_class(
             node or camel(name) + "Backward0",
             ("fx", "fy", "x", "y", "p"),
             edges=edges_xy,
-            backward=own(backward, f"{name}_backward"),
-            release=release,
-            saved=saved,
+            backward=hot(f"{name}_backward", Shape("bilinear_backward", BILINEAR_BACKWARD, BACKWARD), lambda: of_step),
+            release=release_of("xy"),
+            saved=_saved_factors(info, 2),
             saved_names=info.params,
         )
 
-        def op(input: Any, other: Any, *p: Any) -> Any:
-            if M:
-                return slow(info, (input, other, *p))
-            try:
-                fx = input._fn
-                fy = other._fn
-                xa = input._a
-                ya = other._a
-            except AttributeError:
-                return first_operand(info, input, other, *p)
-            if xa.dtype is not ya.dtype:
-                return mixed_product(info, (input, other), p)
-            t = make()
-            t._m = None
-            try:
-                t._a = table[type(xa)](xa, ya, *p)
-            except ARITHMETIC:
-                t._a = silently(table[type(xa)], xa, ya, *p)
-            if fx is None and fy is None:
-                t._fn = None
-                return t
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            n.p = p
-            if fy is not None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-            else:
-                n.x = xa.shape
-            if fx is not None:
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            else:
-                n.y = ya.shape
-            f = getframe(1)
-            n.code = c = f.f_code
-            if c is not lines.user_code:
-                f = lines.user_frame(f)
-                n.code = f.f_code
-            n.lasti = f.f_lasti
-            t._fn = n
-            return t
+        def scope() -> dict[str, Any]:
+            return {"info": info, "N": N, "table": Impl(name), "mixed_product": mixed_product}
 
         def jvp(xp: Any, tangents: Any, result: Any, x: Any, y: Any, *p: Any) -> Any:
             f = getattr(xp, name)
-            acc = None if tangents[0] is None else f(tangents[0], y, *p)
+            total = None if tangents[0] is None else f(tangents[0], y, *p)
             if tangents[1] is not None:
                 d = f(x, tangents[1], *p)
-                acc = d if acc is None else acc + d
-            return acc
+                total = d if total is None else total + d
+            return total
 
-        info.refuse_mixed = facts.get("refuse_mixed", _refuse_mixed)
-        finish(info, op, N, jvp)
+        op = hot(name, Shape("bilinear", BILINEAR, "input, other, *p", modes=True), scope, info.doc)
+        enter(info, op, N, jvp, Shape("bilinear", BILINEAR, "input, other, *p"))
         if names:
-            place(info.op, names)
-        return info.op
+            place(op, names)
+        return op
 
     return declare
 
 
-class Shape:
+class OperandShape:
     """What is kept of an operand that only its own gradient would need: the shape."""
 
     __slots__ = ("shape",)
@@ -335,77 +175,55 @@ class Shape:
         return len(self.shape)
 
 
-def of_shape(shape: tuple[int, ...]) -> Shape:
-    """A ``Shape``."""
-    s = Shape()
+def of_shape(shape: tuple[int, ...]) -> OperandShape:
+    """An ``OperandShape``."""
+    s = OperandShape()
     s.shape = shape
     return s
 
 
-def between(info: Info, ranks: tuple[int, int]) -> Callable[[Any], Any]:
+def _factor(n: Any, slot: str, xp: Any) -> Any:
+    value = getattr(n, slot)
+    return of_shape(value) if type(value) is tuple else unbox(n, value, getattr(n, "f" + slot), xp)
+
+
+def _saved_factors(info: Operator, operands: int) -> Any:
+    """The look-up behind ``grad_fn._saved_NAME``: the factors, and the parameters behind the operands."""
+    slots = {"self": "x", "other": "y", info.params[0]: "x", info.params[1]: "y"}
+
+    def saved(n: Any, key: str) -> Any:
+        key, view = info.saved_as.get(key, (key, None))
+        if view is not None:
+            value = saved(n, key)
+            return None if value is None else view(value)
+        if key in slots:
+            value = getattr(n, slots[key])
+            return unbox(n, value, getattr(n, "f" + slots[key]), T) if isinstance(value, Box) else None
+        if key in info.params[operands:]:
+            return n.p[info.params.index(key) - operands]
+        raise not_saved(n, key)
+
+    return saved
+
+
+def between(info: Operator, ranks: tuple[int, int]) -> Callable[[Any], Any]:
     """Decorator: a public product as fast as its operator where both tensors have the ranks that the operator is for.
 
-    The bilinear kind's template without parameters; any other call, and any that fails, goes to the decorated function.
+    Any other call, and any that fails, goes to the decorated function.
     """
-    op_name, (rank_x, rank_y) = info.name, ranks
 
     def decorate(otherwise: Any) -> Any:
-        N: Any = info.node
-        small, large = np.ndarray.dot, getattr(RAW, op_name)
+        def scope() -> dict[str, Any]:
+            return {
+                "N": info.node, "otherwise": otherwise, "small": np.ndarray.dot, "large": getattr(RAW, info.name),
+                "MANY": MANY, "FLOAT32": FLOAT32, "INEXACT": INEXACT, "RAW_REFUSALS": RAW_REFUSALS,
+            }  # fmt: skip
 
-        def op(input: Any, other: Any, *, out: Any = None) -> Any:
-            if M or out is not None:
-                return otherwise(input, other, out=out)
-            try:
-                fx = input._fn
-                fy = other._fn
-                xa = input._a
-                ya = other._a
-            except AttributeError:
-                return otherwise(input, other)
-            dtype = xa.dtype
-            if dtype is not ya.dtype or xa.ndim != rank_x or ya.ndim != rank_y:
-                return otherwise(input, other)
-            if dtype is not FLOAT32 and dtype not in INEXACT:
-                return otherwise(input, other)
-            t = make()
-            t._m = None
-            try:
-                t._a = small(xa, ya) if xa.size < MANY else large(xa, ya)
-            except RAW_REFUSALS:
-                return otherwise(input, other)
-            if fx is None and fy is None:
-                t._fn = None
-                return t
-            n = N()
-            n.fx = fx
-            n.fy = fy
-            n.seq = next(ticks)
-            n.h = None
-            n.p = ()
-            if fy is not None:
-                b = input._m
-                n.x = b if b is not None else box_of(input)
-            else:
-                n.x = xa.shape
-            if fx is not None:
-                b = other._m
-                n.y = b if b is not None else box_of(other)
-            else:
-                n.y = ya.shape
-            f = getframe(1)
-            n.code = c = f.f_code
-            if c is not lines.user_code:
-                f = lines.user_frame(f)
-                n.code = f.f_code
-            n.lasti = f.f_lasti
-            t._fn = n
-            return t
-
-        code = otherwise.__code__
-        fn = own(op, otherwise.__name__, code.co_varnames[:2], otherwise.__doc__)
-        fn.__wrapped__ = otherwise
-        return fn
+        return in_front_of(
+            otherwise,
+            Shape("bilinear", BILINEAR, "input, other, *, out=None", ranks=True, x_rank=ranks[0], y_rank=ranks[1]),
+            scope,
+        )
 
     return decorate
 
@@ -415,6 +233,149 @@ FLOAT32 = np.dtype(np.float32)
 RAW_REFUSALS = (ValueError, TypeError, *ARITHMETIC)  # sizes that do not fit, another library's array, strict warnings
 
 
-def _refuse_mixed(info: Info, x: Any, y: Any, *p: Any) -> Any:
+def refuse_mixed(info: Operator, x: Any, y: Any, *p: Any) -> Any:
+    """PyTorch's error for a product of tensors of two dtypes."""
     a, b = cpp_name(x), cpp_name(y)
     raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
+
+
+# -------------------------------------------------------------------------------------------------- a product and a sum
+
+
+def affine(
+    first: Formula,
+    second: Formula,
+    added: Formula,
+    spread: Formula,
+    *,
+    node: str,
+    node_without: str | None = None,
+    added_first: bool = False,
+    own_shapes: bool = True,
+    ranks: tuple[int, int] | None = None,
+    other_ranks: Callable[..., Any] | None = None,
+    refuse_shapes: Callable[..., Any],
+    names: str | None = None,
+    **facts: Any,
+) -> Callable[[Any], Any]:
+    """``product(x, y, *parameters) + added``: what a layer computes.
+
+        @affine(
+            first=lambda xp, g, input, weight: xp.mat_mat(g, weight),      # input's cotangent: a product again
+            second=lambda xp, g, input, weight: xp.mat_mat(g.mT, input),   # weight's
+            added=lambda xp, g, shape: xp.sum_to(g, shape),                # bias's: it needs nothing but its shape
+            spread=lambda xp, t, shape: xp.expand(t, shape),               # and that one's transpose
+            node="AddmmBackward0",
+        )
+        def linear(lib, input, weight, bias): ...
+
+    Arguments by position: the two factors, then the tensor that is added (or ``None``), then plain parameters. As in
+    the bilinear kind, a factor is kept only if the other one needs a gradient. It is a kind of its own because a layer
+    is one node in PyTorch (``AddmmBackward0``, ``ConvolutionBackward0``), and the most used one in a small model.
+
+    ``first`` and ``second`` are called ``(xp, g, x, y, *parameters)``, ``added(xp, g, shape, *parameters)``
+    takes the cotangent back to the third tensor and ``spread(xp, tangent, shape, *parameters)`` takes its tangent forth
+    to the result's shape. ``node_without``: the node's name where nothing is added. ``added_first``: the order of
+    ``next_functions``. ``own_shapes``: whether the formulas read the shape of the factor that they are for. ``ranks``:
+    the only ranks of the factors that the operator itself takes; ``other_ranks`` gets
+    the arguments otherwise, which costs less here than in a function around it. ``refuse_shapes(error, x, y, added,
+    *parameters)`` raises PyTorch's error for arrays that the library refused.
+    """
+
+    def transformed(n: Any, xp: Any, g: Any, keep: bool) -> tuple[Any, ...]:
+        conj = is_complex(g)
+        x, y = unbox(n, n.x, n.fx, xp), unbox(n, n.y, n.fy, xp)
+        if conj:
+            g = xp.conj(g)
+        pairs: tuple[Any, ...] = ()
+        for edge, formula, operands in ((n.fc, added, None), (n.fx, first, (x, y)), (n.fy, second, (x, y))):
+            if edge is not None:
+                d = formula(xp, g, *((n.c,) if operands is None else operands), *n.p)
+                pairs += (edge, xp.conj(d) if conj else d)
+        if not keep:
+            n.release()
+        return pairs
+
+    def declare(body: Any) -> Any:
+        info = declared(affine, body, facts, arity=3, refuse_mixed=refuse_addmm)
+        name = info.name
+        of_step = {"first": first, "second": second, "added": added, "transformed": transformed}
+        members = {
+            "backward": hot(f"{name}_backward", Shape("affine_backward", AFFINE_BACKWARD, BACKWARD), lambda: of_step),
+            "release": release_of("xy"),
+            "saved": _saved_factors(info, 3),
+            "saved_names": (*info.saved_as, *info.params[:2], *info.params[3:]),
+        }
+        slots = ("fx", "fy", "fc", "x", "y", "c", "p")
+        With = node_class(node, slots, edges=_edges_added_first if added_first else _edges_added_last, **members)
+        without = With.edges if node_without in (None, node) else edges_xy if added_first else _edges_without
+        Without = node_class(node_without or node, slots, edges=without, **members)
+
+        def scope() -> dict[str, Any]:
+            return {
+                "info": info, "With": With, "Without": Without, "table": Impl(name), "of_shape": of_shape,
+                "no_tensor": _no_tensor, "mixed_product": mixed_product, "refuse_shapes": refuse_shapes,
+                "other_ranks": other_ranks,
+            }  # fmt: skip
+
+        def jvp(xp: Any, tangents: Any, result: Any, x: Any, y: Any, c: Any, *p: Any) -> Any:
+            f = getattr(xp, name)
+            tx, ty, tc = tangents
+            if tx is not None:
+                d = f(tx, y, tc, *p)
+                return d if ty is None else d + f(x, ty, None, *p)
+            return f(x, ty, tc, *p) if ty is not None else spread(xp, tc, result.shape, *p)
+
+        x, y, c = info.params[:3]
+        head = f"{x}, {y}, {c}=None, *p"
+        asked = {"x": x, "y": y, "c": c, "own_shapes": own_shapes}
+        if ranks is not None:
+            asked |= {"ranks": True, "x_rank": ranks[0], "y_rank": ranks[1]}
+        info.node_without = Without
+        op = hot(name, Shape("affine", AFFINE, head, **asked, modes=True), scope, info.doc)
+        enter(info, op, With, jvp, Shape("affine", AFFINE, head, **asked))
+        if names:
+            place(op, names)
+        return op
+
+    return declare
+
+
+def _edges_added_first(n: Any) -> tuple[Any, ...]:
+    return (n.fc, n.fx, n.fy)
+
+
+def _edges_added_last(n: Any) -> tuple[Any, ...]:
+    return (n.fx, n.fy, n.fc)
+
+
+def _edges_without(n: Any) -> tuple[Any, ...]:
+    return (n.fx, n.fy, None)
+
+
+def _no_tensor(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
+    """An operand is no Tensor: a payload from inside of a transform, or a mistake."""
+    operands = (x, y) if c is None else (x, y, c)
+    result = overridden(info, operands)
+    if result is not ...:
+        return result
+    for position, t in enumerate(operands):
+        if not isinstance(t, Tensor):
+            from .._payloads.transforms import Value, bind
+
+            if isinstance(t, Value):
+                return bind(info, x, y, c, *p)
+            name = info.name.strip("_")
+            raise TypeError(
+                f"{name}(): argument '{info.params[position]}' (position {position + 1}) must be Tensor, not "
+                f"{type_text(t)}"
+            )
+    return first_operand(info, x, y, c, *p)
+
+
+def refuse_addmm(info: Operator, x: Any, y: Any, c: Any, *p: Any) -> Any:
+    """PyTorch's error for a layer whose tensors have several dtypes."""
+    if c is None or x.dtype is not y.dtype:
+        return refuse_mixed(info, x, y)
+    a, b = (BY_NUMPY[t._a.dtype].scalar_name for t in (c, x))
+    raise RuntimeError(f"self and mat2 must have the same dtype, but got {a} and {b}")

@@ -42,7 +42,7 @@ def slow(info: Info, args: tuple[Any, ...], out: Any = None) -> Any:
             else:
                 return info.core(*args)
     if out is not None:
-        return write_out(out, info.op, args, None, info.__dict__.get("out_rule"))
+        return write_out(out, info.op, args, None, info.out_rule)
     if stale_views and is_grad_enabled():
         refresh_all(args)
         prune()
@@ -124,7 +124,6 @@ def _without_history(a: Any) -> Any:
 # ------------------------------------------------------------------------------------------------------ dtypes, numbers
 def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
     """Two operands of different dtypes, or of different levels (``_payloads.transforms``, NOTE [ Levels ])."""
-    facts = info.__dict__
     if not (isinstance(x._a, _ARRAYS) and isinstance(y._a, _ARRAYS)):
         lifted = push_down((x, y), True)
         if lifted is not None:
@@ -135,11 +134,10 @@ def mixed(info: Info, x: Tensor, y: Tensor) -> Any:
             run = getattr(type(x._a), "with_dense", None) or getattr(type(y._a), "with_dense", None)
             if run is not None:
                 return run(info, x, y)
-    dtype = facts.get("promote", common_dtype)((x, y))
-    check = facts.get("check")
-    if check is not None:
-        check(info, x, y, dtype)
-    if info.to_float and dtype not in INEXACT:  # type: ignore[attr-defined]
+    dtype = (info.promote or common_dtype)((x, y))
+    if info.check is not None:
+        info.check(info, x, y, dtype)
+    if info.to_float and dtype not in INEXACT:
         dtype = default_np()
     if dtype is _HALF and info.name in ("mul", "div") and y._fn is None and _is_scalar(y) and not _is_scalar(x):
         return info.op(x, y._a.item())  # as beside a number: computed in float32, and rounded once
@@ -165,7 +163,7 @@ def mixed_product(info: Info, tensors: Any, p: tuple[Any, ...]) -> Any:
         run = getattr(type(getattr(t, "_a", None)), "with_dense", None)
         if run is not None:
             return run(info, *tensors, *p)
-    return info.refuse_mixed(info, *tensors, *p)  # type: ignore[attr-defined]
+    return info.refuse_mixed(info, *tensors, *p)
 
 
 def push_down(tensors: Any, all_of_them: bool = False) -> list[Any] | None:
@@ -214,10 +212,9 @@ def care(info: Info, x: Tensor, y: Any = None) -> Any:
     elif type(y) is int and -128 <= y < 128 and x._a.dtype in _SIGNED and not info.to_float:
         return _with_small_int(info, x, y)
     else:
-        dtype = info.__dict__.get("promote", common_dtype)((x, y))
-    check = info.__dict__.get("check")
-    if check is not None:
-        check(info, x, y, dtype)
+        dtype = (info.promote or common_dtype)((x, y))
+    if info.check is not None:
+        info.check(info, x, y, dtype)
     if info.to_float and dtype not in INEXACT:
         dtype = default_np()
     if info.arity == 1:
@@ -232,11 +229,10 @@ _SIGNED = frozenset(np.dtype(name) for name in ("int8", "int16", "int32", "int64
 
 def _with_small_int(info: Info, x: Tensor, y: int) -> Any:
     """The common case of ``care``: a signed integer tensor and a number that fits any of its dtypes."""
-    facts = info.__dict__
-    if "check" in facts:
-        facts["check"](info, x, y, x._a.dtype)
-    if "integer" in facts:
-        return wrap(facts["integer"](RAW.lib, x._a, y))
+    if info.check is not None:
+        info.check(info, x, y, x._a.dtype)
+    if info.integer is not None:
+        return wrap(info.integer(RAW.lib, x._a, y))
     return wrap(getattr(RAW, info.name)(x._a, y))
 
 
@@ -244,10 +240,9 @@ def _integers(info: Info, *operands: Tensor) -> Any:
     """Run an operator's body for integers, or the array library's function where there is none."""
     payloads = [t._a for t in operands]
     xp = XP[type(payloads[0])]
-    body = info.__dict__.get("integer")
     try:
-        if body is not None and hasattr(xp, "lib"):
-            return wrap(body(xp.lib, *payloads))
+        if info.integer is not None and hasattr(xp, "lib"):
+            return wrap(info.integer(xp.lib, *payloads))
         return wrap(getattr(xp, info.name)(*payloads))
     except ValueError as error:
         return second_operand(info, operands[0], operands[1], error)
@@ -277,14 +272,14 @@ def first_operand(info: Info, *args: Any) -> Any:
         return result
     if any(isinstance(a, Value) for a in tensors):
         return bind(info, *args)
-    first = info.__dict__.get("number_first")  # True: a number and a tensor; "alone": two numbers also
+    first = info.number_first
     if (
         first
         and type(args[0]) in NUMBER_DTYPES
         and (isinstance(args[1], Tensor) or (first == "alone" and type(args[1]) in NUMBER_DTYPES))
     ):
         return info.op(cast_operand(args[0], common_dtype(args)), args[1])
-    if info.__dict__.get("overloads"):
+    if info.overloads:
         raise _no_overload(info, *args[:2])
     for position, a in enumerate(tensors):
         if not isinstance(a, Tensor):
@@ -301,7 +296,7 @@ def first_operand(info: Info, *args: Any) -> Any:
 
 def _refused_as(info: Info) -> str:
     """An operator's name in PyTorch's errors about its arguments: ``special_zeta``."""
-    return info.__dict__.get("refused_as", info.called)  # type: ignore[no-any-return]
+    return info.refused_as or info.called
 
 
 def _no_tensor(info: Info, y: Any, position: int) -> TypeError:
@@ -343,7 +338,7 @@ def _second(
         raise error
     if isinstance(y, Value):
         return info.op(x, wrap(y))
-    if not info.__dict__.get("numbers", True):
+    if not info.numbers:
         raise _no_tensor(info, y, position)
     if isinstance(y, np.generic):
         return info.op(x, y.item())
@@ -360,7 +355,7 @@ def _second(
         if isinstance(y, np.ndarray):
             return info.op(x, wrap(np.asarray(y)))
         return NotImplemented
-    if not info.__dict__.get("overloads"):
+    if not info.overloads:
         raise _no_tensor(info, y, position)
     raise _no_overload(info, x, y) if position == 2 else _no_overload(info, y)
 
@@ -378,14 +373,13 @@ def _no_overload(info: Info, *given: Any) -> TypeError:
 def unsupported(info: Info, x: Tensor, error: TypeError) -> Exception:
     """What to raise for a TypeError of an operator's body: PyTorch's error if the dtype is one it does not take."""
     kind = logical_dtype(x).kind
-    check = info.__dict__.get("check")
-    if check is not None:
-        check(info, x, x, logical_dtype(x))
+    if info.check is not None:
+        info.check(info, x, x, logical_dtype(x))
     group = {"b": "b", "c": "c", "i": "i", "u": "i"}.get(kind, "f")
     return error if group in info.dtypes else not_implemented(info, x)
 
 
 def not_implemented(info: Info, x: Tensor, name: str | None = None) -> NotImplementedError:
     """PyTorch's error for a dtype that an operator does not take."""
-    kernel = name or info.__dict__.get("kernel") or f"{info.called}_cpu"
+    kernel = name or info.kernel or f"{info.called}_cpu"
     return NotImplementedError(f"\"{kernel}\" not implemented for '{_dtypes.BY_NUMPY[logical_dtype(x)].scalar_name}'")

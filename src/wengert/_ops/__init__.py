@@ -1,12 +1,23 @@
 """The operators: one ``def`` each, with forward, derivative, names, docstring and samples in one place.
 
 Importing a module of this package enters its operators into the registry. A new module is added to ``MODULES``.
+None is imported before one of its names is asked for: ``index_of_names`` tells where they are. It is made by
+``tools/make_index.py``; a name that it does not hold yet is found all the same, by importing all modules.
 """
 
 import gc
+from collections.abc import Iterable
 from importlib import import_module
 
+from .._arrays.library import late_functions
 from .._base.dtypes import learners
+from .._base.late_names import import_all, import_one
+from .._base.registry import expect, table_of
+from .._tensor_api.publish import settle
+from .index_of_names import INDEX
+
+_PACKAGE = __name__.rpartition(".")[0]
+SPACES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special")
 
 MODULES = (
     "create.create", "create.like", "create.ranges", "random.random", "random.sampling", "nn.dropout",
@@ -29,17 +40,48 @@ MODULES = (
 )  # fmt: skip
 
 
-def _import_all() -> None:
+@import_one.set
+def load(module: str) -> None:
+    """Import one of the modules, and attach its names."""
+    _import((module,))
+
+
+@import_all.set
+def load_all() -> None:
+    """Import all of them."""
+    global _all_loaded
+    if not _all_loaded:
+        _all_loaded = True
+        _import(MODULES)
+
+
+_all_loaded = False
+
+
+def _import(modules: Iterable[str]) -> None:
     """Without the cyclic collector, which would look again and again at functions that stay: a fifth of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
-        for name in MODULES:
-            import_module(f"{__name__}.{name}")
+        for name in modules:
+            import_module(name if name[0] == "." else f"._ops.{name}", _PACKAGE)
     finally:
         if was_on:
             gc.enable()
+    settle()
 
 
-_import_all()
+def _expect_names() -> None:
+    """Say where the names of the index are."""
+    spaces = {"lib": late_functions} | {space: table_of(space) for space in SPACES}
+    for module, groups in INDEX.items():
+        for space, text in groups.items():
+            names = text.split()
+            if space == "operators":
+                expect(module, names)
+            else:
+                spaces[space].home.update(dict.fromkeys(names, module))
+
+
+_expect_names()
 learners.append(lambda np_dtype: import_module("wengert._payloads.bfloat16").attach(np_dtype))

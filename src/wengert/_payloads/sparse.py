@@ -22,6 +22,7 @@ import numpy as np
 
 from .._arrays.library import BY_DTYPE
 from .._base.errors import INTERNAL, noted
+from .._base.late_names import import_one
 from .._base.registry import RAW, WITH_SPARSE, XP
 from .transforms import DEEPEST, VALUE_DTYPES
 
@@ -137,6 +138,8 @@ class Sparse:
     @staticmethod
     def with_dense(info: Any, *tensors: Any) -> Any:
         """An operator of several tensors, some of which are sparse."""
+        if not WITH_SPARSE:
+            import_one.run("names.sparse")
         mix = WITH_SPARSE.get(info.name)
         if mix is None:
             raise missing(info.called)

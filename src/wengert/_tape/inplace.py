@@ -38,14 +38,14 @@ ndarray = np.ndarray
 
 def inplace_form(info: Info) -> Any:
     """``exp_`` from ``exp``: the same operator, written into its first argument."""
-    ufunc = info.__dict__.get("ufunc") or (getattr(lib, info.libname, None) if info.decl is None else None)
+    ufunc = info.ufunc or (getattr(lib, info.libname, None) if info.decl is None else None)
     op = info.op
     if not isinstance(ufunc, np.ufunc) or ufunc.nin != info.arity or ufunc.nout != 1:
         return inplace_of(op, info.name + "_", composed=False)
     name, doc = info.name + "_", f"In-place form of ``{info.name}``."
     if info.arity == 1:
         return own(_unary_inplace(ufunc, op, _fallback), name, doc=doc)
-    numbers = REAL_NUMBERS.intersection(info.__dict__.get("numbers", REAL_NUMBERS))
+    numbers = REAL_NUMBERS.intersection(info.numbers)
     form = own(_binary_inplace(ufunc, op, _fallback, numbers), name, doc=doc)
     # As a Python operator (``+=``) it is the same, but an unknown operand is given its own chance.
     form.as_operator = own(_binary_inplace(ufunc, op, operator_fallback, numbers), name, doc=doc)

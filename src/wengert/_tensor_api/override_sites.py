@@ -38,6 +38,7 @@ from .._base.torch_function import (
     refused_in_place,
     subclassed,
 )
+from .._kinds.templates import first_call_of, variant
 from .._tape import graph
 from .._tape.tensor import Tensor
 from .construct import FACTORIES
@@ -91,9 +92,10 @@ class Site:
     __slots__ = (
         "by_classes",
         "checked",
-        "func",
+        "access",
         "function",
         "guarded",
+        "method",
         "named",
         "operator",
         "plain",
@@ -104,7 +106,8 @@ class Site:
 
     def __init__(self, function: Any, primitive: bool) -> None:
         self.function = function
-        self.func: Any = function  # what __torch_function__ is given
+        self.method: str | None = None  # of a Python operator the method that __torch_function__ is given
+        self.access: Any = None  # of an attribute what __torch_function__ is given
         self.operator = False
         self.by_classes = True  # not what makes tensors from data: that asks modes only
         self.plain = function.__code__
@@ -115,6 +118,11 @@ class Site:
         self.written = _written(function)
         decorated = hasattr(function, "__wrapped__") or self.plain.co_flags & STAR
         self.named = self.written.__code__ if decorated else self.plain
+
+    @property
+    def func(self) -> Any:
+        """What ``__torch_function__`` is given."""
+        return self.access or (PUBLIC["Tensor"][self.method] if self.method else self.function)
 
     def guard(self) -> None:
         """Make the function recover from an overriding argument that makes it fail.
@@ -194,6 +202,8 @@ def _written(fn: Any) -> Any:
 
 
 def _copy_of(fn: Any) -> Any:
+    if first_call_of(fn):
+        return variant(fn)
     copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
     copy.__kwdefaults__ = fn.__kwdefaults__
     return copy
@@ -231,55 +241,76 @@ def ready() -> None:
     global _is_ready
     if not _is_ready:
         _is_ready = True
-        _make_methods_their_own()
-        _add_guards()
+        for factory in FACTORIES:
+            _add_site(factory, True).by_classes = False
+        for fn in (graph.grad, graph.backward):
+            _add_site(fn, True)
+        _add(_waiting)
+        _waiting.clear()
 
 
-def _add_guards() -> None:
-    for maker in FACTORIES:
-        SITES[id(maker)] = Site(maker, True)
-        SITES[id(maker)].by_classes = False
-    for fn in (graph.grad, graph.backward):
-        SITES[id(fn)] = Site(fn, True)
-    primitives = {id(fn) for info in REGISTRY.values() for fn in (info.op, info.method)}
-    for space in ("Tensor", "torch", "nn.functional", "linalg", "fft", "special"):
-        for name, fn in PUBLIC.get(space, {}).items():
-            if id(fn) in SITES or not isinstance(fn, types.FunctionType) or name in NOT_OVERRIDABLE.get(space, ()):
-                continue
-            site = SITES[id(fn)] = Site(fn, id(fn) in primitives and "otherwise" not in fn.__code__.co_freevars)
-            site.operator = space == "Tensor" and name in REFUSABLE
-            if not site.primitive and name not in HOT and _takes_another(space, fn):
-                site.guard()
-    members = PUBLIC["Tensor"]
-    for name, method in OPERATORS.items():
-        if name in members and id(members[name]) in SITES and members[name] is not members[method]:
-            SITES[id(members[name])].func = members[method]
+_waiting: list[tuple[str, str]] = []
+_SPACES = ("Tensor", "torch", "nn.functional", "linalg", "fft", "special")  # whose functions may be overridden
 
 
-def _make_methods_their_own() -> None:
+def add(names: list[tuple[str, str]]) -> None:
+    """Functions have come to these spaces, under these names."""
+    if _is_ready:
+        _add(names)
+    else:
+        _waiting.extend(names)
+
+
+def _add(names: list[tuple[str, str]]) -> None:
+    operators = {id(info.op) for _, info in REGISTRY.here()}
+    primitives = operators.union(id(info.method) for _, info in REGISTRY.here() if info.method is not None)
+    functions = {(space, name): dict(PUBLIC[space].here())[name] for space, name in names if space in _SPACES}
+    shared = {id(fn) for (space, _), fn in functions.items() if space != "Tensor"} - operators
+    own = _methods_of_their_own({name: fn for (space, name), fn in functions.items() if space == "Tensor"}, shared)
+    functions.update((("Tensor", name), fn) for name, fn in own.items())
+    for (space, name), fn in sorted(functions.items(), key=lambda item: _SPACES.index(item[0][0])):
+        if id(fn) in SITES or not isinstance(fn, types.FunctionType) or name in NOT_OVERRIDABLE.get(space, ()):
+            continue
+        site = _add_site(fn, id(fn) in primitives and "otherwise" not in fn.__code__.co_freevars)
+        if space == "Tensor":
+            site.operator = name in REFUSABLE
+            site.method = OPERATORS.get(name)
+        if not site.primitive and name not in HOT and _takes_another(space, fn):
+            site.guard()
+        if _level:
+            site.check(_level == EVERYTHING)
+
+
+def _add_site(fn: Any, primitive: bool) -> Site:
+    site = SITES[id(fn)] = Site(fn, primitive)
+    return site
+
+
+def _methods_of_their_own(members: dict[str, Any], shared: set[int]) -> dict[str, Any]:
     """Give ``Tensor`` a copy of each composed function that is also a function of a module.
 
     A method's first argument is a tensor: most methods need no guard, and the call that a guard costs is felt.
     """
-    members = PUBLIC["Tensor"]
-    spaces = ("torch", "nn.functional", "linalg", "special", "fft")
-    shared = {id(fn) for space in spaces for fn in PUBLIC.get(space, {}).values()}
-    shared -= {id(info.op) for info in REGISTRY.values()}
     copies: dict[int, Any] = {}
+    own = {}
     for name, fn in members.items():
         if isinstance(fn, types.FunctionType) and id(fn) in shared:
             if id(fn) not in copies:
                 copies[id(fn)] = _copy_throughout(fn)
-            members[name] = copies[id(fn)]
+            own[name] = PUBLIC["Tensor"][name] = copies[id(fn)]
             if Tensor.__dict__.get(name) is fn:
                 setattr(Tensor, name, copies[id(fn)])
+    return own
 
 
 def _copy_throughout(fn: Any) -> Any:
     """A copy of a function and of what its decorators wrapped."""
     inner = _inner(fn)
     copy = _copy_of(fn)
-    if inner is not None:
+    if inner is not None and first_call_of(fn):
+        inner_copy = _copy_throughout(inner)
+        copy = variant(fn, otherwise=inner_copy)
+    elif inner is not None:
         inner_copy = _copy_throughout(inner)
         cells = [types.CellType(inner_copy) if c.cell_contents is inner else c for c in fn.__closure__]
         copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells))
@@ -512,5 +543,5 @@ def _find_members() -> None:
             for fn, access in ((member.fget, "__get__"), (member.fset, "__set__"), (member.fdel, "__delete__")):
                 if isinstance(fn, types.FunctionType):
                     site = Site(fn, True)
-                    site.func = getattr(member, access)
+                    site.access = getattr(member, access)
                     _members.append(site)

@@ -7,7 +7,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from .._base import registry
 from .._base.errors import noted
+from .._base.late_names import LateMember, import_all
 from .._base.registry import PUBLIC
 from .._payloads import batched_grads  # noqa: F401
 from .._tape import graph, properties, stochastic
@@ -73,7 +75,7 @@ FORMER = {
 def keep_former_names() -> None:
     """Let objects be found again where pickles hold them."""
     for name, (home, members) in FORMER.items():
-        module = sys.modules[f"{_PACKAGE}.{home}"]
+        module = import_module(f"{_PACKAGE}.{home}")
         sys.modules[f"{_PACKAGE}.{name}"] = module
         setattr(sys.modules[_PACKAGE], name, module)
         for member in members.split():
@@ -81,10 +83,11 @@ def keep_former_names() -> None:
 
 
 def attach() -> None:
-    """Give ``Tensor`` every method that the operators and the graph's surface declare."""
+    """Give ``Tensor`` what the graph's surface declares, and a place for each method that a module brings later."""
     keep_former_names()
-    for name, fn in PUBLIC.get("Tensor", {}).items():
-        setattr(Tensor, name, fn)
+    for name, module in PUBLIC["Tensor"].home.items():
+        setattr(Tensor, name, LateMember(name, module))
+    settle()
     Tensor.backward = graph.tensor_backward  # type: ignore[attr-defined]
     for name in ("requires_grad_", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
         setattr(Tensor, name, getattr(properties, name))
@@ -94,11 +97,38 @@ def attach() -> None:
     Tensor.volatile = property(_volatile.is_volatile, _volatile.set_volatile)  # type: ignore[assignment]  # as above
 
 
-def namespace(space: str) -> dict[str, Any]:
-    """The public functions of one module, by name: ``namespace("nn.functional")``."""
-    if space != "torch":  # the package itself gives its functions out later
-        override_sites.ready()
-    return PUBLIC.get(space, {})
+def settle() -> None:
+    """Attach what was placed since the last time: methods to ``Tensor``, and to all functions what asks overrides."""
+    if registry.placed:
+        names, registry.placed[:] = [*registry.placed], []
+        for space, name in names:
+            if space == "Tensor":
+                setattr(Tensor, name, dict.__getitem__(PUBLIC[space], name))
+        override_sites.add(names)
+
+
+def function(space: str, name: str) -> Any:
+    """A public function; KeyError if there is none of this name."""
+    override_sites.ready()
+    if name not in PUBLIC[space]:
+        import_all.run()  # a new one, that the index does not hold yet
+    PUBLIC[space][name]  # its module may be to import
+    settle()
+    return PUBLIC[space][name]
+
+
+def lend(space: str, scope: dict[str, Any]) -> None:
+    """Let a module have the public functions of ``space``: each comes when it is first asked for."""
+    names = PUBLIC[space].names()
+
+    def __getattr__(name: str) -> Any:
+        try:
+            value = scope[name] = function(space, name)
+        except KeyError:
+            raise AttributeError(f"module '{scope['__name__']}' has no attribute '{name}'") from None
+        return value
+
+    scope.update(__getattr__=__getattr__, __dir__=lambda: sorted({*scope, *names}), __all__=sorted(names))
 
 
 def module_names() -> list[str]:
@@ -126,6 +156,10 @@ def submodule(name: str) -> Any:
         if hasattr(lists, name):
             return getattr(lists, name)
     error = AttributeError(f"module '{package.__name__}' has no attribute '{name}'")
+    if not name.startswith("__"):
+        import_all.run()
+        if name in PUBLIC["torch"]:
+            return function("torch", name)
     if not name.startswith("_"):
         from .._base.absent_names import why
 

@@ -5,7 +5,6 @@ from .._tape.graph import backward, grad
 from . import anomaly_mode as anomaly_mode
 from . import forward_ad as forward_ad
 from . import function as function
-from . import functional as functional
 from . import grad_mode as grad_mode
 from . import gradcheck as _gradcheck_module
 from . import graph as graph
@@ -58,6 +57,7 @@ _LATE = {
     "_supported_activities": "..profiler.profiler",
     "_tensor_or_tensors_to_tuple": "._roots",
     "_unsafe_preserve_version_counter": ".grad_mode",
+    "functional": None,
     "has_torch_function": "..overrides",
     "handle_torch_function": "..overrides",
     "is_tensor_like": "..overrides",

@@ -16,7 +16,6 @@ import numpy as np
 from .._base import errors
 from .._base.errors import noted
 from .._base.grad_mode import enable_grad, grad_mode
-from .._ops.random.random import rand
 from .._tape.graph import grad
 from .._tape.tensor import Tensor, wrap
 from .._tensor_api.generator import Generator
@@ -122,6 +121,8 @@ def _unit(shape: Any, dtype: Any, generator: Generator) -> Any:
     """A random direction of length 1. For real inputs it is PyTorch's, which gives errors the same digits."""
 
     def draw() -> Any:
+        from .._ops.random.random import rand
+
         return rand(math.prod(shape), generator=generator)._a.astype(np.float64)  # type: ignore[attr-defined]
 
     u = draw() + 1j * draw() if dtype.kind == "c" else draw()

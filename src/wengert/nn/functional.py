@@ -5,8 +5,7 @@
 tensor(2.)
 """
 
-from .._tensor_api.publish import namespace
+from .._tensor_api.publish import lend
 from . import _reduction as _Reduction  # noqa: F401  a name that programs import from here
 
-globals().update(namespace("nn.functional"))
-__all__ = sorted(namespace("nn.functional"))  # noqa: PLE0605
+lend("nn.functional", globals())

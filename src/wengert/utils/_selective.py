@@ -20,8 +20,9 @@ import numpy as np
 
 from .._base.errors import noted
 from .._base.modes import unwatch_operators, watch_operators
-from .._base.registry import Info, own
+from .._base.registry import Info
 from .._kinds.slow_path import _in_mode
+from .._kinds.templates import variant
 from .._tape.node import cell_of
 from .._tape.tensor import Tensor
 from ._aten import OpOverload, OpOverloadPacket, overload_of
@@ -211,6 +212,6 @@ def recalled(info: Info, args: tuple[Any, ...], arrays: Any) -> Any:
         return arrays
 
     twin = copy.copy(info)
-    cells = {"table": _Always(given), "raw": given, "fn": given, "LARGE": math.inf}
-    twin.__dict__["core"] = own(info.core, info.name, doc=info.doc, cells=cells)
+    names = {"table": _Always(given), "raw": given, "fn": given, "LARGE": math.inf}
+    twin.__dict__["core"] = variant(info.core, **names)
     return _in_mode(twin, args)

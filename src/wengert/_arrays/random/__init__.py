@@ -8,48 +8,28 @@ give the shape these have together.  The result is a new C-contiguous array, fil
 dtypes: float16, bfloat16 (ml_dtypes'), float32, float64, and more where a docstring says so.  Parameters are Python
 floats; PyTorch's kernels hold them in float64, and in float32 for `uniform` and `normal` of less than float64.
 
-`_real` has the continuous distributions and coins, `_integers` integers and permutations, `_rejection` what draws
-until it accepts, `_categories` multinomial (with `_topk_order`), `_common` what these share.
+`real` has the continuous distributions and coins, `integers` integers and permutations, `rejection` what draws until it
+accepts, `categories` multinomial (with `topk_order`), `common` what these share. Each is imported when it is needed.
 """
 
-from .categories import multinomial
-from .integers import randint, random, random_from, randperm
-from .real import (
-    bernoulli,
-    bernoulli_tensor,
-    cauchy,
-    dropout_noise,
-    exponential,
-    geometric,
-    log_normal,
-    native_dropout_mask,
-    normal,
-    normal_serial,
-    normal_tensor,
-    uniform,
-)
-from .rejection import binomial, dirichlet, poisson, standard_gamma
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "bernoulli",
-    "bernoulli_tensor",
-    "binomial",
-    "cauchy",
-    "dirichlet",
-    "dropout_noise",
-    "exponential",
-    "geometric",
-    "log_normal",
-    "multinomial",
-    "native_dropout_mask",
-    "normal",
-    "normal_serial",
-    "normal_tensor",
-    "poisson",
-    "randint",
-    "random",
-    "random_from",
-    "randperm",
-    "standard_gamma",
-    "uniform",
-]
+_OF = {
+    "categories": "multinomial",
+    "integers": "randint random random_from randperm",
+    "real": "bernoulli bernoulli_tensor cauchy dropout_noise exponential geometric log_normal native_dropout_mask "
+    "normal normal_serial normal_tensor uniform",
+    "rejection": "binomial dirichlet poisson standard_gamma",
+}
+_HOME = {name: module for module, names in _OF.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return value
+
+
+__all__ = sorted(_HOME)  # noqa: PLE0605  each comes when it is first asked for

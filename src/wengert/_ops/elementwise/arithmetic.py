@@ -365,6 +365,8 @@ def _scaled_inplace(ufunc: Any, public_form: Any) -> Any:
 
 place(_scaled_inplace(np.add, add_public), "Tensor.add_")
 place(_scaled_inplace(np.subtract, sub_public), "Tensor.sub_ Tensor.subtract_")
+for _name in ("add", "sub"):
+    REGISTRY[_name].node._saved_alpha = 1
 iadd, isub, imul = (inplace_form(REGISTRY[name]) for name in ("add", "sub", "mul"))
 
 

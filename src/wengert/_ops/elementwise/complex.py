@@ -101,12 +101,6 @@ def resolved(input: Tensor) -> Tensor:
     return input
 
 
-@public("torch.is_conj torch.is_neg Tensor.is_conj Tensor.is_neg")
-def is_lazy(input: Tensor) -> bool:
-    """Always false: conjugates and negatives are always computed."""
-    return False
-
-
 # ---------------------------------------------------------------------------------------------------------------- parts
 @linear(
     transpose=lambda xp, g: xp.complex(g, xp.zeros_like(g)),

@@ -13,9 +13,8 @@ from ..._arrays.large import MANY
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOAT32, FLOAT64, INEXACT, INTEGRAL, PYTHON_NUMBERS
 from ..._base.registry import RAW, REGISTRY, place, public
-from ..._kinds.elementwise import binary, unary
+from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.out import exactly, with_out, write_out
-from ..._kinds.parametric import parametric
 from ..._kinds.slow_path import cast_operand, not_implemented
 from ..._tape.inplace import apply_composed_inplace, inplace_of
 from ..._tape.promotion import cast, common_dtype, logical_dtype
@@ -122,8 +121,6 @@ def _saved_by_pow(n: Any, name: str) -> Any:
 _plain_saved = pow_node_saved = REGISTRY["pow"].node.saved  # type: ignore[attr-defined]
 REGISTRY["pow"].node.saved = _saved_by_pow  # type: ignore[attr-defined]
 REGISTRY["pow"].node.saved_names = ("self", "exponent")  # type: ignore[attr-defined]
-REGISTRY["add"].node._saved_alpha = 1  # type: ignore[attr-defined]
-REGISTRY["sub"].node._saved_alpha = 1  # type: ignore[attr-defined]
 
 
 def _log(base: Any) -> Any:

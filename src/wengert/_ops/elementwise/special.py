@@ -13,9 +13,8 @@ from ..._arrays.library import NUMBERS
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import PUBLIC, REGISTRY, place, public
-from ..._kinds.elementwise import binary, unary
+from ..._kinds.elementwise import binary, parametric, unary
 from ..._kinds.out import convertible, with_out, write_out
-from ..._kinds.parametric import parametric
 from ..._kinds.slow_path import not_implemented
 from ..._tape.error_text import expect_tensor
 from ..._tape.inplace import inplace_of

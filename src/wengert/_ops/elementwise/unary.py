@@ -15,10 +15,9 @@ from numpy import ndarray
 from ..._arrays.library import NUMBERS
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import REGISTRY, place, public
-from ..._kinds.elementwise import unary
+from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out, write_out
-from ..._kinds.parametric import parametric
 from ..._kinds.return_types import return_type
 from ..._kinds.slow_path import not_implemented
 from ..._tape.inplace import inplace_of

@@ -14,10 +14,9 @@ from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, FLOATING, INEXACT, PYTHON_N
 from ..._base.errors import warn
 from ..._base.limits import finfo
 from ..._base.registry import PUBLIC, REGISTRY, place, public
-from ..._kinds.elementwise import binary
+from ..._kinds.elementwise import binary, parametric
 from ..._kinds.general import general
 from ..._kinds.out import exactly, with_out, write_out
-from ..._kinds.parametric import parametric
 from ..._kinds.slow_path import cast_operand, not_implemented
 from ..._tape.error_text import expect_tensor, not_a_tensor
 from ..._tape.inplace import inplace_of

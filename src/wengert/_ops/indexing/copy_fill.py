@@ -360,7 +360,7 @@ def _fits_into(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return (not lead and shape == whole) or all(n in (1, m) for n, m in zip(shape, whole[lead:], strict=True))
 
 
-assert MASKED_FILL.formulas.uses == ("mask", "value_dtype")  # type: ignore[attr-defined]
+assert MASKED_FILL.saves.uses == ("mask", "value_dtype")  # type: ignore[attr-defined]
 _masked_fill_in_place = inplace_of(masked_fill_public, "masked_fill_")
 
 

@@ -414,5 +414,5 @@ def index_put(lib, tensors, dims, accumulate, into):
 INDEX = REGISTRY["index"]
 index_raw = RAW.index
 INDEX_PUT = REGISTRY["index_put"]
-assert INDEX.formulas.uses == ("tensors_from1", "tensors_shape", "dims")  # type: ignore[attr-defined]
-assert INDEX_PUT.formulas.uses == ("tensors_from2", "tensors_shape", "dims", "accumulate", "needs")  # type: ignore[attr-defined]
+assert INDEX.saves.uses == ("tensors_from1", "tensors_shape", "dims")  # type: ignore[attr-defined]
+assert INDEX_PUT.saves.uses == ("tensors_from2", "tensors_shape", "dims", "accumulate", "needs")  # type: ignore[attr-defined]

@@ -340,8 +340,8 @@ def _fitting(self: Any, dim: Any, index: Any, src: Any = None) -> int:
 
 
 GATHER, SCATTER, SCATTER_ADD = REGISTRY["gather"], REGISTRY["scatter"], REGISTRY["scatter_add"]
-assert GATHER.formulas.uses == ("self_shape", "index", "dim")  # type: ignore[attr-defined]
-assert SCATTER.formulas.uses == SCATTER_ADD.formulas.uses == ("index", "dim")  # type: ignore[attr-defined]
+assert GATHER.saves.uses == ("self_shape", "index", "dim")  # type: ignore[attr-defined]
+assert SCATTER.saves.uses == SCATTER_ADD.saves.uses == ("index", "dim")  # type: ignore[attr-defined]
 _gather_raw = RAW.gather
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..._arrays.library import in_lib
 from ..._base.errors import warn
 from ..._base.registry import REGISTRY, T, place
-from ..._kinds.affine import affine
+from ..._kinds.linear import affine
 from ..._kinds.out import EXACT, write_out
 from ..._tape.error_text import expect_tensors
 from ..._tape.inplace import inplace_of

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..._base.constants import type_name
-from ..._base.errors import LinAlgError
 from ..._base.registry import T, place, public
 from ..._kinds.dims import normal_dim
 from ..._kinds.linear import bilinear, linear
@@ -24,8 +23,6 @@ from ..reduce.norms import vector_norm
 from .decompositions import threshold
 from .matmul import dtype_name, matmul
 from .public import adjoint, eye_of, inv, inv_ex, matrix_shape, no_half, same_batch, solve, square_size, svdvals
-
-place(LinAlgError, "linalg.LinAlgError")
 
 Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 Geqrf = return_type("geqrf", "a", "tau")

@@ -16,10 +16,9 @@ from ..._arrays.library import NUMBERS
 from ..._base.dtypes import FLOAT32, FLOATING, INEXACT
 from ..._base.registry import RAW, T, place, public
 from ..._kinds.dims import normal_dim
-from ..._kinds.elementwise import unary
+from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, exactly, with_out
-from ..._kinds.parametric import parametric
 from ..._tape.inplace import apply_composed_inplace
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor

@@ -15,8 +15,7 @@ from ..._arrays.conv import columns, products
 from ..._arrays.library import in_lib
 from ..._base.errors import warn
 from ..._base.registry import T, public
-from ..._kinds.affine import affine
-from ..._kinds.linear import bilinear
+from ..._kinds.linear import affine, bilinear
 from ..._tape.error_text import cpp_name, expect_tensors
 from ..._tape.promotion import logical_dtype
 from ..._tape.tensor import Tensor

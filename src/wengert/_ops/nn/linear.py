@@ -9,8 +9,7 @@ import numpy as np
 
 from ..._arrays.library import in_lib
 from ..._base.registry import REGISTRY, T
-from ..._kinds.affine import affine
-from ..._kinds.linear import MANY
+from ..._kinds.linear import MANY, affine
 from ..._kinds.linear import linear as kind_linear
 from ..._tape.unfused import layer_graph, shown_as, with_sizes
 from ..linalg.matmul import matmul, refuse_expand, refuse_mm

@@ -191,7 +191,7 @@ def max_pool1d(
     return (values, T.squeeze_dim(found[1], d)) if return_indices else values
 
 
-for _k, _fn in ((1, max_pool1d), (2, max_pool2d), (3, max_pool3d)):
+for _k, _fn in ((2, max_pool2d), (3, max_pool3d)):
 
     def _with_indices(*args: Any, _fn: Any = _fn, **kwargs: Any) -> Any:
         kwargs["return_indices"] = True

@@ -15,10 +15,9 @@ from ..._arrays.library import NUMBERS
 from ..._base.dtypes import BOOL, BY_NUMPY, COMPLEX, DTYPES, FLOATING, INEXACT
 from ..._base.limits import finfo
 from ..._base.registry import PUBLIC, RAW, REGISTRY, T, place, public
-from ..._kinds.elementwise import unary
+from ..._kinds.elementwise import parametric, unary
 from ..._kinds.general import general
 from ..._kinds.out import SAME, with_out
-from ..._kinds.parametric import parametric
 from ..._kinds.slow_path import not_implemented
 from ..._payloads.meta import on_meta
 from ..._tape.error_text import expect_tensors

@@ -150,7 +150,7 @@ def unbind(lib, self, dim):
 CAT, STACK, SPLIT, SPLIT_WITH_SIZES, UNBIND = (
     REGISTRY[name] for name in ("cat", "stack", "split", "split_with_sizes", "unbind")
 )
-assert CAT.formulas.uses == ("tensors_shape", "dim", "needs")  # type: ignore[attr-defined]
+assert CAT.saves.uses == ("tensors_shape", "dim", "needs")  # type: ignore[attr-defined]
 
 
 # -------------------------------------------------------------------------------------------------------------- joining

@@ -17,7 +17,8 @@ import numpy as np
 from ..._arrays.along import NEW_AT
 from ..._base.constants import type_name
 from ..._base.errors import noted
-from ..._base.registry import REGISTRY, Info
+from ..._base.late_names import LateFunction
+from ..._base.registry import REGISTRY, Info, T
 from ..._kinds.linear import linear
 from ..._tape.error_text import expect_tensor, not_a_tensor
 
@@ -79,6 +80,9 @@ def view(lib, self, size):
 def reshape(lib, self, size):
     """The same elements in another shape, in row-major order, copied."""
     return self.reshape(size)
+
+
+T.reshape = LateFunction(T, "reshape", "shape.views")  # on Tensors a view if the memory allows it
 
 
 def _lift_expand(name: str, shape: Any, p: Any, size: int) -> Any:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from ..._base.grad_mode import no_grad
-from ..._ops.create.convert import _to_arguments
 from ..._tape.tensor import Tensor
 from ..._tensor_api.settings import typename
 from ..parameter import Buffer, Parameter
@@ -358,6 +357,8 @@ class Module(Hooked, Stateful, Named):
         ``to(dtype)``, ``to(device, dtype)`` or ``to(tensor)``; TypeError for a dtype that is neither floating nor
         complex.
         """
+        from ..._ops.create.convert import _to_arguments
+
         dtype, device, _, memory_format = _to_arguments(args, kwargs)
         if dtype is not None:
             if not (dtype.is_floating_point or dtype.is_complex):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import wengert as torch
 
-from ..._ops.nn import flat_weights
 from ..._tape.tensor import Tensor
 from ..utils.rnn import PackedSequence
 from ._making import add_parameters, init_within, unusual
@@ -271,6 +270,8 @@ class RNNBase(_Recurrent):
                 hx = _each(hx, lambda s: s.to(input.dtype))
             states = self._states(hx)
         own = None if self.__dict__.get("_given_weights") else self._parameters
+        from ..._ops.nn import flat_weights
+
         weights = []
         for names in self._all_weights:
             try:  # what __getattr__ would find, without its cost
@@ -315,6 +316,7 @@ def _region_dtype() -> Any:
 
 def _cell_in_region(mode: str, input: Tensor, *rest: Any) -> Any:
     """Run a cell in an ``autocast`` region; cells with gates stay in float32, as in PyTorch."""
+    from ..._ops.nn import flat_weights
     from ...amp.narrowing import hidden
 
     keep = not mode.startswith("RNN") and input.dtype is torch.float32
@@ -459,6 +461,8 @@ class RNNCellBase(_Recurrent):
             hx = torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
             hx = (hx, hx) if mode == "LSTM" else hx
         self._check_sizes(input, hx)
+        from ..._ops.nn import flat_weights
+
         given = (mode, input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         result = flat_weights.cell(*given) if _region_dtype() is None else _cell_in_region(*given)
         return _each(result, lambda s: s.squeeze(0)) if single else result

@@ -15,7 +15,6 @@ import wengert as torch
 from ..._arrays.library import lib
 from ..._base.grad_mode import no_grad
 from ..._base.modes import EVERY
-from ..._ops.reduce.norms import vector_norm_over
 from ..._tape.tensor import Tensor, wrap
 from ..._tape.views import count_write_at, no_grad_views
 
@@ -109,6 +108,8 @@ def _arrays(tensors: list[Tensor]) -> list[np.ndarray] | None:
 def _shortened(grads: list[Tensor], arrays: list[np.ndarray], max_norm: float, frame: Any) -> Tensor:
     """``clip_grad_norm_`` on arrays, with the same rounding; return the norm before."""
     with np.errstate(all="ignore"):
+        from ..._ops.reduce.norms import vector_norm_over
+
         norms = np.array([vector_norm_over(lib, a, 2, tuple(range(a.ndim)), False) for a in arrays], arrays[0].dtype)
         total = vector_norm_over(lib, norms, 2, (0,), False)
         factor = np.minimum(np.reciprocal(total + 1e-6) * max_norm, total.dtype.type(1))  # the division of Tensors

@@ -1,0 +1,106 @@
+"""Tables whose entries come with the modules that make them.
+
+An operator module is imported when one of its names is first asked for: `import wengert` reads an index of names
+(``_ops.index_of_names``) and imports none of them. A ``Table`` holds names by that index: asked for one, it imports
+that one's module; read as a whole, it imports all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from typing import Any
+
+from .hooks import hook
+
+
+@hook
+def import_one(module: str) -> None:
+    """Import one module of the index, and attach its names."""
+
+
+@hook
+def import_all() -> None:
+    """Import every module of the index."""
+
+
+class Table(dict[str, Any]):
+    """Entries by name, some of which are in modules that are not imported yet."""
+
+    def __init__(self) -> None:
+        self.home: dict[str, str] = {}  # the modules of names
+
+    def __missing__(self, name: str) -> Any:
+        if name not in self.home:
+            raise KeyError(name)
+        import_one.run(self.home[name])
+        return dict.__getitem__(self, name)
+
+    def names(self) -> set[str]:
+        """All names; nothing is imported."""
+        return {*self.home, *dict.keys(self)}
+
+    def here(self) -> ItemsView[str, Any]:
+        """The entries whose modules are imported."""
+        return dict.items(self)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default  # noqa: SIM401  this is ``get``
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.home or dict.__contains__(self, name)
+
+    def __len__(self) -> int:
+        return len(self.names())
+
+    def __iter__(self) -> Iterator[str]:
+        import_all.run()
+        return dict.__iter__(self)
+
+    def keys(self) -> KeysView[str]:  # type: ignore[override]  # dict's are views too
+        import_all.run()
+        return dict.keys(self)
+
+    def values(self) -> ValuesView[Any]:  # type: ignore[override]  # dict's are views too
+        import_all.run()
+        return dict.values(self)
+
+    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # dict's are views too
+        import_all.run()
+        return dict.items(self)
+
+
+class LateFunction:
+    """What stands in a namespace for a function whose module is not imported yet; that module puts it there."""
+
+    __slots__ = ("module", "name", "space")
+
+    def __init__(self, space: Any, name: str, module: str) -> None:
+        self.space = space
+        self.name = name
+        self.module = module
+
+    def __call__(self, *args: Any) -> Any:
+        import_one.run(self.module)
+        return getattr(self.space, self.name)(*args)
+
+
+class LateMember:
+    """What stands in a class for a member whose module is not imported yet; that module's import puts it there."""
+
+    __slots__ = ("module", "name")
+
+    def __init__(self, name: str, module: str) -> None:
+        self.name = name
+        self.module = module
+
+    def __get__(self, obj: Any, owner: Any) -> Any:
+        import_one.run(self.module)
+        return getattr(owner if obj is None else obj, self.name)
+
+    def __set__(self, obj: Any, value: Any) -> None:
+        import_one.run(self.module)
+        setattr(obj, self.name, value)
+
+    def __delete__(self, obj: Any) -> None:
+        import_one.run(self.module)
+        delattr(obj, self.name)

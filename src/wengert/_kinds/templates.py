@@ -1,0 +1,274 @@
+"""Hot functions, put together from pieces of text.
+
+A kind of operator has one recording function, which many operators share but for what each of them does not need: some
+save no operand, some take no number, some know no ``out=``. Such a set of needs is a *shape*. A shape's text is put
+together here from pieces that stand in this module once, and is compiled when the first operator of that shape is
+first called. Each operator runs a code object of its own, so that a traceback names it and CPython's inline caches are
+its own; the names in the text are globals of a namespace of its own.
+
+``python -m wengert show mul`` prints what was put together, ``linecache`` has it, so that a debugger steps through it,
+and ``tests/data/shapes.txt`` holds the text of every shape that some operator has.
+
+NOTE [ The hot path ]
+    What an operator on small tensors pays for, in order: one test for modes (``M``), its inputs' slots, one identity
+    test of dtypes (which also finds the values of transforms: their dtype is another object), the array library's
+    function, one Tensor, one Node with the user's line, and the boxes of what the formula names. Nothing is added to
+    these texts without a measurement: every line costs every program.
+
+NOTE [ First calls ]
+    Importing the package compiles nothing. A hot function starts as a trampoline: a function with the right signature
+    that puts the text together, takes its code in place of the trampoline's and runs it. It stays the same object,
+    which programs hold. Whoever copies such a function uses ``copy_of``, so that the copy's code is replaced too.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import types
+from collections.abc import Callable
+from functools import lru_cache
+from sys import _getframe as getframe
+from typing import Any
+
+from numpy import ndarray
+
+from .._arrays.library import ARITHMETIC, silently
+from .._arrays.threads import LARGE
+from .._base import errors as lines
+from .._base.modes import EVERY, M
+from .._base.registry import RAW
+from .._tape.node import FREED, Box, box_of, ticks
+from .._tape.saved import stale
+from .._tape.tensor import Tensor, make
+from .slow_path import care, first_operand, mixed, slow, unsupported
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+
+
+# ----------------------------------------------------------------------------------------------------------- functions
+class Shape:
+    """The text of a function: its parameters, the template of its body, and what this makes of it.
+
+    ``flags`` say what the function needs, ``parts`` are pieces of text for the template.
+    """
+
+    __slots__ = ("flags", "head", "kind", "parts", "template")
+
+    def __init__(self, kind: str, template: str, head: str, parts: dict[str, str] | None = None, /, **flags: Any):
+        self.kind = kind
+        self.template = template
+        self.head = head
+        self.parts = parts or {}
+        self.flags = flags
+
+    def with_modes(self) -> Shape:
+        """The same with the tests for modes: what is called from outside."""
+        return Shape(self.kind, self.template, self.head, self.parts, **self.flags, modes=True)
+
+    @property
+    def label(self) -> str:
+        """The shape's name: ``unary(input): blocks keep_result records``."""
+        flags = sorted((k, v) for k, v in self.flags.items() if v is not False and v is not None)
+        return f"{self.kind}({self.head}): {' '.join(k if v is True else f'{k}={v}' for k, v in flags)}"
+
+    def text(self) -> str:
+        """The function's source."""
+        lines = rendered(self.template.strip("\n").split("\n"), Flags(self.flags, **self.parts))
+        return "\n    ".join([f"def {self.kind}({self.head}):", *lines]) + "\n"
+
+
+class FirstCall:
+    """What a trampoline calls: puts its function together, then runs it."""
+
+    __slots__ = ("fn", "made", "name", "names", "scope", "shape")
+
+    def __init__(self, name: str, shape: Shape, names: Callable[[], dict[str, Any]]) -> None:
+        self.name = name
+        self.shape = shape
+        self.names = names
+        self.scope: dict[str, Any] = {"__name__": __name__, "__warningregistry__": _warned, "FIRST_CALL": self}
+        self.made: Any = None
+        self.fn = self._function(_trampoline(shape.head).__code__)
+
+    def _function(self, code: types.CodeType) -> Any:
+        fn = types.FunctionType(code, self.scope, self.name, _trampoline(self.shape.head).__defaults__)
+        fn.__kwdefaults__ = _trampoline(self.shape.head).__kwdefaults__
+        return fn
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.put_together()(*args, **kwargs)
+
+    def put_together(self) -> Any:
+        """The finished function; the one that callers hold takes its code if that is still the trampoline's.
+
+        Two threads may come here at once: each makes the same.
+        """
+        if self.made is None:
+            code = code_of(self.shape).replace(co_name=self.name, co_qualname=self.name)
+            known = {**COMMON, **self.names()}
+            self.scope.update({name: known[name] for name in _names_in(code) if name in known})
+            self.made = self._function(code)
+        if self.fn.__code__ is _trampoline(self.shape.head).__code__:
+            self.fn.__code__ = self.made.__code__
+        return self.made
+
+
+def hot(name: str, shape: Shape, names: Callable[[], dict[str, Any]], doc: str | None = None) -> Any:
+    """A function of this shape, put together when it is first called; ``names()`` gives what its text names."""
+    fn = FirstCall(name, shape, names).fn
+    fn.__qualname__ = name
+    fn.__doc__ = doc
+    fn.__module__ = "wengert"
+    return fn
+
+
+def first_call_of(fn: Any) -> FirstCall | None:
+    """What puts a hot function together; ``None`` for any other function."""
+    return getattr(fn, "__globals__", {}).get("FIRST_CALL")
+
+
+def variant(fn: Any, shape: Shape | None = None, name: str | None = None, /, **names: Any) -> Any:
+    """A copy of a hot function, with another shape or name, or with some of the names in its text replaced."""
+    first_call = first_call_of(fn)
+    assert first_call is not None, f"{fn.__name__} was not put together from a text"
+    of_text = first_call.names
+    given = (lambda: {**of_text(), **names}) if names else of_text
+    return hot(name or first_call.name, shape or first_call.shape, given, fn.__doc__)
+
+
+@lru_cache(None)
+def _trampoline(head: str) -> Any:
+    """The function that stands for those with these parameters until they are called."""
+    call, by_name = [], False
+    for part in head.split(", "):
+        name = part.partition("=")[0]
+        if name != "*":
+            call.append(f"{name}={name}" if by_name and name[0] != "*" else name)
+        by_name = by_name or part[0] == "*"
+    text = f"def first_call({head}):\n    return FIRST_CALL({', '.join(call)})\n"
+    scope: dict[str, Any] = {}
+    exec(compile(text, f"{FOLDER}<first call>", "exec"), scope)
+    return scope["first_call"]
+
+
+def _names_in(code: types.CodeType) -> set[str]:
+    """The names that a code looks up, those of comprehensions inside of it too."""
+    inner = [_names_in(c) for c in code.co_consts if type(c) is types.CodeType]
+    return set(code.co_names).union(*inner)
+
+
+_warned: dict[Any, Any] = {}  # what NumPy's warnings, which nobody sees, are noted in
+_codes: dict[Any, types.CodeType] = {}
+
+
+def code_of(shape: Shape) -> types.CodeType:
+    """The code of a shape, compiled once."""
+    key = (shape.label, *shape.parts.values())
+    if key not in _codes:
+        text = shape.text()
+        filename = f"{FOLDER}<{shape.label}{f' {len(_codes)}' * bool(shape.parts)}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+        module = compile(text, filename, "exec", dont_inherit=True)
+        _codes[key] = next(c for c in module.co_consts if type(c) is types.CodeType)
+    return _codes[key]
+
+
+# ----------------------------------------------------------------------------------------------------------- templates
+class Flags(dict[str, Any]):
+    def __missing__(self, name: str) -> bool:
+        return False
+
+
+def rendered(lines: list[str], flags: Flags) -> list[str]:
+    """The lines of a template without what the flags rule out.
+
+    ``line  #? condition``: the line, and what is indented below it, only if the condition on flags holds.
+    ``#? condition``: the same for what is indented below, which moves to the left.
+    ``line  #| condition``: if it does not hold, the line goes and what is indented below it moves to the left.
+    ``@piece``, ``@piece(flag=value)``: the piece of this name, with these flags besides. ``{flag}``: the flag's value.
+    """
+    out: list[str] = []
+    k = 0
+    while k < len(lines):
+        code, mark, condition = _marked(lines[k])
+        depth = len(code) - len(code.lstrip()) if code.strip() else len(lines[k]) - len(lines[k].lstrip())
+        end = k + 1
+        while end < len(lines) and len(lines[end]) - len(lines[end].lstrip()) > depth:
+            end += 1
+        below, k = lines[k + 1 : end], end
+        holds = not mark or bool(eval(condition, {}, flags))
+        if holds and code.strip()[:1] == "@":
+            name, _, more = code.strip()[1:].partition("(")
+            given = Flags(flags, **eval(f"dict({more}", {}, Flags(flags, dict=dict))) if more else flags
+            out += [" " * depth + line for line in rendered(PIECES[name].strip("\n").split("\n"), given)]
+        elif holds and code.strip():
+            line = _FLAG.sub(lambda m: str(flags[m[1]] or ""), code)
+            out += line.replace("\n", "\n" + " " * depth).split("\n") if line.strip() else []
+            out += rendered(below, flags)
+        elif holds or mark == "#|":
+            out += rendered([line[4:] for line in below], flags)
+    return out
+
+
+def _marked(line: str) -> tuple[str, str, str]:
+    """A line's code, its mark and the mark's condition."""
+    for mark in ("#?", "#|"):
+        code, found, condition = line.partition(mark)
+        if found:
+            return code.rstrip(), mark, condition.strip()
+    return line, "", ""
+
+
+BACKWARD = "n, xp, g, keep"  # the parameters of a backward step
+_FLAG = re.compile(r"\{(\w+)\}")
+PIECES = {
+    "node": """
+n = N()
+n.fx = fx
+n.fy = {fy}  #? fy
+n.seq = next(ticks)
+n.h = None
+""",
+    "keep": """
+n.{slot} = {t}._m or box_of({t})  #? wanted
+n.{slot} = {otherwise}  #? not wanted
+""",
+    "keep_result": """
+t._m = b = Box()
+b.a = r
+b.cell = None
+""",
+    "line": """
+f = getframe(1)
+n.code = c = f.f_code
+if c is not lines.user_code:
+    f = lines.user_frame(f)
+    n.code = f.f_code
+n.lasti = f.f_lasti
+""",  # the user's line, which made the node
+    "end": """
+@line
+t._fn = n
+return t
+""",
+    "unrecorded": """
+t._fn = None
+return t
+""",
+    "open": """
+c = {x}.cell
+if c is not None and c.seq > n.seq:
+    stale(n, {x})
+{x} = {x}.a
+""",  # a saved value, checked
+}  # what several templates have
+
+
+COMMON: dict[str, Any] = {
+    "ARITHMETIC": ARITHMETIC, "Box": Box, "EVERY": EVERY, "FREED": FREED, "LARGE": LARGE, "M": M, "RAW": RAW,
+    "Tensor": Tensor, "box_of": box_of, "care": care, "first_operand": first_operand, "getframe": getframe,
+    "lines": lines, "make": make, "mixed": mixed, "ndarray": ndarray, "next": next, "silently": silently, "slow": slow,
+    "stale": stale, "ticks": ticks, "type": type, "unsupported": unsupported,
+}  # fmt: skip  # what every text may name

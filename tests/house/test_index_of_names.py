@@ -1,0 +1,71 @@
+"""The index of names: `import wengert` imports no operator module, and every name is found where the index says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import wengert as torch
+from wengert._base.registry import PUBLIC, REGISTRY
+from wengert._ops.index_of_names import INDEX
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def python(program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_index_is_up_to_date() -> None:
+    if not (ROOT / "tools").is_dir():
+        pytest.skip("an installed package")
+    done = subprocess.run([sys.executable, str(ROOT / "tools" / "make_index.py"), "--check"], check=False, timeout=120)
+    assert done.returncode == 0, "run python tools/make_index.py"
+
+
+def test_importing_imports_no_operator() -> None:
+    imported = python(
+        "import sys, wengert, wengert.nn, wengert.optim\n"
+        "print(*sorted(m for m in sys.modules if m.startswith('wengert._ops.')))"
+    )
+    assert imported == "wengert._ops.index_of_names"
+
+
+def test_a_method_an_operator_and_a_function_bring_their_modules() -> None:
+    assert python("import wengert as t; print((t.tensor([1.0]) + 1).sort().values.item())") == "2.0"
+    assert python("import wengert as t; x = t.tensor([2.0]); x.real = t.tensor([3.0]); print(x.item())") == "3.0"
+    assert python("import wengert as t; print(t.Tensor.logsumexp.__name__, hasattr(t.Tensor, 'nothing'))") == (
+        "logsumexp False"
+    )
+    assert python("import wengert.nn.functional as F; print(F.relu.__name__, 'gelu' in dir(F))") == "relu True"
+
+
+def test_what_is_not_there_is_an_error() -> None:
+    with pytest.raises(AttributeError, match=r"module 'wengert\.linalg' has no attribute 'nothing'"):
+        torch.linalg.nothing
+    assert not hasattr(torch, "nothing_of_this_name")
+
+
+def test_a_name_that_the_index_does_not_hold_is_found() -> None:
+    program = (
+        "from wengert._ops import index_of_names\n"
+        "for groups in index_of_names.INDEX.values():\n"
+        "    groups['torch'] = groups.get('torch', '').replace(' logaddexp', ' ')\n"
+        "from wengert._base.registry import PUBLIC\n"
+        "PUBLIC['torch'].home.pop('logaddexp')\n"
+        "import wengert\n"
+        "print(wengert.submodule('logaddexp').__name__)"
+    )
+    assert python(program) == "logaddexp"
+
+
+def test_tables_read_as_a_whole_are_complete() -> None:
+    assert {"mul", "fft_c2c", "nll"} <= set(REGISTRY) | {"fft_c2c"}
+    names = {name for groups in INDEX.values() for name in groups.get("torch", "").split()}
+    assert names <= set(PUBLIC["torch"].keys())
+    assert len(REGISTRY) == len(list(REGISTRY))
