@@ -58,8 +58,13 @@ def owns(ty: type) -> bool:
 
 def in_lib(fn: Any) -> Any:
     """Decorator: one more function that the library offers."""
-    setattr(lib, fn.__name__, fn)
-    late_functions[fn.__name__] = fn
+    return offer(fn.__name__, fn)
+
+
+def offer(name: str, fn: Any) -> Any:
+    """Let the library have a function, under this name."""
+    late_functions[name] = fn
+    setattr(lib, name, fn)
     return fn
 
 

@@ -147,6 +147,12 @@ INDEX: dict[str, dict[str, str]] = {
             "modified_bessel_k0 modified_bessel_k1 ndtr ndtri scaled_modified_bessel_k0 scaled_modified_bessel_k1 "
             "spherical_bessel_j0 xlog1py xlogy zeta"
         ),
+        "lib": (
+            "scipy_entr scipy_erf scipy_erfc scipy_erfcx scipy_erfinv scipy_gammainc scipy_gammaincc "
+            "scipy_gammaln scipy_i0 scipy_i0e scipy_i1 scipy_i1e scipy_j0 scipy_j1 scipy_k0 scipy_k0e scipy_k1 "
+            "scipy_k1e scipy_log_ndtr scipy_ndtr scipy_ndtri scipy_psi scipy_xlog1py scipy_xlogy scipy_y0 "
+            "scipy_y1 scipy_zeta"
+        ),
         "torch": (
             "digamma digamma_ erf erf_ erfc erfc_ erfinv erfinv_ i0 i0_ igamma igammac lgamma lgamma_ logit "
             "logit_ mvlgamma polygamma xlogy xlogy_"
@@ -372,7 +378,7 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "linalg.matmul": {
         "operators": "bmm conj_dot mat_mat mat_vec matmul_nd vec_mat vec_vec",
-        "lib": "matrix_product",
+        "lib": "matrix_product product",
         "torch": "bmm dot ger matmul mm mv outer vdot",
         "Tensor": "__matmul__ __rmatmul__ bmm dot ger matmul mm mv outer vdot",
         "linalg": "matmul",

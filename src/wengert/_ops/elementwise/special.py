@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..._arrays.library import NUMBERS
-from ..._arrays.library import lib as numpy_lib
+from ..._arrays.library import NUMBERS, offer
 from ..._base.constants import type_name
 from ..._base.dtypes import BOOL, COMPLEX, FLOATING
 from ..._base.registry import PUBLIC, REGISTRY, place, public
@@ -51,8 +50,8 @@ for _name in (
     "erf", "erfc", "erfcx", "erfinv", "gammaln", "psi", "zeta", "i0e", "i1", "i1e", "ndtr", "ndtri", "log_ndtr",
     "gammainc", "gammaincc", "xlogy", "xlog1py", "entr", "j0", "j1", "y0", "y1", "k0", "k1", "k0e", "k1e",
 ):  # fmt: skip
-    setattr(numpy_lib, f"scipy_{_name}", Scipy(_name))
-numpy_lib.scipy_i0 = Scipy("i0")  # NumPy's own i0 is another function
+    offer(f"scipy_{_name}", Scipy(_name))
+offer("scipy_i0", Scipy("i0"))  # NumPy's own i0 is another function
 
 
 def real_only(kernel: str | None = None) -> Any:
